@@ -1,0 +1,1 @@
+"""Where oracles run: threads over kernels that release the GIL."""

@@ -1,0 +1,1 @@
+"""scikit-learn estimators: they validate, encode, let the driver solve, and decode."""

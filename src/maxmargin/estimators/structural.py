@@ -1,0 +1,144 @@
+"""StructuralSVM: train any structured problem."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.estimators.base import Encoded, MaxMarginEstimator, check_weights
+
+
+class StructuralSVM(MaxMarginEstimator):
+    """Structural support vector machine for a problem of your own.
+
+    Minimises ``1/2 |w|^2 + C sum_i s_i H_i(w)`` (see ``maxmargin.formulation``), where
+    s_i is the sample weight and H_i the largest rescaled violation of example i.
+
+    Parameters
+    ----------
+    problem : Problem or Structure
+        Four Python methods (:class:`maxmargin.Problem`), or a compiled structure
+        (``maxmargin.structures.base.Structure``). It is copied, never changed.
+    C : float, default 1.0
+        Weight of the losses against the size of w; ``inf`` demands a hard margin.
+    rescaling : {"margin", "slack"}
+    penalty : {"linear", "quadratic"}
+    solver : {"auto", "block-coordinate", "one-slack", "n-slack", "perceptron",
+        "subgradient"}
+        "auto" is block-coordinate. The last two are baselines without certificates.
+    tol : float, default 0.01
+        Stop when (primal - dual) / primal <= tol, proved.
+    max_iter, max_time : int or None, float or None
+        Passes and seconds allowed; the best weights so far are kept.
+    warm_start : bool
+        Start ``fit`` from the dual point of the last one, if the examples match.
+    n_jobs : int
+        Threads for passes at fixed weights and for prediction (compiled structures).
+        The weights do not depend on it.
+    random_state : int, RandomState or None
+        Order of visits. None is a fixed seed: equal data give equal weights.
+    verbose : int
+        1 shows progress, 2 a line per pass, on standard error.
+    callbacks : list of callables or None
+        Called with each history row; returning True stops the fit.
+
+    Attributes
+    ----------
+    coef_ : ndarray, the weights w
+    certificate_ : Certificate(primal, dual, gap, relative_gap, exact)
+    history_ : list of dict, one per pass
+    n_iter_, converged_ : int, bool
+    structure_ : the copy of ``problem`` that was fitted
+    """
+
+    def __init__(
+        self,
+        problem,
+        C=1.0,
+        rescaling="margin",
+        penalty="linear",
+        solver="auto",
+        tol=0.01,
+        max_iter=None,
+        max_time=None,
+        warm_start=False,
+        n_jobs=1,
+        random_state=None,
+        verbose=0,
+        callbacks=None,
+    ):
+        self.problem = problem
+        self.C = C
+        self.rescaling = rescaling
+        self.penalty = penalty
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def predict(self, X) -> list[Any]:
+        """The best output for every input."""
+        check_is_fitted(self, "coef_")
+        X = list(X)
+        if not _is_structure(self.structure_):
+            return [self.structure_.argmax(x, self.coef_) for x in X]
+        from maxmargin.structures.decode import decode
+
+        batch = self.structure_.encode(X)
+        labels = decode(batch, self.coef_, self._settings()[-1])
+        cut = batch.start
+        return [
+            self.structure_.output(batch, i, labels[cut[i] : cut[i + 1]])
+            for i in range(len(X))
+        ]
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """Minus the average loss of the predictions: greater is better."""
+        check_is_fitted(self, "coef_")
+        X, y = _check_lengths(X, y)
+        weights = check_weights(sample_weight, len(X))
+        loss = self.structure_.loss
+        losses = [loss(a, b) for a, b in zip(y, self.predict(X), strict=True)]
+        return -float(np.average(losses, weights=weights))
+
+    def _encode(self, X, y, sample_weight) -> Encoded:
+        X, y = _check_lengths(X, y)
+        weights = check_weights(sample_weight, len(X))
+        structure = copy.deepcopy(self.problem)
+        if _is_structure(structure):
+            batch = structure.fit(X, y)
+            n_weights, dtype = structure.n_weights, np.float64
+        else:
+            from maxmargin.structures.functions import FunctionBatch
+
+            batch = FunctionBatch(structure, X, y)
+            n_weights, dtype = batch.n_features, np.float64
+        return Encoded(batch, n_weights, dtype, weights, {"structure_": structure})
+
+    def _install(self, encoded: Encoded, w) -> None:
+        self.coef_ = w
+
+
+def _is_structure(problem) -> bool:
+    return hasattr(problem, "encode") and hasattr(problem, "output")
+
+
+def _check_lengths(X, y):
+    if X is None or y is None:
+        raise ValueError("both X and y are needed: one true output per input.")
+    X, y = list(X), list(y)
+    if len(X) != len(y):
+        raise ValueError(
+            f"X has {len(X)} samples, but y has {len(y)}: give one output per input."
+        )
+    if not X:
+        raise ValueError("X is empty: at least one sample is needed.")
+    return X, y

@@ -1,0 +1,85 @@
+"""Losses between labels: by name, as weights, as a cost matrix or as a function.
+
+Every loss of labels becomes one table ``cost[true, predicted]`` over the sorted classes;
+sequences add it up over positions. The table is checked before any work: finite, never
+negative, zero on the diagonal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+Loss = str | Mapping | np.ndarray | Callable
+
+
+def cost_table(loss: Loss, classes) -> np.ndarray:
+    """``cost[true, predicted]`` for the given classes.
+
+    ``loss`` is one of
+
+    * ``"hamming"`` or ``"zero-one"``: 1 for every wrong label;
+    * a dict ``{label: weight}``: weighted Hamming, a missed label costs its weight
+      (labels left out weigh 1);
+    * a square array, rows true and columns predicted, in the order of ``classes``;
+    * a function ``loss(true, predicted)`` of two labels.
+
+    >>> cost_table({"b": 2.0}, ["a", "b"])
+    array([[0., 1.],
+           [2., 0.]])
+    """
+    classes = list(classes)
+    n = len(classes)
+    if isinstance(loss, str):
+        if loss not in ("hamming", "zero-one"):
+            raise ValueError(
+                f'loss={loss!r} is not known; choose "hamming", "zero-one", a dict of '
+                "label weights, a cost matrix or a function of two labels."
+            )
+        return 1.0 - np.eye(n)
+    if isinstance(loss, Mapping):
+        unknown = [label for label in loss if label not in set(classes)]
+        if unknown:
+            raise ValueError(
+                f"loss gives a weight to {unknown[0]!r}, which is not among the labels "
+                f"of the training data ({_some(classes)}); remove it."
+            )
+        weights = np.array([float(loss.get(label, 1.0)) for label in classes])
+        table = weights[:, None] * (1.0 - np.eye(n))
+    elif callable(loss):
+        table = np.array([[float(loss(a, b)) for b in classes] for a in classes])
+    else:
+        table = np.asarray(loss, dtype=np.float64)
+        if table.shape != (n, n):
+            raise ValueError(
+                f"the cost matrix has shape {table.shape}, but there are {n} labels "
+                f"({_some(classes)}): give an array of shape ({n}, {n}), rows true and "
+                "columns predicted, in sorted order of the labels."
+            )
+    return check_cost_table(table, classes)
+
+
+def check_cost_table(table: np.ndarray, classes) -> np.ndarray:
+    """Refuse a table that is not a loss, naming the labels where it fails."""
+
+    def fail(mask, what, remedy):
+        a, b = np.argwhere(mask)[0]
+        raise ValueError(
+            f"loss(true={classes[a]!r}, predicted={classes[b]!r}) is {table[a, b]}, "
+            f"{what}: {remedy}."
+        )
+
+    if not np.isfinite(table).all():
+        fail(~np.isfinite(table), "which is not finite", "give every pair a number")
+    if (table < 0).any():
+        fail(table < 0, "which is negative", "losses must be zero or more")
+    off = np.eye(len(table), dtype=bool) & (table != 0)
+    if off.any():
+        fail(off, "but a loss must be zero on the truth", "set the diagonal to zero")
+    return table
+
+
+def _some(labels) -> str:
+    shown = ", ".join(repr(label) for label in labels[:8])
+    return shown + (", ..." if len(labels) > 8 else "")

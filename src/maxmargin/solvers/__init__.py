@@ -1,0 +1,1 @@
+"""One driver, one plane store, and the solvers that use them."""

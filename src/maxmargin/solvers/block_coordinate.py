@@ -1,0 +1,211 @@
+"""Block-coordinate ascent with pairwise steps: the default solver.
+
+Each pass visits the blocks in random order, asks the oracle for one plane each and moves
+mass between planes (``planes.exact_pass``). Between oracle passes come passes over the
+stored planes alone, as long as they raise the dual faster than the whole round did
+(Shah, Kolmogorov & Lampert 2015). Blocks whose gap was small at their last visit are
+left out for a few passes; the certificate never is.
+
+A running average of the weights, in which iterate k of K weighs about (k / K)^3, has the
+smaller primal until high precision is asked for (Lacoste-Julien et al. 2013 average with
+k / K, which forgets the first iterates too slowly: OCR letters reach a gap of 1% in 19
+passes with that and in 15 with ours). The driver certifies whichever is better.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from maxmargin.kernel import kernel, run
+from maxmargin.solvers.driver import NotSeparable
+from maxmargin.solvers.planes import (
+    cached_pass,
+    dual_value,
+    exact_pass,
+    make_planes,
+    rebuild,
+    store_planes,
+    sum_of_squares,
+    with_room,
+)
+from maxmargin.solvers.task import Task
+
+SKIP_BELOW = 0.5  # blocks with less than this share of the mean gap may wait ...
+SKIP_PASSES = 3  # ... for fewer than this many passes
+MAX_CACHED = 10
+CACHED_COST = 0.5  # a visit without the oracle, in visits with it (chains, measured)
+MAX_ROOM = 64
+CHUNK_SECONDS = 0.5  # kernels run this long at most, so that Ctrl-C is heard
+
+
+class BlockCoordinate:
+    """See the module. ``planes`` continues from the dual point of an earlier fit."""
+
+    def __init__(self, task: Task, planes=None):
+        self.task = task
+        self.buffers = task.buffers()
+        self.w = task.weights()
+        self.average = task.weights()
+        self.planes = planes
+        if planes is None:
+            self.planes = make_planes(task.batch, task.form, task.mass)
+        else:
+            self._rebuild()
+            self.average[:] = self.w
+        self.gaps = np.full(task.n, np.inf)
+        self.hinges = np.zeros(task.n)
+        self.visited = np.full(task.n, -SKIP_PASSES)
+        self.passes = 0
+        self.update_seconds = 0.0
+        self.chunk = max(1, task.n // 4)
+        self.cached_cost = CACHED_COST if isinstance(task.batch, tuple) else 0.0
+        self.dual = self._dual()
+        self.estimate = np.inf
+
+    def step(self) -> None:
+        task = self.task
+        order = self._chosen()
+        gained, work = self._exact(order), float(len(order))
+        began = time.perf_counter()
+        # Cached passes go on while they gain more per unit of work than the round as a
+        # whole. Work is counted, not timed: equal seeds must give equal weights.
+        gaps = np.where(self.planes.count > 1, self.gaps, 0.0)
+        for _ in range(MAX_CACHED):
+            gain, visits = self._cached(gaps)
+            cost = self.cached_cost * visits
+            gained, work = gained + gain, work + cost
+            if gain * work <= gained * cost:
+                break
+        self.dual += gained
+        self.passes += 1
+        blend_into(self.average, self.w, min(1.0, 4.0 / (self.passes + 3)))
+        self.estimate = task.primal_from_hinges(self._squared(), self.hinges)
+        self._forget()
+        self.update_seconds += time.perf_counter() - began
+
+    def candidates(self):
+        # Steps in single precision drift: make w exactly what alpha says, so that the
+        # dual that the certificate quotes is the dual of a real point.
+        self._rebuild()
+        self.dual = self._dual()
+        return [self.w] if self.task.hard else [self.average, self.w]
+
+    def learn_from(self, sweep) -> None:
+        """A certificate's planes are free; worth storing where the oracle is dear."""
+        if not isinstance(self.task.batch, tuple):
+            chosen = np.flatnonzero(sweep.hinges > 0)
+            run(
+                store_planes,
+                self.task.batch,
+                self.task.form,
+                self.planes,
+                sweep.outputs,
+                chosen,
+            )
+
+    def _chosen(self):
+        """Blocks to visit in this pass, in random order."""
+        known = self.gaps[np.isfinite(self.gaps)]
+        threshold = SKIP_BELOW * known.mean() if len(known) else 0.0
+        due = self.passes - self.visited >= SKIP_PASSES
+        chosen = np.flatnonzero((self.gaps >= threshold) | due)
+        self.visited[chosen] = self.passes
+        return self.task.rng.permutation(chosen)
+
+    def _exact(self, order) -> float:
+        """Visits with the oracle, in chunks; returns the gain of the dual."""
+        task = self.task
+        done, crowded, gained = 0, 0, 0.0
+        while done < len(order):
+            began = time.perf_counter()
+            part = order[done : done + self.chunk]
+            calls, full, impossible, gain = run(
+                exact_pass,
+                task.batch,
+                task.form,
+                self.planes,
+                self.buffers,
+                part,
+                self.w,
+                self.gaps,
+                self.hinges,
+            )
+            done += len(part)
+            task.oracle_calls += calls
+            crowded += full
+            gained += gain
+            if impossible:
+                raise NotSeparable(_not_separable("two outputs have equal features"))
+            self._pace(time.perf_counter() - began, len(part))
+        room = self.planes.alpha.shape[1]
+        if crowded > 0.01 * task.n and room < MAX_ROOM:
+            self.planes = with_room(task.batch, self.planes, 2 * room)
+        if task.hard:
+            self._check_separable()
+        return gained
+
+    def _pace(self, seconds, blocks) -> None:
+        wanted = blocks * CHUNK_SECONDS / max(seconds, 1e-6)
+        self.chunk = int(np.clip(wanted, 1, 16 * self.chunk))
+
+    def _cached(self, gaps):
+        """A pass over stored planes where they promise most: (gain, visits)."""
+        task = self.task
+        chosen = np.flatnonzero((gaps >= SKIP_BELOW * gaps.mean()) & (gaps > 0))
+        order = task.rng.permutation(chosen)
+        gain = run(
+            cached_pass,
+            task.batch,
+            task.form,
+            self.planes,
+            self.buffers,
+            order,
+            self.w,
+            gaps,
+        )
+        return gain, len(order)
+
+    def _rebuild(self) -> None:
+        run(rebuild, self.task.batch, self.task.form, self.planes, self.buffers, self.w)
+
+    def _squared(self) -> float:
+        return sum_of_squares(self.w)
+
+    def _dual(self) -> float:
+        return dual_value(self.planes, self.task.form, self._squared())
+
+    def _forget(self) -> None:
+        """Let a Python batch drop the outputs that no plane refers to."""
+        forget = getattr(self.task.batch, "forget", None)
+        if forget is not None:
+            forget(self.planes)
+
+    def _check_separable(self) -> None:
+        """Any u that separates has u.g >= c for all planes, so |u| >= sum(a c) / |w|."""
+        alpha, c = self.planes.alpha[:, 1:], self.planes.c[:, 1:]
+        gain = float(np.einsum("ij,ij->", alpha, c))
+        norm = float(np.sqrt(sum_of_squares(self.w)))
+        largest = self.planes.c.max()
+        if largest > 0 and gain > 1e6 * largest * norm:
+            raise NotSeparable(
+                _not_separable(
+                    f"separating weights would need a norm of at least {gain / norm:.3g}"
+                )
+            )
+
+
+def _not_separable(reason: str) -> str:
+    return (
+        f"The data cannot be separated with a hard margin: {reason}. "
+        "Choose a finite C, or check for examples with equal inputs and different outputs."
+    )
+
+
+@kernel
+def blend_into(average, w, weight):
+    """average += weight * (w - average), without temporaries."""
+    a = average.dtype.type(weight)
+    for j in range(len(w)):
+        average[j] += a * (w[j] - average[j])

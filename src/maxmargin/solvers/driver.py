@@ -1,0 +1,160 @@
+"""The one loop around every solver: limits, history, certificate, progress, Ctrl-C.
+
+A solver is an object with
+
+    step()          one pass; returns nothing, may raise KeyboardInterrupt anywhere
+    dual            value of its best dual point (0 for solvers without one)
+    estimate        its own guess of the primal, to decide when a certificate is due
+    candidates()    weight vectors worth a certificate, the most promising first
+    update_seconds  time spent outside the oracle so far
+
+The driver alone decides when to stop: when (primal - dual) / primal <= tol, where the
+primal is exact at the weights that are returned and the dual is exact at the best dual
+point reached. The two need not be the same iterate.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+
+from maxmargin.solvers.result import Certificate, Limits, Solution
+from maxmargin.solvers.task import Task
+
+
+class NotSeparable(ValueError):
+    """No weights satisfy a hard margin."""
+
+
+DEFAULT_MAX_ITER = 1000
+SMALL = 20_000  # slots
+
+
+def drive(task: Task, solver, limits: Limits) -> Solution:
+    """Run ``solver`` until its certificate is good enough or a limit is reached."""
+    began = time.perf_counter()
+    best = _Best(task)
+    history: list[dict] = []
+    max_iter = DEFAULT_MAX_ITER if limits.max_iter is None else limits.max_iter
+    status = ""
+    last_certified = 0
+    # On small data a certificate after every pass costs nothing and plots well.
+    small = len(task.batch.y) <= SMALL and isinstance(task.batch, tuple)
+    iteration = 0
+    try:
+        while not status:
+            solver.step()
+            iteration += 1
+            best.see_dual(solver.dual)
+            elapsed = time.perf_counter() - began
+            if iteration >= max_iter:
+                status = f"stopped after max_iter={max_iter} passes"
+            elif limits.max_time is not None and elapsed >= limits.max_time:
+                status = f"stopped after max_time={limits.max_time:g} seconds"
+            promising = solver.estimate - best.dual <= 1.25 * limits.tol * abs(
+                solver.estimate
+            )
+            due = small or iteration >= max(10, 2 * last_certified)
+            if status or promising or due:
+                last_certified = iteration
+                best.certify(solver, limits.tol)
+                best.see_dual(solver.dual)
+            if best.relative_gap() <= limits.tol:
+                status = "converged"
+            row = _row(task, solver, best, iteration, time.perf_counter() - began)
+            history.append(row)
+            _report(row, limits.verbose)
+            for callback in limits.callbacks:
+                if callback(row) is True:
+                    status = status or "stopped by a callback"
+    except KeyboardInterrupt:
+        status = "interrupted"
+        if best.w is None:
+            best.certify(solver, limits.tol)
+        seconds = time.perf_counter() - began
+        history.append(_row(task, solver, best, iteration + 1, seconds))
+    if limits.verbose:
+        print(file=sys.stderr)
+    return Solution(
+        w=best.w,
+        certificate=best.certificate(),
+        history=history,
+        converged=status == "converged",
+        status=status,
+    )
+
+
+class _Best:
+    """The best weights certified so far and the best dual value reached so far."""
+
+    def __init__(self, task: Task):
+        self.task = task
+        self.w = None
+        self.primal = math.inf
+        self.dual = 0.0  # alpha = 0 is feasible, so 0 bounds the optimum from below
+        self.rounds = 0
+        self.winner = 0
+
+    def see_dual(self, dual: float) -> None:
+        self.dual = max(self.dual, dual)
+
+    def certify(self, solver, tol: float) -> None:
+        """Exact primal of the solver's candidates; keeps the best weights."""
+        candidates = solver.candidates()
+        # One full pass each: ask the candidate that won last time first, and the
+        # others only when it does not settle the matter, every third time.
+        order = sorted(range(len(candidates)), key=lambda c: c != self.winner)
+        others = self.rounds % 3 == 2
+        self.rounds += 1
+        round_best = math.inf
+        for position, c in enumerate(order):
+            if position > 0 and (not others or self.relative_gap() <= tol):
+                break
+            primal, w, sweep = self.task.primal(candidates[c])
+            solver.learn_from(sweep)
+            if primal < round_best:
+                round_best = primal
+                self.winner = c
+            if primal < self.primal or self.w is None:
+                self.primal = primal
+                self.w = w.copy()
+
+    def relative_gap(self) -> float:
+        return self.certificate().relative_gap
+
+    def certificate(self) -> Certificate:
+        return Certificate.of(self.primal, self.dual, self.task.exact)
+
+
+def _row(task, solver, best, iteration, seconds) -> dict:
+    """One line of history: the certified state after this pass.
+
+    ``primal`` is the exact primal of the best weights certified so far and ``dual`` the
+    best dual so far, so ``gap`` is a proved bound in every row.
+    """
+    certificate = best.certificate()
+    # a user's Python oracle is timed call by call; compiled passes are timed whole
+    timed = getattr(task.batch, "seconds", None)
+    update = solver.update_seconds if timed is None else seconds - timed
+    return {
+        "iteration": iteration,
+        "seconds": seconds,
+        "primal": certificate.primal,
+        "dual": certificate.dual,
+        "gap": certificate.gap,
+        "oracle_calls": task.oracle_calls,
+        "oracle_seconds": seconds - update,
+        "update_seconds": update,
+    }
+
+
+def _report(row: dict, verbose: int) -> None:
+    if not verbose:
+        return
+    line = (
+        f"pass {row['iteration']:4d}  {row['seconds']:8.2f} s  "
+        f"primal {row['primal']:.6g}  dual {row['dual']:.6g}  gap {row['gap']:.3g}"
+    )
+    end = "\r" if verbose == 1 and sys.stderr.isatty() else "\n"
+    print(line, end=end, file=sys.stderr, flush=True)

@@ -1,0 +1,82 @@
+"""n-slack cutting planes: rounds of search at fixed w, then ascent over all planes.
+
+(Tsochantaridis et al. 2004, algorithm 1; Joachims, Finley & Yu 2009.) Each round finds
+the most violated output of every example at the same w, keeps it if it violates by more
+than what its stored planes do, and solves the dual over the stored planes, to a precision
+that follows the gap. The quadratic program is the ascent of ``planes.cached_pass``.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from maxmargin.kernel import run
+from maxmargin.solvers.block_coordinate import BlockCoordinate
+from maxmargin.solvers.planes import cached_pass, store_planes, with_room
+
+INNER = 0.1  # the planes are solved to this share of the last gap
+MAX_PASSES = 200
+
+
+class NSlack(BlockCoordinate):
+    """Shares the plane store, the dual and the certificates with block-coordinate."""
+
+    def step(self) -> None:
+        task = self.task
+        sweep = task.sweep(self.w)
+        began = time.perf_counter()
+        self.hinges = sweep.hinges
+        self._store(sweep)
+        if task.hard:
+            wanted = INNER * max(float(sweep.hinges.sum()), 1e-9)
+        else:
+            squared = self._squared()
+            primal = task.primal_from_hinges(squared, sweep.hinges)
+            wanted = INNER * max(primal - self.dual, 1e-12 * abs(primal))
+        everything = np.arange(task.n)
+        gaps = np.zeros(task.n)
+        for _ in range(MAX_PASSES):
+            run(
+                cached_pass,
+                task.batch,
+                task.form,
+                self.planes,
+                self.buffers,
+                task.rng.permutation(everything),
+                self.w,
+                gaps,
+            )
+            if gaps.sum() <= wanted:
+                break
+        if task.hard:
+            self._check_separable()
+        self.passes += 1
+        self.dual = self._dual()
+        self.average[:] = self.w
+        self.estimate = task.primal_from_hinges(self._squared(), self.hinges)
+        self._forget()
+        self.update_seconds += time.perf_counter() - began
+
+    def candidates(self):
+        return super().candidates()[-1:]
+
+    def learn_from(self, sweep) -> None:
+        self._store(sweep)
+
+    def _store(self, sweep) -> None:
+        chosen = np.flatnonzero(sweep.hinges > 0)
+        while True:
+            crowded = run(
+                store_planes,
+                self.task.batch,
+                self.task.form,
+                self.planes,
+                sweep.outputs,
+                chosen,
+            )
+            if not crowded:
+                return
+            room = self.planes.alpha.shape[1]
+            self.planes = with_room(self.task.batch, self.planes, 2 * room)

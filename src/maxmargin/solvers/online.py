@@ -1,0 +1,153 @@
+"""Baselines without a dual: averaged perceptron and stochastic subgradient.
+
+They share oracle and features with the exact solvers. Their dual bound is the trivial
+one, 0, so their certificates prove little; use them to compare.
+"""
+
+from __future__ import annotations
+
+import math
+
+from maxmargin.kernel import kernel, run
+from maxmargin.solvers.planes import add_listed
+from maxmargin.solvers.search import most_violated
+from maxmargin.structures.contract import (
+    argmax,
+    difference,
+    loss,
+    rescale_scores,
+    score,
+)
+from maxmargin.structures.rescale import offset_and_scale
+
+
+class _Online:
+    """What both baselines share: one random pass per step, no dual."""
+
+    dual = 0.0
+    estimate = math.inf
+    update_seconds = 0.0
+
+    def __init__(self, task, planes=None):
+        if task.hard:
+            raise ValueError(
+                "C=inf needs an exact solver: block-coordinate or n-slack."
+            )
+        self.task = task
+        self.buffers = task.buffers()
+        self.w = task.weights()
+        self.lagged = task.weights()  # sum of T(k - 1) * update k, for lazy averages
+        self.steps = 0
+
+    def learn_from(self, sweep) -> None:
+        pass
+
+    def _order(self):
+        return self.task.rng.permutation(self.task.n)
+
+
+class Perceptron(_Online):
+    """Averaged perceptron (Collins 2002): w += psi(prediction) on every mistake."""
+
+    def step(self) -> None:
+        order = self._order()
+        self.steps += run(
+            perceptron_pass,
+            self.task.batch,
+            self.buffers,
+            order,
+            self.task.mass,
+            self.w,
+            self.lagged,
+            self.steps,
+        )
+        self.task.oracle_calls += len(order)
+
+    def candidates(self):
+        return [self.w - self.lagged / max(self.steps, 1)]
+
+
+class Subgradient(_Online):
+    """Stochastic subgradient descent with steps 1/k and averaging by k.
+
+    (Shalev-Shwartz et al. 2007; Lacoste-Julien, Schmidt & Bach 2012 for the average.)
+    Works on w = scale * v, so that shrinking w costs nothing.
+    """
+
+    def __init__(self, task, planes=None):
+        super().__init__(task)
+        self.average = task.weights()
+        self.passes = 0
+
+    def step(self) -> None:
+        order = self._order()
+        self.steps = run(
+            subgradient_pass,
+            self.task.batch,
+            self.task.form,
+            self.buffers,
+            order,
+            self.task.mass,
+            self.w,
+            self.steps,
+        )
+        self.task.oracle_calls += len(order)
+        self.passes += 1
+        self.average += (self.w - self.average) * (2.0 / (self.passes + 1))
+
+    def candidates(self):
+        return [self.average, self.w]
+
+
+@kernel
+def perceptron_pass(batch, buffers, order, mass, w, lagged, steps):
+    theta, y = buffers.theta, buffers.y
+    for k in range(len(order)):
+        i = order[k]
+        size = batch.start[i + 1] - batch.start[i]
+        if size == 0 or mass[i] == 0.0:
+            continue
+        score(batch, i, w, theta)
+        argmax(batch, i, theta, 0.0, y)
+        if loss(batch, i, y[:size]) > 0.0:
+            truth = batch.y[batch.start[i] : batch.start[i + 1]]
+            m = difference(
+                batch, i, y[:size], 1.0, truth, 0.0, buffers.index, buffers.values
+            )
+            add_listed(w, 1.0, buffers.index, buffers.values, m)
+            add_listed(lagged, steps + k, buffers.index, buffers.values, m)
+    return len(order)
+
+
+@kernel
+def subgradient_pass(batch, form, buffers, order, mass, w, steps):
+    """w <- (1 - 1/k) w + (n C_i / k) phi'(H_i) r psi for each example in order."""
+    theta, y = buffers.theta, buffers.y
+    n = len(order)
+    scale = 1.0
+    for i in order:
+        steps += 1
+        size = batch.start[i + 1] - batch.start[i]
+        # start as if n steps had been taken: the first ones would be huge
+        rate = 1.0 / (steps + n)
+        if size > 0 and mass[i] > 0.0:
+            score(batch, i, w, theta)
+            rescale_scores(batch, i, scale, theta)
+            bound, found, lead, _ = most_violated(batch, form, i, theta, y)
+            if bound > 0.0:
+                c, r = offset_and_scale(form, found)
+                slope = mass[i] * (max(c - r * lead, 0.0) if form.quadratic else 1.0)
+                truth = batch.y[batch.start[i] : batch.start[i + 1]]
+                m = difference(
+                    batch, i, y[:size], r, truth, 0.0, buffers.index, buffers.values
+                )
+                step = rate * n * slope / (scale * (1.0 - rate))
+                add_listed(w, step, buffers.index, buffers.values, m)
+        scale *= 1.0 - rate
+        if scale < 1e-6:
+            for j in range(len(w)):
+                w[j] *= scale
+            scale = 1.0
+    for j in range(len(w)):
+        w[j] *= scale
+    return steps

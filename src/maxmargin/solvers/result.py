@@ -1,0 +1,57 @@
+"""What goes into the driver and what comes out of it: limits, certificate, solution.
+
+No numba here: fitted models keep these objects, and loading a model must be quick.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass
+class Limits:
+    """``callbacks`` get every history row and may return True to stop the fit."""
+
+    tol: float
+    max_iter: int | None = None
+    max_time: float | None = None
+    verbose: int = 0
+    callbacks: tuple = ()
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is proved about a fit: the optimum lies between ``dual`` and ``primal``.
+
+    ``exact`` is False when the oracle is only approximate; then the primal is a lower
+    estimate and nothing is proved.
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    relative_gap: float
+    exact: bool
+
+    @classmethod
+    def of(cls, primal: float, dual: float, exact: bool) -> Certificate:
+        gap = primal - dual
+        if math.isinf(primal):
+            return cls(primal, dual, math.inf, 1.0, exact)
+        # Rounding of two nearly equal sums must not look like a negative gap.
+        gap = max(gap, 0.0)
+        return cls(primal, dual, gap, gap / primal if primal > 0 else 0.0, exact)
+
+
+@dataclass
+class Solution:
+    """What the driver returns."""
+
+    w: np.ndarray
+    certificate: Certificate
+    history: list[dict] = field(default_factory=list)
+    converged: bool = False
+    status: str = ""

@@ -1,0 +1,159 @@
+"""One training problem as solvers see it: examples by number, never x or y.
+
+A :class:`Task` owns the batch, the formulation and the masses C_i, and answers the two
+questions that every solver and the driver ask: what are the most violated outputs at
+this w (:meth:`Task.sweep`), and what is the exact primal there (:meth:`Task.primal`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.engine.threads import over_ranges
+from maxmargin.formulation import Form
+from maxmargin.kernel import kernel, run
+from maxmargin.solvers.planes import Buffers, sum_of_squares
+from maxmargin.solvers.search import most_violated
+from maxmargin.structures.contract import capacity, score, shape
+
+DIRECT = 1 << 16  # weights up to which norms are summed in an array as long as w
+
+
+class Sweep(NamedTuple):
+    """The most violated output of every example at one w."""
+
+    hinges: np.ndarray  # upper bounds on H_i, exact where the search is
+    losses: np.ndarray
+    margins: np.ndarray
+    outputs: np.ndarray  # labellings, laid out as batch.y
+
+
+class Task:
+    """Batch, formulation, masses, weights' size and type, threads, random numbers."""
+
+    def __init__(self, batch, n_weights, form: Form, mass, dtype, n_jobs=1, seed=0):
+        self.batch = batch
+        self.n_weights = n_weights
+        self.form = form
+        self.mass = mass
+        self.dtype = np.dtype(dtype)
+        self.n_jobs = n_jobs if isinstance(batch, tuple) else 1
+        self.rng = np.random.default_rng(seed)
+        self.n = len(batch.start) - 1
+        self.hard = bool(np.isinf(mass).any())
+        self.oracle_calls = 0
+
+    @property
+    def exact(self) -> bool:
+        """False when a user's oracle is declared approximate."""
+        return getattr(self.batch, "exact", True)
+
+    def weights(self) -> np.ndarray:
+        return np.zeros(self.n_weights, self.dtype)
+
+    def buffers(self) -> Buffers:
+        """Working memory for one worker that takes steps."""
+        entries = 3 * run(_capacity, self.batch) + 16
+        table = 1 << (2 * entries).bit_length()
+        direct = self.n_weights <= DIRECT
+        return Buffers(
+            *self._scoring_buffers(),
+            index=np.zeros(entries, np.int64),
+            values=np.zeros(entries, self.dtype),
+            keys=np.full(0 if direct else table, -1),
+            sums=np.zeros(self.n_weights if direct else table),
+        )
+
+    def _scoring_buffers(self):
+        rows, columns = run(_shape, self.batch)
+        longest = int(np.diff(self.batch.start).max(initial=1))
+        return np.zeros((rows, columns), self.dtype), np.zeros(longest, np.int32)
+
+    def sweep(self, w) -> Sweep:
+        """Search every example at fixed w, in threads; the result has no order."""
+        n = self.n
+        result = Sweep(
+            np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(len(self.batch.y), np.int32)
+        )
+
+        def part(lo, hi):
+            theta, y = self._scoring_buffers()
+            return run(
+                sweep_range,
+                self.batch,
+                self.form,
+                lo,
+                hi,
+                w,
+                theta,
+                y,
+                self.mass,
+                result,
+            )
+
+        calls = over_ranges(part, self.batch.start, self.n_jobs)
+        self.oracle_calls += sum(calls)
+        return result
+
+    def primal(self, w):
+        """(primal, w, sweep); with a hard margin, w scaled until every output obeys."""
+        squared = sum_of_squares(w)
+        if not self.hard:
+            sweep = self.sweep(w)
+            hinges = sweep.hinges
+            phi = 0.5 * hinges**2 if self.form.quadratic else hinges
+            return 0.5 * squared + float(self.mass @ phi), w, sweep
+        # Dinkelbach: the smallest t such that t w violates nothing.
+        t = 1.0
+        for _ in range(100):
+            sweep = self.sweep(w * self.dtype.type(t))
+            broken = sweep.hinges > 1e-7 * np.maximum(sweep.losses, 1e-12)
+            if not broken.any():
+                return 0.5 * t * t * squared, w * self.dtype.type(t), sweep
+            margins = sweep.margins[broken] / t
+            if (margins <= 0).any():
+                return math.inf, w, sweep
+            wanted = np.ones_like(margins)
+            if not self.form.slack:
+                wanted = sweep.losses[broken]
+                if self.form.quadratic:
+                    wanted = np.sqrt(wanted)
+            t = max(t * (1 + 1e-9), float((wanted / margins).max()))
+        return math.inf, w, sweep
+
+    def primal_from_hinges(self, w_squared, hinges) -> float:
+        """The same sum with hinges seen at other times: an estimate, no certificate."""
+        if self.hard:
+            return math.inf
+        phi = 0.5 * hinges**2 if self.form.quadratic else hinges
+        return 0.5 * w_squared + float(self.mass @ phi)
+
+
+@kernel
+def sweep_range(batch, form, lo, hi, w, theta, y, mass, result):
+    calls = 0
+    for i in range(lo, hi):
+        if batch.start[i] == batch.start[i + 1] or mass[i] == 0.0:
+            continue
+        score(batch, i, w, theta)
+        bound, found, margin, used = most_violated(batch, form, i, theta, y)
+        calls += used
+        result.hinges[i] = max(bound, 0.0)
+        result.losses[i] = found
+        result.margins[i] = margin
+        size = batch.start[i + 1] - batch.start[i]
+        result.outputs[batch.start[i] : batch.start[i + 1]] = y[:size]
+    return calls
+
+
+@kernel
+def _shape(batch):
+    return shape(batch)
+
+
+@kernel
+def _capacity(batch):
+    return capacity(batch)

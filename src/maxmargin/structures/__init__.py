@@ -1,0 +1,1 @@
+"""One file per structure: its batch, its decoder, its features."""

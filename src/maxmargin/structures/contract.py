@@ -1,0 +1,120 @@
+"""What a structure must say of itself: the contract of the compiled door.
+
+A *batch* holds encoded examples in flat arrays. It is a ``NamedTuple`` class of its own,
+with at least
+
+    start : int64[n + 1]   example i owns the slots start[i] .. start[i + 1]
+    y     : int32[slots]   its true output as a *labelling*: integers in its slots
+
+and whatever else the structure needs. An output is always a labelling of the same
+slots, so solvers store, compare and exchange outputs without knowing what they mean.
+
+Requires, for every example i, weights w, labellings y and part scores theta:
+
+    value(theta(w), y) == <w, Psi(x_i, y)>         where emit() lists Psi(x_i, y)
+    argmax(theta, scale) maximises value(theta, y) + scale * loss(y) over all outputs
+    loss(true y) == 0 and loss(y) >= 0
+
+Ensures: every solver, every formulation, every check in ``maxmargin.testing``.
+
+Seven functions are required; the others have defaults and exist for speed.
+"""
+
+from __future__ import annotations
+
+from maxmargin.kernel import generic, required
+
+
+@required
+def shape(batch):
+    """(rows, columns) of a theta array that is large enough for every example."""
+
+
+@required
+def score(batch, i, w, theta):
+    """theta <- F_x w, the scores of the parts of example i."""
+
+
+@required
+def argmax(batch, i, theta, scale, y):
+    """y <- argmax_y <theta, parts(y)> + scale * loss(y_i, y). One decoder for all uses.
+
+    Ties go to the lowest label. scale = 0 is prediction, 1 margin rescaling.
+    """
+
+
+@required
+def value(batch, i, theta, y):
+    """<theta, parts(y)> = <w, Psi(x_i, y)>."""
+
+
+@required
+def loss(batch, i, y):
+    """loss(y_i, y), zero when y is the truth."""
+
+
+@required
+def emit(batch, i, y, coefficient, index, values, m):
+    """Append the entries of coefficient * Psi(x_i, y) after position m; return the end.
+
+    An index may repeat; repeated entries add up.
+    """
+
+
+@required
+def capacity(batch):
+    """The largest number of entries that emit() appends for one labelling."""
+
+
+@generic
+def difference(batch, i, s, rs, a, ra, index, values):
+    """List rs * psi(s) - ra * psi(a), where psi(y) = Psi(x_i, y_i) - Psi(x_i, y).
+
+    Returns the number of entries. Override it to leave out what cancels.
+    """
+    truth = batch.y[batch.start[i] : batch.start[i + 1]]
+    m = emit(batch, i, truth, rs - ra, index, values, 0)
+    m = emit(batch, i, s, -rs, index, values, m)
+    return emit(batch, i, a, ra, index, values, m)
+
+
+@generic
+def margin(batch, i, theta, y):
+    """<w, psi(y)> = value of the truth - value of y. Override it to sum what differs."""
+    truth = batch.y[batch.start[i] : batch.start[i + 1]]
+    return value(batch, i, theta, truth) - value(batch, i, theta, y)
+
+
+@generic
+def rescale_scores(batch, i, factor, theta):
+    """theta <- factor * theta, for solvers that keep w as a multiple of a vector."""
+    for row in range(theta.shape[0]):
+        for k in range(theta.shape[1]):
+            theta[row, k] *= factor
+
+
+@generic
+def score_planes(batch, i, w, labellings, count, theta):
+    """Like score(), but theta need only be right on the parts of the labellings given.
+
+    ``labellings`` is flat: ``count`` labellings one after the other, the truth first.
+    """
+    score(batch, i, w, theta)
+
+
+@generic
+def shift(batch, i, step, s, rs, a, ra, theta):
+    """Update theta after w += step * (rs psi(s) - ra psi(a)); False if that is dear.
+
+    Where it is cheap, a visit goes on until the block is solved.
+    """
+    return False
+
+
+@generic
+def argmax_rescaled(batch, i, theta, form, y):
+    """Exact search for the most violated output of a rescaled formulation, or False.
+
+    Without it, solvers search through argmax() with a certified upper bound.
+    """
+    return False
