@@ -163,6 +163,11 @@ def implements(generic_function, batch_type):
     return register
 
 
+def implemented(generic_function, batch_type) -> bool:
+    """Whether a batch type has its own body of a generic function."""
+    return batch_type in _implementations[generic_function.__name__]
+
+
 @functools.cache
 def interpreted(function):
     """The uncompiled twin of a kernel, calling uncompiled twins in turn.

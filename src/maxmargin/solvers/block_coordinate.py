@@ -32,8 +32,7 @@ from maxmargin.solvers.planes import (
 )
 from maxmargin.solvers.task import Task
 
-SKIP_BELOW = 0.5  # blocks with less than this share of the mean gap may wait ...
-SKIP_PASSES = 3  # ... for fewer than this many passes
+SKIP_BELOW = 0.5  # blocks with less than this share of the mean gap may wait
 MAX_CACHED = 10
 CACHED_COST = 0.5  # a visit without the oracle, in visits with it (chains, measured)
 MAX_ROOM = 64
@@ -43,26 +42,33 @@ CHUNK_SECONDS = 0.5  # kernels run this long at most, so that Ctrl-C is heard
 class BlockCoordinate:
     """See the module. ``planes`` continues from the dual point of an earlier fit."""
 
+    max_wait = 4  # passes
+
     def __init__(self, task: Task, planes=None):
         self.task = task
         self.buffers = task.buffers()
         self.w = task.weights()
         self.average = task.weights()
-        self.planes = planes
-        if planes is None:
-            self.planes = make_planes(task.batch, task.form, task.mass)
-        else:
+        self._start(planes)
+        if planes is not None:
             self._rebuild()
             self.average[:] = self.w
-        self.gaps = np.full(task.n, np.inf)
+        self.gaps = np.zeros(task.n)
         self.hinges = np.zeros(task.n)
-        self.visited = np.full(task.n, -SKIP_PASSES)
+        self.wait = np.ones(task.n, np.int64)
+        self.next_visit = np.zeros(task.n, np.int64)
+        self.last_visited = np.zeros(0, np.int64)
         self.passes = 0
         self.update_seconds = 0.0
         self.chunk = max(1, task.n // 4)
         self.cached_cost = CACHED_COST if isinstance(task.batch, tuple) else 0.0
         self.dual = self._dual()
         self.estimate = np.inf
+
+    def _start(self, planes) -> None:
+        if planes is None:
+            planes = make_planes(self.task.batch, self.task.form, self.task.mass)
+        self.planes = planes
 
     def step(self) -> None:
         task = self.task
@@ -106,13 +112,18 @@ class BlockCoordinate:
             )
 
     def _chosen(self):
-        """Blocks to visit in this pass, in random order."""
-        known = self.gaps[np.isfinite(self.gaps)]
-        threshold = SKIP_BELOW * known.mean() if len(known) else 0.0
-        due = self.passes - self.visited >= SKIP_PASSES
-        chosen = np.flatnonzero((self.gaps >= threshold) | due)
-        self.visited[chosen] = self.passes
-        return self.task.rng.permutation(chosen)
+        """Blocks to visit in this pass, in random order.
+
+        A block whose gap was below a share of the mean waits, twice as long each time.
+        """
+        seen = self.last_visited
+        if len(seen):
+            low = self.gaps[seen] < SKIP_BELOW * self.gaps.mean()
+            longer = np.minimum(2 * self.wait[seen], self.max_wait)
+            self.wait[seen] = np.where(low, longer, 1)
+            self.next_visit[seen] = self.passes - 1 + self.wait[seen]
+        self.last_visited = np.flatnonzero(self.next_visit <= self.passes)
+        return self.task.rng.permutation(self.last_visited)
 
     def _exact(self, order) -> float:
         """Visits with the oracle, in chunks; returns the gain of the dual."""

@@ -19,6 +19,7 @@ import math
 import sys
 import time
 
+from maxmargin.solvers.planes import sum_of_squares
 from maxmargin.solvers.result import Certificate, Limits, Solution
 from maxmargin.solvers.task import Task
 
@@ -52,9 +53,8 @@ def drive(task: Task, solver, limits: Limits) -> Solution:
                 status = f"stopped after max_iter={max_iter} passes"
             elif limits.max_time is not None and elapsed >= limits.max_time:
                 status = f"stopped after max_time={limits.max_time:g} seconds"
-            promising = solver.estimate - best.dual <= 1.25 * limits.tol * abs(
-                solver.estimate
-            )
+            guess = best.discount * solver.estimate
+            promising = guess - best.dual <= 1.2 * limits.tol * abs(guess)
             due = small or iteration >= max(10, 2 * last_certified)
             if status or promising or due:
                 last_certified = iteration
@@ -95,6 +95,8 @@ class _Best:
         self.dual = 0.0  # alpha = 0 is feasible, so 0 bounds the optimum from below
         self.rounds = 0
         self.winner = 0
+        self.discount = 1.0  # certified primal / the solver's estimate, last time
+        self.stiffness = 4.0  # curvature of the primal along w, in units of |w|^2
 
     def see_dual(self, dual: float) -> None:
         self.dual = max(self.dual, dual)
@@ -113,12 +115,38 @@ class _Best:
                 break
             primal, w, sweep = self.task.primal(candidates[c])
             solver.learn_from(sweep)
+            primal, w = self._best_multiple(primal, w, sweep, tol)
             if primal < round_best:
                 round_best = primal
                 self.winner = c
             if primal < self.primal or self.w is None:
                 self.primal = primal
                 self.w = w.copy()
+        if 0 < round_best < solver.estimate < math.inf:
+            self.discount = round_best / solver.estimate
+
+    def _best_multiple(self, primal, w, sweep, tol):
+        """Try t w for a t near 1, where the slope of the primal says that it pays.
+
+        Near the optimum of the dual, many margins fall just short of what is asked; a
+        slightly longer w then has a much smaller primal (CoNLL-2000 tokens: a gap of
+        2.5% instead of 6.4% for t = 1.01).
+        """
+        task = self.task
+        squared = sum_of_squares(w)
+        if task.hard or squared == 0:
+            return primal, w
+        slope = squared - task.pull(sweep)
+        # The primal bends at least as much as |w|^2 t^2 / 2, so this is all to be had:
+        if 0.5 * slope**2 / squared < 0.2 * max(primal - self.dual - tol * primal, 0):
+            return primal, w
+        t = 1.0 - slope / (self.stiffness * squared)
+        if not 0.5 < t < 2.0 or abs(slope) < 1e-9 * squared:
+            return primal, w
+        other, longer, sweep = task.primal(w * w.dtype.type(t))
+        bend = (t * squared - task.pull(sweep) / t - slope) / ((t - 1.0) * squared)
+        self.stiffness = min(max(bend, 1.0), 1000.0)
+        return (other, longer) if other < primal else (primal, w)
 
     def relative_gap(self) -> float:
         return self.certificate().relative_gap

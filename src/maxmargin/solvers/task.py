@@ -124,6 +124,17 @@ class Task:
             t = max(t * (1 + 1e-9), float((wanted / margins).max()))
         return math.inf, w, sweep
 
+    def pull(self, sweep: Sweep) -> float:
+        """sum_i C_i phi'(H_i) r_i margin_i: minus the slope of the risk along w."""
+        live = sweep.hinges > 0
+        factor = self.mass[live] * sweep.margins[live]
+        if self.form.quadratic:
+            factor = factor * sweep.hinges[live]
+        if self.form.slack:
+            losses = sweep.losses[live]
+            factor = factor * (np.sqrt(losses) if self.form.quadratic else losses)
+        return float(factor.sum())
+
     def primal_from_hinges(self, w_squared, hinges) -> float:
         """The same sum with hinges seen at other times: an estimate, no certificate."""
         if self.hard:

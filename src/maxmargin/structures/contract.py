@@ -118,3 +118,20 @@ def argmax_rescaled(batch, i, theta, form, y):
     Without it, solvers search through argmax() with a certified upper bound.
     """
     return False
+
+
+@generic
+def solve_block(batch, i, theta, mass, alpha, w):
+    """Solve the block of example i exactly and update w, given theta.
+
+    For structures with so few outputs that every one has its own dual variable
+    (``alpha``, by label, summing to ``mass``), margin rescaling and linear slacks.
+    Returns (gap of the block before, hinge before).
+    """
+    return 0.0, 0.0
+
+
+@generic
+def emit_block(batch, i, mass, alpha, w):
+    """w += sum_y alpha_y psi_i(y), for the same structures; returns sum alpha loss."""
+    return 0.0

@@ -1,7 +1,7 @@
 """Multiclass classification: Psi(x, y) puts x into the row of class y.
 
-One slot per example, one part per class. With shift(), a visit of the block-coordinate
-solver solves the block exactly, as LIBLINEAR's Crammer-Singer solver does.
+One slot per example, one part per class, so a block can be solved in closed form: its
+optimal dual variables are the projection of the scores onto a simplex.
 (Crammer & Singer 2001; Tsochantaridis et al. 2004, section on multiclass.)
 """
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.kernel import implements
+from maxmargin.kernel import implements, inlined
 from maxmargin.structures import contract
 from maxmargin.structures.layout import add_rows, padded_width
 from maxmargin.structures.rescale import violation
@@ -117,12 +117,72 @@ def emit(batch, i, y, coefficient, index, values, m):
     return m
 
 
-@implements(contract.shift, MulticlassBatch)
-def shift(batch, i, step, s, rs, a, ra, theta):
-    # w += step (rs psi(s) - ra psi(a)) moves the scores of three classes by |x|^2
-    row = theta[0]
-    t = step * batch.norms[i]
-    row[batch.y[i]] += t * (rs - ra)
-    row[s[0]] -= t * rs
-    row[a[0]] += t * ra
-    return True
+@implements(contract.solve_block, MulticlassBatch)
+def solve_block(batch, i, theta, mass, alpha, w):
+    # Without its own share, class k has score b_k - cost_k, where theta_k + cost_k =
+    # b_k - |x|^2 alpha_k for every class (the truth too, with its share counted from
+    # C_i downwards). At the optimum all classes that carry mass tie at some level:
+    #     alpha_k = max(0, b_k - level) / |x|^2,    sum_k alpha_k = C_i.
+    n_labels, truth, square = batch.n_labels, batch.y[i], batch.norms[i]
+    row, cost = theta[0], batch.cost[truth]
+    base = float(row[truth])
+    b = np.empty(n_labels)
+    top, mean = -np.inf, 0.0
+    for k in range(n_labels):
+        v = float(row[k]) + float(cost[k]) - base
+        a = float(alpha[k])
+        top = max(top, v)
+        mean += a * v
+        b[k] = v + square * a
+    gap = mass * top - mean
+    if gap <= 1e-7 * mass * top:
+        return max(gap, 0.0), top
+    if square == 0.0:  # nothing to learn from: the dearest class takes all the mass
+        alpha[:n_labels] = 0
+        alpha[np.argmax(b)] = mass
+        return gap, top
+    # Find the level by dropping classes below it until none is (Michelot 1986).
+    active, level = 0, -np.inf
+    while True:
+        total, count = 0.0, 0
+        for k in range(n_labels):
+            if b[k] > level:
+                total += b[k]
+                count += 1
+        if count == active:
+            break
+        active = count
+        level = (total - square * mass) / count
+    inverse = 1.0 / square
+    step = theta[0]  # the scores are used up: keep the changes of alpha in their place
+    for k in range(n_labels):
+        new = alpha.dtype.type(max(b[k] - level, 0.0) * inverse)
+        step[k] = alpha[k] - new
+        alpha[k] = new
+    for k in range(n_labels, len(step)):
+        step[k] = 0
+    add_to_rows(batch, i, step, w)
+    return gap, top
+
+
+@implements(contract.emit_block, MulticlassBatch)
+def emit_block(batch, i, mass, alpha, w):
+    truth = batch.y[i]
+    step = np.zeros(batch.width, w.dtype)
+    total = 0.0
+    for k in range(batch.n_labels):
+        step[k] = -alpha[k]
+        total += float(alpha[k]) * float(batch.cost[truth, k])
+    step[truth] += mass
+    add_to_rows(batch, i, step, w)
+    return total
+
+
+@inlined
+def add_to_rows(batch, i, step, w):
+    rows = w.reshape((batch.n_features, batch.width))
+    for j in range(batch.indptr[i], batch.indptr[i + 1]):
+        x = batch.values[j]
+        feature = rows[batch.indices[j]]
+        for k in range(len(feature)):
+            feature[k] += x * step[k]

@@ -1,0 +1,174 @@
+"""Block-coordinate ascent where a structure solves its blocks in closed form.
+
+For multiclass problems with margin rescaling and linear slacks, every output has its own
+dual variable, so there is nothing to search for or to cache: a visit scores the example,
+solves its block (``contract.solve_block``) and updates w once. (Crammer & Singer 2001;
+Keerthi et al. 2008, the method of LIBLINEAR.)
+
+With many more examples than features the ascent from zero is slow, because thousands of
+blocks pull at the same weights. Then the first passes work with a smaller C, raised in
+steps: its dual points are feasible for the larger one, and scaled up they are a good
+start (OCR letters: a dual within 2% of the optimum after 20 visits instead of 100).
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from maxmargin.kernel import implemented, kernel
+from maxmargin.solvers.block_coordinate import BlockCoordinate, blend_into
+from maxmargin.solvers.planes import Planes, sum_of_squares
+from maxmargin.structures import contract
+from maxmargin.structures.contract import emit_block, score, solve_block
+
+MAX_VARIABLES = 1 << 28
+STAGES = (1 / 64, 1 / 16, 1 / 4)  # shares of C ...
+STAGE_PASSES = 5  # ... each for this many passes
+MANY_EXAMPLES = 5  # examples per feature from which the stages pay
+
+
+class ExactBlocks(BlockCoordinate):
+    """Shares the choice of blocks, averages and certificates with block-coordinate."""
+
+    max_wait = 32
+
+    @staticmethod
+    def applies(task) -> bool:
+        form = task.form
+        return (
+            isinstance(task.batch, tuple)
+            and implemented(contract.solve_block, type(task.batch))
+            and not (form.slack or form.quadratic or task.hard)
+            and task.n * task.batch.width <= MAX_VARIABLES
+        )
+
+    def _start(self, planes) -> None:
+        task, batch = self.task, self.task.batch
+        self.stages = []
+        self.mass = task.mass
+        if planes is not None:
+            self.alpha = alpha_from(task, planes)
+            return
+        self.alpha = np.zeros((task.n, batch.width), task.dtype)
+        if task.n >= MANY_EXAMPLES * batch.n_features:
+            self.stages = [share for share in STAGES for _ in range(STAGE_PASSES)]
+            self.mass = task.mass * STAGES[0]
+        self.alpha[np.arange(task.n), batch.y] = self.mass
+
+    def step(self) -> None:
+        task = self.task
+        share = self.stages[self.passes] if self.passes < len(self.stages) else 1.0
+        if not np.array_equal(self.mass, share * task.mass):
+            self._raise_mass(share * task.mass)
+        order = self._chosen()
+        done = 0
+        while done < len(order):
+            began = time.perf_counter()
+            part = order[done : done + self.chunk]
+            exact_block_pass(
+                task.batch,
+                self.mass,
+                self.alpha,
+                part,
+                self.buffers.theta,
+                self.w,
+                self.gaps,
+                self.hinges,
+            )
+            done += len(part)
+            self._pace(time.perf_counter() - began, len(part))
+        task.oracle_calls += len(order)
+        began = time.perf_counter()
+        self.passes += 1
+        self.dual = self._dual()
+        age = max(self.passes - len(self.stages), 1)
+        blend_into(self.average, self.w, min(1.0, 4.0 / (age + 3)))
+        self.estimate = np.inf
+        if share == 1.0:
+            self.estimate = task.primal_from_hinges(self._squared(), self.hinges)
+        self.update_seconds += time.perf_counter() - began
+
+    def _raise_mass(self, mass) -> None:
+        """Scale alpha (but the truth's share) to the new mass, at the best multiple."""
+        ratio = float(mass.max() / self.mass.max())
+        squared = self._squared()
+        linear = self._dual() + 0.5 * squared
+        t = min(ratio, linear / squared) if squared > 0 else 1.0
+        rows = np.arange(self.task.n)
+        truth = self.task.batch.y
+        self.alpha *= t
+        self.alpha[rows, truth] = 0
+        self.alpha[rows, truth] = mass - self.alpha.sum(axis=1)
+        self.w *= self.w.dtype.type(t)
+        self.mass = mass
+        self.next_visit[:] = self.passes
+
+    def _rebuild(self) -> None:
+        self.w[:] = 0
+        rebuild_blocks(self.task.batch, self.mass, self.alpha, self.w)
+
+    def _dual(self) -> float:
+        cost = self.task.batch.cost
+        by_truth = np.zeros_like(cost, np.float64)
+        sum_by_truth(self.task.batch.y, self.alpha, by_truth)
+        return float(np.sum(by_truth * cost)) - 0.5 * sum_of_squares(self.w)
+
+    @property
+    def planes(self) -> Planes:
+        """The dual point as a plane store, for a later fit to start from."""
+        batch = self.task.batch
+        n, k = self.task.n, batch.n_labels
+        labels = np.tile(np.arange(-1, k - 1, dtype=np.int32), (n, 1))
+        labels += labels >= batch.y[:, None]
+        labels[:, 0] = batch.y
+        rows = np.arange(n)[:, None]
+        planes = Planes(
+            labels=labels.ravel(),
+            count=np.full(n, k, np.int32),
+            alpha=self.alpha[rows, labels].astype(np.float64),
+            c=batch.cost[batch.y[:, None], labels].astype(np.float64),
+            r=np.ones((n, k)),
+            mass=self.task.mass,
+        )
+        planes.r[:, 0] = 0.0
+        return planes
+
+
+def alpha_from(task, planes: Planes) -> np.ndarray:
+    """Dual variables by label from a plane store."""
+    n, room = planes.alpha.shape
+    alpha = np.zeros((n, task.batch.width))
+    live = np.arange(room) < planes.count[:, None]
+    rows = np.broadcast_to(np.arange(n)[:, None], live.shape)
+    np.add.at(
+        alpha, (rows[live], planes.labels.reshape(n, room)[live]), planes.alpha[live]
+    )
+    return alpha.astype(task.dtype)
+
+
+@kernel
+def exact_block_pass(batch, mass, alpha, order, theta, w, gaps, hinges):
+    for i in order:
+        if mass[i] == 0.0:
+            gaps[i] = 0.0
+            hinges[i] = 0.0
+            continue
+        score(batch, i, w, theta)
+        gaps[i], hinges[i] = solve_block(batch, i, theta, mass[i], alpha[i], w)
+
+
+@kernel
+def rebuild_blocks(batch, mass, alpha, w):
+    for i in range(len(mass)):
+        if mass[i] > 0.0 and alpha[i, batch.y[i]] < mass[i]:
+            emit_block(batch, i, mass[i], alpha[i], w)
+
+
+@kernel
+def sum_by_truth(y, alpha, out):
+    for i in range(len(y)):
+        row, sums = alpha[i], out[y[i]]
+        for k in range(len(row)):
+            sums[k] += row[k]
