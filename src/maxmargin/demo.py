@@ -18,8 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-# The best C for the independent classifier in a cross-validation on the training
-# pictures, forms left out; the chain reads about equally well from 0.01 to 3.
+# Three-fold cross-validation on the training pictures (whole forms left out, 500
+# strings) found this C best for the independent classifier, of 0.01, 0.03, 0.1, ..., 3.
+# The chain reads about equally well with all of these.
 C = 0.03
 TOL = 0.001
 

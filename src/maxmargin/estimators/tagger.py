@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain as chain_lists
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -170,7 +171,7 @@ class SequenceTagger(MaxMarginEstimator):
     def _sequences(self, batch, flat) -> list[list[Any]]:
         labels = [self._labels[k] for k in flat.tolist()]
         cut = batch.start.tolist()
-        return [labels[a:b] for a, b in zip(cut, cut[1:], strict=False)]
+        return [labels[a:b] for a, b in pairwise(cut)]
 
     def _check_possible(self, batch, flat) -> None:
         """Forbidden transitions may leave no sequence of some length."""

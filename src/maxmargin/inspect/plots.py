@@ -47,9 +47,10 @@ def plot_convergence(model: Any, ax=None) -> Figure:
     if len(axes) > 1:
         gap = (primal - dual) / np.where(primal > 0, primal, 1.0)
         _draw_gap(axes[1], seconds, gap, getattr(model, "tol", None))
-    if seconds[0] < seconds[-1] / 2:  # else compiling came first: leave that out
-        axes[0].set_xlim(0, None)
-    axes[-1].set_xlabel("seconds of training")
+    for panel in axes if ax is not None else axes[-1:]:
+        panel.set_xlabel("seconds of training")
+        if seconds[0] < seconds[-1] / 2:  # else compiling came first: leave it out
+            panel.set_xlim(0, None)
     return axes[0].figure
 
 
@@ -66,12 +67,12 @@ def _draw_bounds(ax, seconds, primal, dual, exact) -> None:
     ax.set_ylim(max(dual.min(), low - room) - 0.05 * room, None)
     ax.set_ylim(None, min(primal.max(), high + room) + 0.05 * room)
     ax.set_ylabel("objective")
-    ax.legend(frameon=False, loc="upper right")
+    ax.legend(frameon=False, loc="best")
     _plain(ax)
 
 
 def _draw_gap(ax, seconds, gap, tol) -> None:
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator
 
     seen = gap > 0
     ax.plot(seconds[seen], gap[seen], color=INK, lw=1.8, marker="o", ms=3.5)
@@ -89,8 +90,11 @@ def _draw_gap(ax, seconds, gap, tol) -> None:
         )
         low = min([tol, *gap[seen]])
         ax.set_ylim(low / 2.2, None)
+    low, high = ax.get_ylim()
+    steps = (1.0,) if high > 100 * low else (1.0, 2.0, 5.0)
+    ax.yaxis.set_major_locator(LogLocator(subs=steps))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _percent(value)))
-    ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.minorticks_off()
     ax.set_ylabel("relative gap")
     _plain(ax)
 
@@ -125,6 +129,7 @@ def plot_transitions(tagger: Any, ax=None) -> Figure:
     table = np.ma.masked_array(np.asarray(tagger.transitions_, float), banned)
     largest = float(np.abs(table).max()) if table.count() else 0.0
 
+    own = ax is None
     side = min(max(3.4, 1.6 + 0.42 * k), 12.0)
     (ax,) = _axes(ax, figsize=(side + 0.9, side))
     ax.set_facecolor("#E8E8E8")
@@ -146,6 +151,8 @@ def plot_transitions(tagger: Any, ax=None) -> Figure:
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.045, pad=0.03)
     bar.outline.set_visible(False)
     bar.set_label("weight")
+    if own:  # squares of fixed shape need a round of layout before that of drawing
+        ax.figure.get_layout_engine().execute(ax.figure)
     return ax.figure
 
 
@@ -177,8 +184,8 @@ def _strongest(table, names) -> str:
     a, b = np.unravel_index(np.ma.argmin(table), table.shape)
     arrow = "\N{RIGHTWARDS ARROW}"
     return (
-        f"Sought most: {names[i]} {arrow} {names[j]};  "
-        f"avoided most: {names[a]} {arrow} {names[b]}"
+        f"Sought most: {names[i]} {arrow} {names[j]}\n"
+        f"Avoided most: {names[a]} {arrow} {names[b]}"
     )
 
 

@@ -19,7 +19,7 @@ import time
 import numpy as np
 
 from maxmargin.kernel import kernel, run
-from maxmargin.solvers.driver import NotSeparable
+from maxmargin.solvers.driver import NotSeparable, not_separable
 from maxmargin.solvers.planes import (
     cached_pass,
     dual_value,
@@ -148,13 +148,13 @@ class BlockCoordinate:
             crowded += full
             gained += gain
             if impossible:
-                raise NotSeparable(_not_separable("two outputs have equal features"))
+                raise NotSeparable(
+                    not_separable("a wrong output has the features of the true one")
+                )
             self._pace(time.perf_counter() - began, len(part))
         room = self.planes.alpha.shape[1]
         if crowded > 0.01 * task.n and room < MAX_ROOM:
             self.planes = with_room(task.batch, self.planes, 2 * room)
-        if task.hard:
-            self._check_separable()
         return gained
 
     def _pace(self, seconds, blocks) -> None:
@@ -192,26 +192,6 @@ class BlockCoordinate:
         forget = getattr(self.task.batch, "forget", None)
         if forget is not None:
             forget(self.planes)
-
-    def _check_separable(self) -> None:
-        """Any u that separates has u.g >= c for all planes, so |u| >= sum(a c) / |w|."""
-        alpha, c = self.planes.alpha[:, 1:], self.planes.c[:, 1:]
-        gain = float(np.einsum("ij,ij->", alpha, c))
-        norm = float(np.sqrt(sum_of_squares(self.w)))
-        largest = self.planes.c.max()
-        if largest > 0 and gain > 1e6 * largest * norm:
-            raise NotSeparable(
-                _not_separable(
-                    f"separating weights would need a norm of at least {gain / norm:.3g}"
-                )
-            )
-
-
-def _not_separable(reason: str) -> str:
-    return (
-        f"The data cannot be separated with a hard margin: {reason}. "
-        "Choose a finite C, or check for examples with equal inputs and different outputs."
-    )
 
 
 @kernel

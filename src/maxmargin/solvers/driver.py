@@ -30,6 +30,7 @@ class NotSeparable(ValueError):
 
 DEFAULT_MAX_ITER = 1000
 SMALL = 20_000  # slots
+GROWTH_PASSES = 200  # before growth of the dual is judged
 
 
 def drive(task: Task, solver, limits: Limits) -> Solution:
@@ -65,6 +66,8 @@ def drive(task: Task, solver, limits: Limits) -> Solution:
             row = _row(task, solver, best, iteration, time.perf_counter() - began)
             history.append(row)
             _report(row, limits.verbose)
+            if task.hard:
+                _check_separable(best, history, status)
             for callback in limits.callbacks:
                 if callback(row) is True:
                     status = status or "stopped by a callback"
@@ -82,6 +85,32 @@ def drive(task: Task, solver, limits: Limits) -> Solution:
         history=history,
         converged=status == "converged",
         status=status,
+    )
+
+
+def _check_separable(best: _Best, history: list[dict], status: str) -> None:
+    """With a hard margin, say so when no weights separate the data.
+
+    If weights exist the dual is bounded, and its growth flattens; if not, it grows for
+    ever, about in proportion to the passes.
+    """
+    if best.primal < math.inf:
+        return
+    passes = len(history)
+    dual, half = history[-1]["dual"], history[passes // 2]["dual"]
+    if status or (passes >= GROWTH_PASSES and dual > 1.6 * half):
+        raise NotSeparable(
+            not_separable(
+                f"after {passes} passes some outputs still score above the true ones, "
+                "and the dual grows without bound"
+            )
+        )
+
+
+def not_separable(reason: str) -> str:
+    return (
+        f"The data cannot be separated with a hard margin: {reason}. Choose a finite C, "
+        "or look for examples with equal inputs and different outputs."
     )
 
 

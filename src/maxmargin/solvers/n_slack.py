@@ -50,8 +50,6 @@ class NSlack(BlockCoordinate):
             )
             if gaps.sum() <= wanted:
                 break
-        if task.hard:
-            self._check_separable()
         self.passes += 1
         self.dual = self._dual()
         self.average[:] = self.w

@@ -63,7 +63,7 @@ def search_rescaled(batch, form, i, theta, y):
         v = violation(form, found, lead)
         if v > best:
             best, best_loss, best_lead = v, found, lead
-            best_y[:] = y
+            best_y[:] = y[: len(best_y)]
         if bound - best <= form.search_tol * max(bound, 1e-3):
             break
         # the lam at which the bound of this very output is tight tells the direction

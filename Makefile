@@ -1,0 +1,55 @@
+# make demo   install into .venv and read handwritten page numbers
+# make test   install with the test tools and run the tests
+# make lint   check style and format
+# make clean  remove everything that was made
+#
+# Needs Python 3.11 or newer with venv and pip. Choose one: make demo PYTHON=python3.12
+
+VENV := .venv
+BIN := $(VENV)/bin
+
+# The first Python here that starts and is new enough.
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo $$p && break; done)
+
+# Tests on public data look for them next to the checkout, unless told otherwise.
+ifndef MAXMARGIN_DATA
+ifneq ($(wildcard ../shared/data),)
+export MAXMARGIN_DATA := $(abspath ../shared/data)
+endif
+endif
+
+.PHONY: demo test lint clean
+
+demo: $(VENV)/plot.stamp
+	$(BIN)/python -m maxmargin.demo
+
+test: $(VENV)/test.stamp
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+clean:
+	rm -rf $(VENV) demo_output bench_output dist
+	rm -rf .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { \
+	echo "No Python 3.11 or newer was found: install one, or name it: make PYTHON=..."; \
+	exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	echo "$(PYTHON) does not run or is older than 3.11: name another: make PYTHON=..."; \
+	exit 1; }
+	@echo "Creating $(VENV) ..."
+	@"$(PYTHON)" -m venv $(VENV) || { rm -rf $(VENV); \
+	echo "$(PYTHON) could not create $(VENV): does it have its venv module?"; exit 1; }
+
+# plot.stamp and test.stamp: the package is installed with these extras.
+$(VENV)/%.stamp: pyproject.toml | $(BIN)/python
+	@echo "Installing maxmargin[$*] into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
+	@touch $@

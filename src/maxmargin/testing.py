@@ -1,0 +1,335 @@
+"""Our tests for your structures, losses and solvers.
+
+Give a batch and a function that lists every output of a small example, and
+:func:`check_structure` compares each function of the contract with enumeration.
+:func:`check_solver` runs a solver on a batch and checks what every solver promises.
+
+>>> import numpy as np
+>>> from maxmargin.structures.multiclass import make_batch
+>>> from maxmargin.testing import check_structure, enumerate_multiclass
+>>> batch = make_batch(np.array([0, 1, 2]), np.array([0, 1], np.int32), np.ones(2), 2,
+...                    [0, 1], 1.0 - np.eye(3), np.float64)
+>>> check_structure(batch, 2 * batch.width, enumerate_multiclass)
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from maxmargin.formulation import make_form
+from maxmargin.kernel import interpreted, kernel
+from maxmargin.solvers import registry
+from maxmargin.solvers.driver import drive
+from maxmargin.solvers.result import Limits, Solution
+from maxmargin.solvers.search import most_violated
+from maxmargin.solvers.task import Task
+from maxmargin.structures import contract
+
+FORMULATIONS = tuple(itertools.product(("margin", "slack"), ("linear", "quadratic")))
+
+
+# enumerators -------------------------------------------------------------------------
+
+
+def enumerate_multiclass(batch, i: int) -> Iterable[np.ndarray]:
+    """Every class as a labelling of one slot."""
+    for k in range(batch.n_labels):
+        yield np.array([k], np.int32)
+
+
+def enumerate_chain(batch, i: int) -> Iterable[np.ndarray]:
+    """Every label sequence that no barrier forbids."""
+    length = int(batch.start[i + 1] - batch.start[i])
+    k = batch.n_labels
+    wall = batch.barrier
+    for labels in itertools.product(range(k), repeat=length):
+        y = np.array(labels, np.int32)
+        if length and (
+            np.isinf(wall[k, y[0]])
+            or np.isinf(wall[k + 1, y[-1]])
+            or np.isinf(wall[y[:-1], y[1:]]).any()
+        ):
+            continue
+        yield y
+
+
+# structures --------------------------------------------------------------------------
+
+
+def check_structure(
+    batch,
+    n_weights: int,
+    enumerate_outputs: Callable,
+    *,
+    seed: int = 0,
+    trials: int = 3,
+    compiled: bool = True,
+) -> None:
+    """Compare a batch type with enumeration, on random weights.
+
+    Checks for every example: the loss is zero on the truth, finite and not negative;
+    ``value(theta, y) == <w, Psi(x, y)>``; ``margin`` and ``difference`` agree with it;
+    ``argmax`` finds the maximum with and without loss; the search for the most violated
+    output is right, or bounded, in all four formulations.
+
+    Raises AssertionError with a sentence that names example, function and numbers.
+    """
+    rng = np.random.default_rng(seed)
+    for _ in range(trials):
+        w = rng.normal(size=n_weights) * 10.0 ** rng.integers(-2, 2)
+        for i in range(len(batch.start) - 1):
+            outputs = [np.asarray(y, np.int32) for y in enumerate_outputs(batch, i)]
+            _check_example(batch, i, w, outputs, rng, compiled, f"example {i}")
+
+
+def _check_example(batch, i, w, outputs, rng, compiled, where) -> None:
+    ask = _Asker(batch, i, w, compiled)
+    psi = [ask.features(y) for y in outputs]
+    truth = batch.y[batch.start[i] : batch.start[i + 1]]
+    psi_truth = ask.features(truth)
+    losses = np.array([ask.loss(y) for y in outputs])
+    found = ask.loss(truth)
+    assert found == 0.0, f"{where}: loss of the truth is {found}, it must be 0."
+    lowest, highest = losses.min(), losses.max()
+    assert lowest >= 0, f"{where}: loss() is {lowest}, it must be zero or more."
+    assert highest < np.inf, f"{where}: loss() is {highest}, it must be finite."
+    values = np.array([ask.value(y) for y in outputs])
+    expected = np.array([w @ p for p in psi])
+    _close(values, expected, f"{where}: value(theta, y) differs from <w, Psi(x, y)>")
+    margins = np.array([ask.margin(y) for y in outputs])
+    _close(
+        margins, w @ psi_truth - expected, f"{where}: margin() is not the difference"
+    )
+    for scale in (0.0, 1.0, 0.37):
+        y = ask.argmax(scale)
+        best = (expected + scale * losses).max()
+        got = w @ ask.features(y) + scale * ask.loss(y)
+        _close(got, best, f"{where}: argmax() with scale {scale} is not the maximum")
+    s, a = (outputs[k] for k in rng.integers(len(outputs), size=2))
+    for rs, ra in ((1.0, 1.0), (2.0, 0.5), (1.0, 0.0)):
+        want = rs * (psi_truth - ask.features(s)) - ra * (psi_truth - ask.features(a))
+        _close(ask.difference(s, rs, a, ra), want, f"{where}: difference() is wrong")
+    for rescaling, penalty in FORMULATIONS:
+        form = make_form(rescaling, penalty, 1e-6)
+        c = np.sqrt(losses) if form.quadratic else losses
+        violations = c - (c if form.slack else 1.0) * margins
+        best = max(violations.max(initial=0.0), 0.0)
+        bound, lossy, lead, _, y = ask.most_violated(form)
+        _close(lossy, ask.loss(y), f"{where}: search reports another loss")
+        c = math.sqrt(lossy) if form.quadratic else lossy
+        got = max(c - (c if form.slack else 1.0) * lead, 0.0)
+        what = f"{where}: search, {rescaling} rescaling, {penalty} slacks"
+        slop = 1e-7 * (1.0 + best)
+        assert bound >= best - slop, (
+            f"{what}: bound {bound} is below the maximum {best}."
+        )
+        assert got <= best + slop, f"{what}: found {got}, above the maximum {best}."
+        if form.slack == 0 and form.quadratic == 0:
+            _close(got, best, f"{what}: not the maximum")
+
+
+class _Asker:
+    """Calls the contract on one example, compiled or not."""
+
+    def __init__(self, batch, i, w, compiled):
+        self.batch, self.i, self.w = batch, i, w
+        self.call = (lambda f: f) if compiled else interpreted
+        self.theta = np.zeros(self.call(_shape)(batch))
+        self.entries = 3 * self.call(_capacity)(batch) + 16
+        self.size = int(batch.start[i + 1] - batch.start[i])
+        self.call(_score)(batch, i, w, self.theta)
+
+    def _lists(self):
+        return np.zeros(self.entries, np.int64), np.zeros(self.entries)
+
+    def _dense(self, index, values, m):
+        out = np.zeros(len(self.w))
+        np.add.at(out, index[:m], values[:m])
+        return out
+
+    def features(self, y):
+        index, values = self._lists()
+        m = self.call(_emit)(self.batch, self.i, y, index, values)
+        return self._dense(index, values, m)
+
+    def difference(self, s, rs, a, ra):
+        index, values = self._lists()
+        m = self.call(_difference)(self.batch, self.i, s, rs, a, ra, index, values)
+        return self._dense(index, values, m)
+
+    def value(self, y):
+        return self.call(_value)(self.batch, self.i, self.theta, y)
+
+    def margin(self, y):
+        return self.call(_margin)(self.batch, self.i, self.theta, y)
+
+    def loss(self, y):
+        return self.call(_loss)(self.batch, self.i, y)
+
+    def argmax(self, scale):
+        y = np.zeros(self.size, np.int32)
+        self.call(_argmax)(self.batch, self.i, self.theta, scale, y)
+        return y
+
+    def most_violated(self, form):
+        y = np.zeros(self.size, np.int32)
+        found = self.call(most_violated)(self.batch, form, self.i, self.theta, y)
+        return (*found, y)
+
+
+@kernel
+def _shape(batch):
+    return contract.shape(batch)
+
+
+@kernel
+def _capacity(batch):
+    return contract.capacity(batch)
+
+
+@kernel
+def _score(batch, i, w, theta):
+    contract.score(batch, i, w, theta)
+
+
+@kernel
+def _emit(batch, i, y, index, values):
+    return contract.emit(batch, i, y, 1.0, index, values, 0)
+
+
+@kernel
+def _difference(batch, i, s, rs, a, ra, index, values):
+    return contract.difference(batch, i, s, rs, a, ra, index, values)
+
+
+@kernel
+def _value(batch, i, theta, y):
+    return contract.value(batch, i, theta, y)
+
+
+@kernel
+def _margin(batch, i, theta, y):
+    return contract.margin(batch, i, theta, y)
+
+
+@kernel
+def _loss(batch, i, y):
+    return contract.loss(batch, i, y)
+
+
+@kernel
+def _argmax(batch, i, theta, scale, y):
+    contract.argmax(batch, i, theta, scale, y)
+
+
+def _close(got, want, what) -> None:
+    scale = 1.0 + float(np.abs(want).max(initial=0.0) if np.ndim(want) else abs(want))
+    error = np.abs(np.asarray(got) - np.asarray(want))
+    assert float(error.max(initial=0.0)) <= 1e-7 * scale, (
+        f"{what}: {got} against {want}."
+    )
+
+
+# losses ------------------------------------------------------------------------------
+
+
+def check_loss(loss: Callable, outputs: Iterable) -> None:
+    """``loss(y, y_hat)`` on all pairs: finite, >= 0, zero on the truth."""
+    outputs = list(outputs)
+    for y in outputs:
+        for z in outputs:
+            found = float(loss(y, z))
+            assert math.isfinite(found), f"loss({y!r}, {z!r}) is {found}, not finite."
+            assert found >= 0, (
+                f"loss({y!r}, {z!r}) is {found}, it must not be negative."
+            )
+        assert float(loss(y, y)) == 0, f"loss({y!r}, itself) is not zero."
+
+
+# solvers -----------------------------------------------------------------------------
+
+
+def solve(
+    batch,
+    n_weights: int,
+    *,
+    solver: str = "block-coordinate",
+    C: float = 1.0,
+    rescaling: str = "margin",
+    penalty: str = "linear",
+    tol: float = 1e-7,
+    max_iter: int = 5000,
+    sample_weight=None,
+    dtype=np.float64,
+    seed: int = 0,
+) -> tuple[Solution, Task]:
+    """Train on a batch, without an estimator around it."""
+    n = len(batch.start) - 1
+    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, float)
+    form = make_form(rescaling, penalty, tol)
+    task = Task(batch, n_weights, form, C * weights, dtype, 1, seed)
+    machine = registry.make(solver, task)
+    return drive(task, machine, Limits(tol=tol, max_iter=max_iter)), task
+
+
+def check_solver(
+    batch,
+    n_weights: int,
+    *,
+    solver: str,
+    reference: float | None = None,
+    C: float = 1.0,
+    rescaling: str = "margin",
+    penalty: str = "linear",
+    tol: float = 1e-7,
+    **options,
+) -> float:
+    """Run a solver and check what it promises; returns the primal it reached.
+
+    The dual never falls, the gap is never negative, the certificate meets ``tol``, its
+    primal is the primal of the weights returned, every prediction's loss is bounded by
+    its slack, and the optimum equals ``reference`` if given.
+    """
+    solution, task = solve(
+        batch,
+        n_weights,
+        solver=solver,
+        C=C,
+        rescaling=rescaling,
+        penalty=penalty,
+        tol=tol,
+        **options,
+    )
+    what = f"{solver}, {rescaling} rescaling, {penalty} slacks"
+    duals = np.array([row["dual"] for row in solution.history])
+    gaps = np.array([row["gap"] for row in solution.history])
+    certificate = solution.certificate
+    slop = 1e-9 * max(abs(certificate.primal), 1.0)
+    assert (np.diff(duals) >= -slop).all(), f"{what}: the dual fell."
+    assert (gaps >= 0).all(), f"{what}: a gap was negative."
+    assert solution.converged, f"{what}: {solution.status} at {certificate}."
+    assert certificate.relative_gap <= tol, f"{what}: {certificate} is above tol={tol}."
+    primal, w, sweep = task.primal(solution.w)
+    _close(primal, certificate.primal, f"{what}: primal of the weights returned")
+    _check_risk(task, w, sweep, what)
+    if reference is not None:
+        error = abs(primal - reference) / max(abs(reference), 1e-12)
+        assert error <= 10 * tol + 1e-9, (
+            f"{what}: optimum {primal} differs from the reference {reference}."
+        )
+    return primal
+
+
+def _check_risk(task: Task, w, sweep, what) -> None:
+    """H_i (H_i^2 for quadratic slacks) bounds the loss of the prediction."""
+    bound = sweep.hinges**2 if task.form.quadratic else sweep.hinges
+    for i in range(task.n):
+        ask = _Asker(task.batch, i, w, isinstance(task.batch, tuple))
+        found = ask.loss(ask.argmax(0.0))
+        assert found <= bound[i] + 1e-6 * (1 + bound[i]), (
+            f"{what}: example {i} has loss {found}, above its bound {bound[i]}."
+        )

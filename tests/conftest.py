@@ -1,0 +1,86 @@
+"""Small real and random problems that many tests share."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+from maxmargin.features import TokenMatrix
+
+# Kernels compile inside the first example of a test: no deadlines.
+settings.register_profile("maxmargin", deadline=None, derandomize=True, max_examples=30)
+settings.load_profile("maxmargin")
+
+_BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+if "MAXMARGIN_DATA" not in os.environ and _BESIDE.is_dir():
+    os.environ["MAXMARGIN_DATA"] = str(_BESIDE)
+
+
+@pytest.fixture(scope="session")
+def data_home():
+    """Folder of the public data sets; tests that need it are skipped without it."""
+    home = os.environ.get("MAXMARGIN_DATA")
+    if not home or not Path(home).is_dir():
+        pytest.skip("set MAXMARGIN_DATA to the folder of the public data sets")
+    return Path(home)
+
+
+def random_chain(
+    seed,
+    lengths=(3, 1, 4),
+    n_labels=3,
+    n_features=4,
+    cost=None,
+    zero_one=False,
+    barrier=None,
+):
+    """A small random chain batch and its number of weights."""
+    from maxmargin.structures.chain import make_batch
+
+    rng = np.random.default_rng(seed)
+    n = int(sum(lengths))
+    counts = rng.integers(0, n_features + 1, size=n)
+    indices = [np.sort(rng.choice(n_features, c, replace=False)) for c in counts]
+    tokens = TokenMatrix(
+        indptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        indices=np.concatenate([*indices, np.zeros(0)]).astype(np.int32),
+        values=rng.normal(size=int(counts.sum())),
+        start=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        n_features=n_features,
+    )
+    if cost is None:
+        cost = 1.0 - np.eye(n_labels)
+    y = rng.integers(n_labels, size=n).astype(np.int32)
+    if barrier is not None:
+        y = allowed_labels(rng, barrier, lengths)
+    batch = make_batch(tokens, n_features, y, cost, barrier, zero_one, np.float64)
+    return batch, (n_features + n_labels + 2) * batch.width
+
+
+def allowed_labels(rng, barrier, lengths):
+    """Random labels that break no barrier (which must leave a way from every label)."""
+    k = barrier.shape[1]
+    out = []
+    for length in lengths:
+        row = barrier[k]
+        for _ in range(length):
+            label = rng.choice(np.flatnonzero(np.isfinite(row)))
+            out.append(label)
+            row = barrier[label]
+    return np.array(out, np.int32)
+
+
+def random_multiclass(seed, n=12, n_labels=3, n_features=4, cost=None):
+    """A small random multiclass batch and its number of weights."""
+    from maxmargin.features import csr_arrays
+    from maxmargin.structures.multiclass import make_batch
+
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_features)) * (rng.random((n, n_features)) < 0.7)
+    y = rng.integers(n_labels, size=n)
+    if cost is None:
+        cost = 1.0 - np.eye(n_labels)
+    batch = make_batch(*csr_arrays(X, np.float64), n_features, y, cost, np.float64)
+    return batch, n_features * batch.width
