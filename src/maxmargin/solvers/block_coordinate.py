@@ -33,7 +33,8 @@ from maxmargin.solvers.planes import (
 from maxmargin.solvers.task import Task
 
 SKIP_BELOW = 0.5  # blocks with less than this share of the mean gap may wait
-MAX_CACHED = 10
+WORTHWHILE = 0.03  # share of the estimated gap that a pass over chosen blocks must gain
+MAX_CACHED = 50
 CACHED_COST = 0.5  # a visit without the oracle, in visits with it (chains, measured)
 MAX_ROOM = 64
 CHUNK_SECONDS = 0.5  # kernels run this long at most, so that Ctrl-C is heard
@@ -58,12 +59,20 @@ class BlockCoordinate:
         self.wait = np.ones(task.n, np.int64)
         self.next_visit = np.zeros(task.n, np.int64)
         self.last_visited = np.zeros(0, np.int64)
+        self.selective = True
         self.passes = 0
         self.update_seconds = 0.0
         self.chunk = max(1, task.n // 4)
         self.cached_cost = CACHED_COST if isinstance(task.batch, tuple) else 0.0
         self.dual = self._dual()
         self.estimate = np.inf
+
+    def prepare(self) -> None:
+        nobody = np.zeros(0, np.int64)
+        self._exact(nobody)
+        self._cached(np.zeros(self.task.n))
+        self._rebuild()
+        blend_into(self.average[:0], self.w[:0], 0.0)
 
     def _start(self, planes) -> None:
         if planes is None:
@@ -88,6 +97,9 @@ class BlockCoordinate:
         self.passes += 1
         blend_into(self.average, self.w, min(1.0, 4.0 / (self.passes + 3)))
         self.estimate = task.primal_from_hinges(self._squared(), self.hinges)
+        # Blocks with small gaps can hold most of the gap together: when the chosen few
+        # no longer pay, everyone is visited again.
+        self.selective = gained >= WORTHWHILE * (self.estimate - self.dual)
         self._forget()
         self.update_seconds += time.perf_counter() - began
 
@@ -122,6 +134,8 @@ class BlockCoordinate:
             longer = np.minimum(2 * self.wait[seen], self.max_wait)
             self.wait[seen] = np.where(low, longer, 1)
             self.next_visit[seen] = self.passes - 1 + self.wait[seen]
+        if not self.selective:
+            self.next_visit[:] = self.passes
         self.last_visited = np.flatnonzero(self.next_visit <= self.passes)
         return self.task.rng.permutation(self.last_visited)
 
@@ -129,7 +143,7 @@ class BlockCoordinate:
         """Visits with the oracle, in chunks; returns the gain of the dual."""
         task = self.task
         done, crowded, gained = 0, 0, 0.0
-        while done < len(order):
+        while True:
             began = time.perf_counter()
             part = order[done : done + self.chunk]
             calls, full, impossible, gain = run(
@@ -151,6 +165,8 @@ class BlockCoordinate:
                 raise NotSeparable(
                     not_separable("a wrong output has the features of the true one")
                 )
+            if done >= len(order):
+                break
             self._pace(time.perf_counter() - began, len(part))
         room = self.planes.alpha.shape[1]
         if crowded > 0.01 * task.n and room < MAX_ROOM:
@@ -164,7 +180,8 @@ class BlockCoordinate:
     def _cached(self, gaps):
         """A pass over stored planes where they promise most: (gain, visits)."""
         task = self.task
-        chosen = np.flatnonzero((gaps >= SKIP_BELOW * gaps.mean()) & (gaps > 0))
+        threshold = SKIP_BELOW * gaps.mean() if self.selective else 0.0
+        chosen = np.flatnonzero((gaps >= threshold) & (gaps > 0))
         order = task.rng.permutation(chosen)
         gain = run(
             cached_pass,

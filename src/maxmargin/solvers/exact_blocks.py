@@ -57,28 +57,18 @@ class ExactBlocks(BlockCoordinate):
             self.mass = task.mass * STAGES[0]
         self.alpha[np.arange(task.n), batch.y] = self.mass
 
+    def prepare(self) -> None:
+        self._exact(np.zeros(0, np.int64))
+        self._rebuild()
+        blend_into(self.average[:0], self.w[:0], 0.0)
+
     def step(self) -> None:
         task = self.task
         share = self.stages[self.passes] if self.passes < len(self.stages) else 1.0
         if not np.array_equal(self.mass, share * task.mass):
             self._raise_mass(share * task.mass)
         order = self._chosen()
-        done = 0
-        while done < len(order):
-            began = time.perf_counter()
-            part = order[done : done + self.chunk]
-            exact_block_pass(
-                task.batch,
-                self.mass,
-                self.alpha,
-                part,
-                self.buffers.theta,
-                self.w,
-                self.gaps,
-                self.hinges,
-            )
-            done += len(part)
-            self._pace(time.perf_counter() - began, len(part))
+        self._exact(order)
         task.oracle_calls += len(order)
         began = time.perf_counter()
         self.passes += 1
@@ -89,6 +79,26 @@ class ExactBlocks(BlockCoordinate):
         if share == 1.0:
             self.estimate = task.primal_from_hinges(self._squared(), self.hinges)
         self.update_seconds += time.perf_counter() - began
+
+    def _exact(self, order) -> None:
+        done = 0
+        while True:
+            began = time.perf_counter()
+            part = order[done : done + self.chunk]
+            exact_block_pass(
+                self.task.batch,
+                self.mass,
+                self.alpha,
+                part,
+                self.buffers.theta,
+                self.w,
+                self.gaps,
+                self.hinges,
+            )
+            done += len(part)
+            if done >= len(order):
+                break
+            self._pace(time.perf_counter() - began, len(part))
 
     def _raise_mass(self, mass) -> None:
         """Scale alpha (but the truth's share) to the new mass, at the best multiple."""

@@ -23,6 +23,19 @@ MAX_PASSES = 200
 class NSlack(BlockCoordinate):
     """Shares the plane store, the dual and the certificates with block-coordinate."""
 
+    def prepare(self) -> None:
+        super().prepare()
+        nothing = np.zeros(0, np.int64)
+        outputs = np.zeros(0, np.int32)
+        run(
+            store_planes,
+            self.task.batch,
+            self.task.form,
+            self.planes,
+            outputs,
+            nothing,
+        )
+
     def step(self) -> None:
         task = self.task
         sweep = task.sweep(self.w)

@@ -61,6 +61,15 @@ class OneSlack:
         if planes is not None:
             self._take(planes)
 
+    def prepare(self) -> None:
+        task = self.task
+        outputs, zeros = task.batch.y.copy(), np.zeros(task.n)
+        nothing = np.zeros(0, np.int64)
+        run(store_planes, task.batch, task.form, self.planes, outputs, nothing)
+        g = np.zeros(task.n_weights)
+        run(add_cut, task.batch, task.form, self.buffers, outputs, zeros, zeros, g)
+        ascend_simplex(self.gram, self.offsets, self.alpha, 1.0, 1)
+
     def step(self) -> None:
         """One call of the oracle for all examples, then cuts from the cache."""
         sweep = self.task.sweep(self.w)

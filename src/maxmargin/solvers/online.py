@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from maxmargin.kernel import kernel, run
 from maxmargin.solvers.planes import add_listed
 from maxmargin.solvers.search import most_violated
@@ -39,6 +41,9 @@ class _Online:
         self.lagged = task.weights()  # sum of T(k - 1) * update k, for lazy averages
         self.steps = 0
 
+    def prepare(self) -> None:
+        self._pass(np.zeros(0, np.int64))
+
     def learn_from(self, sweep) -> None:
         pass
 
@@ -51,7 +56,11 @@ class Perceptron(_Online):
 
     def step(self) -> None:
         order = self._order()
-        self.steps += run(
+        self.steps += self._pass(order)
+        self.task.oracle_calls += len(order)
+
+    def _pass(self, order) -> int:
+        return run(
             perceptron_pass,
             self.task.batch,
             self.buffers,
@@ -61,7 +70,6 @@ class Perceptron(_Online):
             self.lagged,
             self.steps,
         )
-        self.task.oracle_calls += len(order)
 
     def candidates(self):
         return [self.w - self.lagged / max(self.steps, 1)]
@@ -81,7 +89,13 @@ class Subgradient(_Online):
 
     def step(self) -> None:
         order = self._order()
-        self.steps = run(
+        self.steps = self._pass(order)
+        self.task.oracle_calls += len(order)
+        self.passes += 1
+        self.average += (self.w - self.average) * (2.0 / (self.passes + 1))
+
+    def _pass(self, order) -> int:
+        return run(
             subgradient_pass,
             self.task.batch,
             self.task.form,
@@ -91,9 +105,6 @@ class Subgradient(_Online):
             self.w,
             self.steps,
         )
-        self.task.oracle_calls += len(order)
-        self.passes += 1
-        self.average += (self.w - self.average) * (2.0 / (self.passes + 1))
 
     def candidates(self):
         return [self.average, self.w]

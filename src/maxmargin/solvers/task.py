@@ -72,6 +72,14 @@ class Task:
         longest = int(np.diff(self.batch.start).max(initial=1))
         return np.zeros((rows, columns), self.dtype), np.zeros(longest, np.int32)
 
+    def prepare(self) -> None:
+        """Compile (or load) the kernels of a sweep, so that the clock does not count it."""
+        theta, y = self._scoring_buffers()
+        empty = Sweep(*np.zeros((3, 0)), np.zeros(0, np.int32))
+        w = self.weights()
+        run(sweep_range, self.batch, self.form, 0, 0, w, theta, y, self.mass, empty)
+        sum_of_squares(w[:0])
+
     def sweep(self, w) -> Sweep:
         """Search every example at fixed w, in threads; the result has no order."""
         n = self.n
