@@ -188,7 +188,7 @@ def _compare_functions() -> bool:
         truth = _fit(compiled, form, "block-coordinate")[0].certificate_
         exact = form == ("margin", "linear")
         for solver in SOLVERS:
-            found = _fit(case, form, solver, max_iter=2000 if exact else 100)[0]
+            found = _fit(case, form, solver, max_iter=2000 if exact else 60)[0]
             c = found.certificate_
             excess = (c.primal - truth.primal) / truth.primal
             lack = (truth.primal - c.dual) / truth.primal

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import importlib.metadata
+import importlib.util
 import json
 import os
 import platform
@@ -211,6 +212,8 @@ def fresh(function, limit: float | None = None, **arguments) -> dict | None:
     result = json.loads(done.stdout.splitlines()[-1])
     if result.get("compiled_while_timing"):
         print(f"  note: {function.__name__} compiled a kernel while it was timed.")
+    if result.get("compiled_before"):
+        print(f"  note: the peak memory of {function.__name__} includes the compiler.")
     return result
 
 
@@ -262,10 +265,10 @@ class Clock:
 
 @contextlib.contextmanager
 def no_compiling(result: dict):
-    """Count the kernels compiled inside the block: there should be none."""
-    before = _compiled()
+    """Count the kernels compiled inside the block and before: should be none."""
+    result["compiled_before"] = _compiled()
     yield
-    result["compiled_while_timing"] = _compiled() - before
+    result["compiled_while_timing"] = _compiled() - result["compiled_before"]
 
 
 def _compiled() -> int:

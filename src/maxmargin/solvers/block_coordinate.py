@@ -137,7 +137,10 @@ class BlockCoordinate:
         if not self.selective:
             self.next_visit[:] = self.passes
         self.last_visited = np.flatnonzero(self.next_visit <= self.passes)
-        return self.task.rng.permutation(self.last_visited)
+        return self._shuffled(self.last_visited)
+
+    def _shuffled(self, blocks):
+        return self.task.rng.permutation(blocks)
 
     def _exact(self, order) -> float:
         """Visits with the oracle, in chunks; returns the gain of the dual."""

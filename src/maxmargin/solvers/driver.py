@@ -58,7 +58,7 @@ def drive(task: Task, solver, limits: Limits) -> Solution:
             elif limits.max_time is not None and elapsed >= limits.max_time:
                 status = f"stopped after max_time={limits.max_time:g} seconds"
             guess = best.discount * solver.estimate
-            promising = guess - best.dual <= 1.2 * limits.tol * abs(guess)
+            promising = guess - best.dual <= 1.1 * limits.tol * abs(guess)
             due = small or iteration >= max(10, 2 * last_certified)
             # A certificate costs a full pass: not more than one every tenth.
             spaced = iteration >= 1.1 * last_certified

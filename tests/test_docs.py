@@ -1,0 +1,96 @@
+"""The pages of the documentation run as they stand, and so do the docstrings."""
+
+import doctest
+import importlib
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+STRUCTURE_PAGE = ROOT / "docs" / "add-a-structure.md"
+MODULES = [
+    "maxmargin.estimators.multiclass",
+    "maxmargin.estimators.tagger",
+    "maxmargin.features.tokens",
+    "maxmargin.formulation",
+    "maxmargin.losses",
+    "maxmargin.model_file",
+    "maxmargin.problem",
+    "maxmargin.testing",
+]
+
+
+def python_of(page):
+    """The page's Python as one module, every line at the number it has on the page."""
+    lines, inside = [], False
+    for line in page.read_text(encoding="utf-8").splitlines():
+        if line.startswith("```"):
+            inside = line == "```python"
+            line = ""
+        lines.append(line if inside else "")
+    return "\n".join(lines) + "\n"
+
+
+def name_of(page):
+    return page.stem.lower().replace("-", "_") + "_page"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_page_runs(page, tmp_path, monkeypatch, pytestconfig):
+    source = python_of(page)
+    module = tmp_path / f"{name_of(page)}.py"
+    module.write_text(source, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)  # pages save files
+    if "@implements(" in source:
+        # Kernels built around the page's own batch are kept in a folder of their own,
+        # and the module is imported as a user's file would be.
+        cache = pytestconfig.cache.mkdir(name_of(page))
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", f"import {module.stem}"],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    else:
+        spec = importlib.util.spec_from_file_location(module.stem, module)
+        monkeypatch.setitem(
+            sys.modules, module.stem, importlib.util.module_from_spec(spec)
+        )
+        spec.loader.exec_module(sys.modules[module.stem])
+
+
+def test_a_structure_is_one_short_file():
+    page = STRUCTURE_PAGE.read_text(encoding="utf-8")
+    blocks = re.findall(r"<!-- structure -->\n```python\n(.*?)```", page, re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines() if line.strip()]
+    assert any("class Segments" in line for line in lines)
+    assert len(lines) < 80
+    assert f"{len(lines)} lines of Python" in page
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files_and_headings(page):
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{page.name} links to {path}, which is not there."
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", target.read_text("utf-8"), re.MULTILINE)
+            slugs = [re.sub(r"[^\w\- ]", "", h).lower() for h in headings]
+            assert anchor in [slug.replace(" ", "-") for slug in slugs], link
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings_run(name):
+    module = importlib.import_module(name)
+    assert doctest.testmod(module).failed == 0
