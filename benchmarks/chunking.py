@@ -208,7 +208,7 @@ def _show_encoding(repeat, append) -> float:
 
 
 def _show_targets(ours, peers, encode) -> None:
-    train, memory = median(ours, "train_cpu"), max(r["peak_mb"] for r in ours)
+    train, memory = median(ours, "train_cpu"), median(ours, "peak_mb")
     targets = Targets()
     targets.at_most(
         "training time / crfsuite ap, 10 passes",
@@ -228,7 +228,7 @@ def _show_targets(ours, peers, encode) -> None:
     for algorithm, results in peers.items():
         targets.at_most(
             f"peak memory / crfsuite {algorithm}",
-            memory / min(r["peak_mb"] for r in results),
+            memory / median(results, "peak_mb"),
             1.0,
         )
     targets.show()

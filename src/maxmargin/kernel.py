@@ -72,22 +72,52 @@ def _foreign_stamp() -> str:
 
 
 def _stamped_cache(function):
-    """numba's function cache, with our stamp in place of one file's time stamp."""
+    """numba's function cache, with our stamp in place of one file's time stamp.
+
+    numba's index of cached kernels refers to batch classes by import. Kernels built for
+    a user's batch class therefore get an index of their own: a process that cannot
+    import that class must not stumble over it.
+    """
     from numba.core.caching import FunctionCache, IndexDataCacheFile
 
     class StampedCache(FunctionCache):
-        def __init__(self, py_func):
-            super().__init__(py_func)
+        def _choose_file(self, sig):
+            foreign = _foreign_classes(getattr(sig, "args", sig))
+            base = self._impl.filename_base
+            if foreign:
+                base += "-" + hashlib.sha256(foreign.encode()).hexdigest()[:12]
             self._cache_file = IndexDataCacheFile(
                 cache_path=self._cache_path,
-                filename_base=self._impl.filename_base,
+                filename_base=base,
                 source_stamp=_library_stamp(),
             )
+
+        def _load_overload(self, sig, target_context):
+            self._choose_file(sig)
+            # a damaged cache costs a compilation, never a fit
+            with contextlib.suppress(Exception):
+                return super()._load_overload(sig, target_context)
+
+        def _save_overload(self, sig, data):
+            self._choose_file(sig)
+            with contextlib.suppress(Exception):
+                super()._save_overload(sig, data)
 
         def _index_key(self, sig, codegen):
             return (*super()._index_key(sig, codegen), _foreign_stamp())
 
     return StampedCache(function)
+
+
+def _foreign_classes(arguments) -> str:
+    """Names of the batch classes among these types that are not the library's."""
+    classes = {
+        t.instance_class
+        for t in arguments
+        if isinstance(t, numba_types.BaseNamedTuple)
+        and not t.instance_class.__module__.startswith("maxmargin.")
+    }
+    return ",".join(sorted(f"{c.__module__}.{c.__qualname__}" for c in classes))
 
 
 def kernel(function, **options):

@@ -128,7 +128,7 @@ class MaxMarginEstimator(BaseEstimator):
             _positive("max_iter", self.max_iter, "a positive whole number or None")
         if self.max_time is not None:
             _positive("max_time", self.max_time, "seconds, positive, or None")
-        name = "block-coordinate" if self.solver == "auto" else self.solver
+        name = self.solver
         form = make_form(self.rescaling, self.penalty, float(self.tol))
         limits = Limits(
             tol=float(self.tol),

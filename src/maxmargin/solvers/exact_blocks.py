@@ -26,6 +26,8 @@ from maxmargin.structures.contract import emit_block, score, solve_block
 MAX_VARIABLES = 1 << 28
 STAGES = (1 / 64, 1 / 16, 1 / 4)  # shares of C ...
 STAGE_PASSES = 5  # ... each for this many passes
+MIN_VISITS = 5000  # per pass: on small data a pass is several sweeps ...
+MAX_SWEEPS = 20  # ... but not too many
 RUN = 8
 MANY_EXAMPLES = 5  # examples per feature from which the stages pay
 
@@ -68,9 +70,14 @@ class ExactBlocks(BlockCoordinate):
         share = self.stages[self.passes] if self.passes < len(self.stages) else 1.0
         if not np.array_equal(self.mass, share * task.mass):
             self._raise_mass(share * task.mass)
-        order = self._chosen()
-        self._exact(order)
-        task.oracle_calls += len(order)
+        visits = 0
+        while visits < min(MIN_VISITS, MAX_SWEEPS * task.n):
+            order = self._chosen()
+            self._exact(order)
+            visits += len(order)
+            if len(order) == 0:
+                break
+        task.oracle_calls += visits
         began = time.perf_counter()
         self.passes += 1
         self.dual = self._dual()

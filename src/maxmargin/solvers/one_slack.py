@@ -49,7 +49,8 @@ class OneSlack:
         self.buffers = task.buffers()
         self.w = task.weights()
         self.planes = make_planes(task.batch, task.form, task.mass, CACHE_ROOM)
-        self.cuts = [np.zeros(task.n_weights)]  # R >= 0 is the first cut
+        # Cuts as (index, values): most features never take part. R >= 0 is the first.
+        self.cuts = [(np.zeros(0, np.int32), np.zeros(0))]
         self.offsets = np.zeros(1)
         self.gram = np.zeros((1, 1))
         self.alpha = np.ones(1)
@@ -129,14 +130,15 @@ class OneSlack:
         offset = float(slope @ c)
         if task.form.quadratic:
             offset -= float(0.5 * task.mass @ hinges**2)
-        products = np.array([g @ other for other in self.cuts])
+        products = np.array([values @ g[index] for index, values in self.cuts])
         t = len(self.cuts)
         gram = np.zeros((t + 1, t + 1))
         gram[:t, :t] = self.gram
         gram[t, :t] = gram[:t, t] = products
         gram[t, t] = g @ g
         self.gram = gram
-        self.cuts.append(g)
+        index = np.flatnonzero(g).astype(np.int32)
+        self.cuts.append((index, g[index]))
         self.offsets = np.append(self.offsets, offset)
         self.alpha = np.append(self.alpha, 0.0)
         self.idle = np.append(self.idle, 0)
@@ -156,9 +158,9 @@ class OneSlack:
             self.offsets, self.alpha = self.offsets[keep], self.alpha[keep]
             self.idle = self.idle[keep]
         w = np.zeros(self.task.n_weights)
-        for a, cut in zip(self.alpha, self.cuts, strict=True):
+        for a, (index, values) in zip(self.alpha, self.cuts, strict=True):
             if a > 0:
-                w += a * cut
+                w[index] += a * values
         self.w = w.astype(self.task.dtype)
         # the value at the alpha found, whatever its precision: a true lower bound
         value = self.alpha @ self.offsets - 0.5 * self.alpha @ self.gram @ self.alpha
