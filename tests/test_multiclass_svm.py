@@ -1,5 +1,7 @@
 """MulticlassSVM: the right optimum from any input, certified, fit after fit."""
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
+from scipy.optimize import linprog, minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
@@ -352,6 +354,20 @@ def test_a_loss_table_follows_the_sorted_labels():
 
 
 # sample weights ---------------------------------------------------------------------
+
+
+@pytest.mark.xfail(strict=True, reason="rounding lets a block solve alternate for ever")
+def test_training_on_repeated_samples_ends():
+    # in a process of its own, since compiled code cannot be interrupted
+    code = """
+import numpy as np
+from maxmargin import MulticlassSVM
+X, y = np.random.default_rng(0).random((15, 30)), np.arange(15) % 3
+for seed in range(5):
+    model = MulticlassSVM(solver="block-coordinate", random_state=seed)
+    model.fit(np.repeat(X, 3, 0), np.repeat(y, 3))
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=40)
 
 
 @settings(max_examples=25, deadline=None)
@@ -701,12 +717,44 @@ def contradiction():
     return np.vstack([X, X[:1]]), np.append(y, 1 - y[0])
 
 
-@pytest.mark.xfail(strict=True, reason="the default solver goes on to max_iter")
+def is_separable(X, y):
+    """Whether a linear program finds weights with margins of at least 1."""
+    k, X = int(y.max()) + 1, with_ones(X)
+    rows = [
+        np.kron(np.eye(k)[other] - np.eye(k)[truth], x)
+        for x, truth in zip(X, y, strict=True)
+        for other in range(k)
+        if other != truth
+    ]
+    found = linprog(
+        np.zeros(len(rows[0])), np.array(rows), -np.ones(len(rows)), bounds=(None, None)
+    )
+    return found.status == 0
+
+
 @pytest.mark.parametrize("data", [contradiction, lambda: blobs(distance=0.5)])
 def test_hard_margin_of_inseparable_data(data):
     X, y = data()
+    assert not is_separable(X, y)
     with pytest.raises(ValueError, match=r"cannot be separated.*finite C"):
         MulticlassSVM(C=np.inf).fit(X, y)
+
+
+@pytest.mark.xfail(strict=True, raises=ValueError, reason="called inseparable")
+@pytest.mark.parametrize("seed", [1, 3])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_data_that_are_hard_to_separate_are_not_called_inseparable(seed):
+    X, y = blobs(distance=0.5, d=12, seed=seed)
+    assert is_separable(X, y)
+    MulticlassSVM(C=np.inf).fit(X, y)
+
+
+@pytest.mark.xfail(strict=True, raises=ValueError, reason="called inseparable")
+def test_a_limit_does_not_make_data_inseparable():
+    X, y = blobs(distance=0.5, d=12)
+    assert is_separable(X, y)
+    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+        MulticlassSVM(C=np.inf, max_iter=2).fit(X, y)
 
 
 @pytest.mark.parametrize("solver", ["one-slack", "perceptron", "subgradient"])

@@ -28,8 +28,7 @@ class StructuralSVM(MaxMarginEstimator):
     penalty : {"linear", "quadratic"}
     solver : {"auto", "block-coordinate", "one-slack", "n-slack", "perceptron",
         "subgradient"}
-        "auto" is block-coordinate, or one-slack for at most 100 weights. The last two
-        are baselines without certificates.
+        "auto" is block-coordinate. The last two are baselines without certificates.
     tol : float, default 0.01
         Stop when (primal - dual) / primal <= tol, proved.
     max_iter, max_time : int or None, float or None
