@@ -73,8 +73,8 @@ class MaxMarginEstimator(BaseEstimator):
         for position in np.argsort(Cs, kind="stable"):
             model = models[position]
             model._train(encoded, model._settings(), state, keep_state=True)
-            state = model._dual_state
-            if not self.warm_start:
+            state = getattr(model, "_dual_state", None)
+            if state is not None and not self.warm_start:
                 del model._dual_state
         return models
 
@@ -141,7 +141,10 @@ class MaxMarginEstimator(BaseEstimator):
         seed = 0
         if self.random_state is not None:
             seed = check_random_state(self.random_state).randint(2**31 - 1)
-        return form, limits, name, seed, effective_n_jobs(self.n_jobs)
+        return form, limits, name, seed, self._threads()
+
+    def _threads(self) -> int:
+        return effective_n_jobs(self.n_jobs)
 
     def _working_dtype(self, values_dtype):
         """float32 if the features survive it and the tolerance does not forbid it."""

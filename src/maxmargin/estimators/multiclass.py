@@ -87,13 +87,21 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         return tags
 
     def decision_function(self, X) -> np.ndarray:
-        """Scores of shape (samples, classes); predict takes the largest."""
-        X = self._check_input(X)
-        return np.asarray(X @ self.coef_.T) + self.intercept_
+        """Scores of shape (samples, classes); predict takes the largest.
+
+        With two classes, as everywhere in scikit-learn, one number per sample: the score
+        of the second class minus that of the first.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict(self, X) -> np.ndarray:
         """The class with the largest score, the first one on ties."""
-        return self.classes_[self.decision_function(X).argmax(axis=1)]
+        return self.classes_[self._scores(X).argmax(axis=1)]
+
+    def _scores(self, X) -> np.ndarray:
+        X = self._check_input(X)
+        return np.asarray(X @ self.coef_.T) + self.intercept_
 
     def _check_input(self, X):
         check_is_fitted(self, "coef_")
@@ -105,6 +113,13 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         from maxmargin.features import csr_arrays
         from maxmargin.structures.multiclass import make_batch
 
+        if isinstance(y, (list, tuple)):
+            kinds = {isinstance(label, str) for label in y}
+            if len(kinds) == 2:
+                raise ValueError(
+                    "y mixes strings and numbers: labels must be all strings or all "
+                    "numbers."
+                )
         # validated on a copy, so that a failed fit leaves this estimator as it was
         checker = type(self)()
         X, y = validate_data(

@@ -89,11 +89,13 @@ class StructuralSVM(MaxMarginEstimator):
         check_is_fitted(self, "coef_")
         X = list(X)
         if not _is_structure(self.structure_):
-            return [self.structure_.argmax(x, self.coef_) for x in X]
+            w = self.coef_.view()
+            w.flags.writeable = False
+            return [self.structure_.argmax(x, w) for x in X]
         from maxmargin.structures.decode import decode
 
         batch = self.structure_.encode(X)
-        labels = decode(batch, self.coef_, self._settings()[-1])
+        labels = decode(batch, self.coef_, self._threads())
         cut = batch.start
         return [
             self.structure_.output(batch, i, labels[cut[i] : cut[i + 1]])
@@ -112,6 +114,11 @@ class StructuralSVM(MaxMarginEstimator):
     def _encode(self, X, y, sample_weight) -> Encoded:
         X, y = _check_lengths(X, y)
         weights = check_weights(sample_weight, len(X))
+        if isinstance(self.problem, type):
+            name = self.problem.__name__
+            raise ValueError(
+                f"problem is the class {name}, not an object: write {name}()."
+            )
         structure = copy.deepcopy(self.problem)
         if _is_structure(structure):
             batch = structure.fit(X, y)

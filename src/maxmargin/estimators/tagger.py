@@ -99,10 +99,7 @@ class SequenceTagger(MaxMarginEstimator):
         from maxmargin.structures.decode import decode
 
         batch = self._batch(X)
-        flat = decode(batch, self._w, self._settings()[-1])
-        if self.forbidden:
-            self._check_possible(batch, flat)
-        return self._sequences(batch, flat)
+        return self._sequences(batch, decode(batch, self._w, self._threads()))
 
     def predict_k_best(self, X, k: int) -> list[list[tuple[list[Any], float]]]:
         """The k best label sequences of every input with their scores, best first."""
@@ -113,7 +110,7 @@ class SequenceTagger(MaxMarginEstimator):
                 f"k={k!r} is not possible: it must be a whole number >= 1."
             )
         batch = self._batch(X)
-        labels, scores = k_best(batch, self._w, int(k), self._settings()[-1])
+        labels, scores = k_best(batch, self._w, int(k), self._threads())
         ranked = [self._sequences(batch, row) for row in labels]
         return [
             [
@@ -142,10 +139,13 @@ class SequenceTagger(MaxMarginEstimator):
 
     def score(self, X, y, sample_weight=None) -> float:
         """Share of labels predicted right."""
-        X, y = list(X), _check_labels(X, y)
+        X = list(X)
+        y = _check_labels(X, y)
         weights = check_weights(sample_weight, len(y))
+        predicted = self.predict(X)
+        _check_matching(np.cumsum([0, *map(len, predicted)]), y)
         right = total = 0.0
-        for weight, truth, found in zip(weights, y, self.predict(X), strict=True):
+        for weight, truth, found in zip(weights, y, predicted, strict=True):
             right += weight * sum(a == b for a, b in zip(truth, found, strict=True))
             total += weight * len(truth)
         return right / total if total else 1.0
@@ -154,7 +154,7 @@ class SequenceTagger(MaxMarginEstimator):
         from maxmargin.structures.chain_inference import table_per_token
 
         batch = self._batch(X)
-        table = table_per_token(kind, batch, self._w, self._settings()[-1])
+        table = table_per_token(kind, batch, self._w, self._threads())
         return np.split(table, batch.start[1:-1]) if len(batch.start) > 1 else []
 
     def _batch(self, X):
@@ -166,15 +166,21 @@ class SequenceTagger(MaxMarginEstimator):
         barrier = _barrier(self.forbidden, self._labels)
         cost = np.zeros((k, k))
         d = self.coef_.shape[1]
-        return make_batch(tokens, d, None, cost, barrier, False, self._w.dtype)
+        batch = make_batch(tokens, d, None, cost, barrier, False, self._w.dtype)
+        if barrier is not None:
+            self._check_possible(batch)
+        return batch
 
     def _sequences(self, batch, flat) -> list[list[Any]]:
         labels = [self._labels[k] for k in flat.tolist()]
         cut = batch.start.tolist()
         return [labels[a:b] for a, b in pairwise(cut)]
 
-    def _check_possible(self, batch, flat) -> None:
+    def _check_possible(self, batch) -> None:
         """Forbidden transitions may leave no sequence of some length."""
+        from maxmargin.structures.decode import decode
+
+        flat = decode(batch, self._w, self._threads())
         wall = batch.barrier
         k = batch.n_labels
         for i in range(len(batch.start) - 1):
@@ -237,6 +243,22 @@ class SequenceTagger(MaxMarginEstimator):
         self.coef_ = rows[:d, :k].T
         self.transitions_ = rows[d : d + k, :k]
         self.first_, self.last_ = rows[d + k, :k], rows[d + k + 1, :k]
+
+    def __getstate__(self):
+        # the public tables are views of _w: pickled apart they would become copies
+        state = dict(super().__getstate__())
+        for name in ("coef_", "transitions_", "first_", "last_"):
+            state.pop(name, None)
+        return state
+
+    def __setstate__(self, state):
+        from maxmargin.structures.layout import padded_width
+
+        super().__setstate__(state)
+        if "_w" in self.__dict__:
+            k = len(self._labels)
+            width = padded_width(k)
+            self._set_weights(self._w, k, len(self._w) // width - k - 2, width)
 
     # saving (model_file.py) ------------------------------------------------------------
 

@@ -31,7 +31,7 @@ class NotSeparable(ValueError):
 
 DEFAULT_MAX_ITER = 1000
 SMALL = 20_000  # slots
-GROWTH_PASSES = 200  # before growth of the dual is judged
+GROWTH_PASSES = 400  # before growth of the dual is judged
 
 
 def drive(task: Task, solver, limits: Limits) -> Solution:
@@ -47,10 +47,13 @@ def drive(task: Task, solver, limits: Limits) -> Solution:
     # On small data a certificate after every pass costs nothing and plots well.
     small = len(task.batch.y) <= SMALL and isinstance(task.batch, tuple)
     iteration = 0
+    stepping = False
     try:
         while not status:
+            stepping = True
             solver.step()
             iteration += 1
+            stepping = False
             best.see_dual(solver.dual)
             elapsed = time.perf_counter() - began
             if iteration >= max_iter:
@@ -72,16 +75,17 @@ def drive(task: Task, solver, limits: Limits) -> Solution:
             history.append(row)
             _report(row, limits.verbose)
             if task.hard:
-                _check_separable(best, history, status)
+                _check_separable(best, history)
             for callback in limits.callbacks:
-                if callback(row) is True:
+                if callback(row):
                     status = status or "stopped by a callback"
     except KeyboardInterrupt:
         status = "interrupted"
         if best.w is None:
             best.certify(solver, limits.tol)
-        seconds = time.perf_counter() - began
-        history.append(_row(task, solver, best, iteration + 1, seconds))
+        if stepping or not history:
+            seconds = time.perf_counter() - began
+            history.append(_row(task, solver, best, len(history) + 1, seconds))
     if limits.verbose:
         print(file=sys.stderr)
     return Solution(
@@ -93,7 +97,7 @@ def drive(task: Task, solver, limits: Limits) -> Solution:
     )
 
 
-def _check_separable(best: _Best, history: list[dict], status: str) -> None:
+def _check_separable(best: _Best, history: list[dict]) -> None:
     """With a hard margin, say so when no weights separate the data.
 
     If weights exist the dual is bounded, and its growth flattens; if not, it grows for
@@ -103,7 +107,7 @@ def _check_separable(best: _Best, history: list[dict], status: str) -> None:
         return
     passes = len(history)
     dual, half = history[-1]["dual"], history[passes // 2]["dual"]
-    if status or (passes >= GROWTH_PASSES and dual > 1.6 * half):
+    if passes >= GROWTH_PASSES and dual > 1.8 * half:
         raise NotSeparable(
             not_separable(
                 f"after {passes} passes some outputs still score above the true ones, "
@@ -148,6 +152,7 @@ class _Best:
             if position > 0 and (not others or self.relative_gap() <= tol):
                 break
             primal, w, sweep = self.task.primal(candidates[c])
+            self._check(primal)
             solver.learn_from(sweep)
             primal, w = self._best_multiple(primal, w, sweep, tol)
             if primal < round_best:
@@ -158,6 +163,23 @@ class _Best:
                 self.w = w.copy()
         if 0 < round_best < solver.estimate < math.inf:
             self.discount = round_best / solver.estimate
+
+    def _check(self, primal: float) -> None:
+        """Numbers that cannot be must not pass for a certificate."""
+        if math.isnan(primal) or math.isnan(self.dual):
+            raise ValueError(
+                "Training overflowed: the scores are no longer finite numbers. Scale the "
+                "features to a moderate range, or choose a smaller C."
+            )
+        python = not isinstance(self.task.batch, tuple)
+        if python and self.task.exact and primal < self.dual * (1 - 1e-6) - 1e-9:
+            raise ValueError(
+                f"The oracle contradicts itself: at the same weights it once found "
+                f"outputs that prove an objective of at least {self.dual:.6g}, and now "
+                f"claims that {primal:.6g} is possible. Check that "
+                "loss_augmented_argmax adds the loss and really finds the maximum; if "
+                "it is approximate by design, set exact = False on the problem."
+            )
 
     def _best_multiple(self, primal, w, sweep, tol):
         """Try t w for a t near 1, where the slope of the primal says that it pays.

@@ -50,6 +50,11 @@ class DualState:
         ratio = np.where(finite, task.mass / np.where(finite, old.mass, 1.0), 1.0)
         ratio[task.mass == 0] = 0.0
         planes.alpha[:, 1:] *= ratio[:, None]
+        if not task.form.quadratic:
+            # masses of a problem without a bound may exceed the new one
+            used = planes.alpha[:, 1:].sum(axis=1)
+            fits = np.minimum(1.0, task.mass / np.where(used > 0, used, 1.0))
+            planes.alpha[:, 1:] *= np.where(np.isfinite(task.mass), fits, 1.0)[:, None]
         w = task.weights()
         run(rebuild, batch, task.form, planes, task.buffers(), w)
         # the best multiple t <= 1 of this point: max_t t l - t^2 q

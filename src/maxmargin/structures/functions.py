@@ -191,7 +191,12 @@ class FunctionBatch:
             dense = None
             index, values = where.astype(np.int64), psi.data.astype(np.float64)
         else:
-            dense = np.asarray(psi, dtype=np.float64)
+            try:
+                dense = np.asarray(psi, dtype=np.float64)
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"joint_feature for sample {i} is {psi!r}, not a vector of numbers."
+                ) from None
             if dense.ndim != 1:
                 raise ValueError(
                     f"joint_feature for sample {i} has {dense.ndim} dimensions; it must "

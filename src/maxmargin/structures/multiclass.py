@@ -135,21 +135,21 @@ def solve_block(batch, i, theta, mass, alpha, w):
         mean += a * v
         b[k] = v + square * a
     gap = mass * top - mean
-    if gap <= 1e-7 * mass * top:
+    if gap <= 1e-15 * mass * top:
         return max(gap, 0.0), top
     if square == 0.0:  # nothing to learn from: the dearest class takes all the mass
         alpha[:n_labels] = 0
         alpha[np.argmax(b)] = mass
         return gap, top
     # Find the level by dropping classes below it until none is (Michelot 1986).
-    active, level = 0, -np.inf
+    active, level = n_labels + 1, -np.inf
     while True:
         total, count = 0.0, 0
         for k in range(n_labels):
             if b[k] > level:
                 total += b[k]
                 count += 1
-        if count == active:
+        if count >= active or count == 0:  # rounding may bring one back
             break
         active = count
         level = (total - square * mass) / count
