@@ -305,7 +305,7 @@ class Thing:
         (b"x", "type bytes"),
         (np.complex128(1), "type complex128"),
         (np.datetime64("2020"), "type datetime64"),
-        (np.zeros((2, 2)), "2 dimensions"),
+        (np.zeros((2, 2, 2)), "3 dimensions"),
         (np.array(1.0), "0 dimensions"),
         (np.array([1j]), "array of type complex128"),
         (np.array([b"x"]), "array of type"),

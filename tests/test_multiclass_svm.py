@@ -141,7 +141,6 @@ def test_same_optimum_as_liblinear(C, k):
     assert objective(model.coef_, X, y, C) == pytest.approx(wanted, rel=1e-6)
 
 
-@pytest.mark.xfail(strict=True, reason="a fixed threshold ends block solves too early")
 @pytest.mark.parametrize("tol", [1e-9, 1e-12])
 def test_small_tolerances_can_be_reached(tol):
     X, y = blobs(n=40, d=6, k=4)
@@ -362,7 +361,6 @@ def test_a_loss_table_follows_the_sorted_labels():
 # sample weights ---------------------------------------------------------------------
 
 
-@pytest.mark.xfail(strict=True, reason="rounding lets a block solve alternate for ever")
 def test_training_on_repeated_samples_ends():
     # in a process of its own, since compiled code cannot be interrupted
     code = """
@@ -474,7 +472,6 @@ def test_callbacks_see_every_pass_and_stop_the_fit():
     assert model.converged_ is False
 
 
-@pytest.mark.xfail(strict=True, reason="only the very object True stops the fit")
 def test_a_callback_may_answer_with_a_numpy_bool():
     X, y = blobs()
     model = MulticlassSVM(
@@ -517,7 +514,6 @@ def test_interrupt_keeps_the_best_so_far(at):
     assert model.score(X, y) > 0.5
 
 
-@pytest.mark.xfail(strict=True, reason="an interrupted pass is counted twice")
 def test_an_interrupt_between_passes_adds_no_pass():
     X, y = blobs()
 
@@ -574,9 +570,6 @@ def test_path_with_weights_up_to_the_hard_margin():
     )
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AttributeError, reason="path() wants planes of every solver"
-)
 def test_path_of_a_baseline():
     X, y = blobs()
     models = MulticlassSVM(solver="perceptron").path(X, y, [0.1, 1.0])
@@ -638,7 +631,6 @@ def test_warm_start_is_right_after_a_change_of_parameters(change):
     assert model.certificate_.dual <= wanted * (1 + 1e-9)
 
 
-@pytest.mark.xfail(strict=True, reason="the old masses exceed the new C: false dual")
 @pytest.mark.parametrize(
     ("distance", "before", "after"),
     [
@@ -738,7 +730,6 @@ def test_hard_margin_of_inseparable_data(data):
         MulticlassSVM(C=np.inf).fit(X, y)
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="called inseparable")
 @pytest.mark.parametrize("seed", [1, 3])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_data_that_are_hard_to_separate_are_not_called_inseparable(seed):
@@ -747,7 +738,6 @@ def test_data_that_are_hard_to_separate_are_not_called_inseparable(seed):
     MulticlassSVM(C=np.inf).fit(X, y)
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="called inseparable")
 def test_a_limit_does_not_make_data_inseparable():
     X, y = blobs(distance=0.5, d=12)
     assert is_separable(X, y)

@@ -435,6 +435,7 @@ def _digest(data: bytes | bytearray) -> str:
 #   {"$dict": [[key, value], ...]}         dict with keys that are not plain strings
 #   {"$scalar": ["<f4", 0.5]}              numpy scalar ("U" for numpy.str_)
 #   {"$array": ["<U5", ["yes", "no"]]}     1-D numpy array ("O" for objects)
+#   {"$rows": ["<f8", [row, row]]}         2-D numpy array, rows as 1-D arrays
 
 
 def _encode(value: Any, depth: int = 0) -> Any:
@@ -479,8 +480,10 @@ def _encode_numpy(value: Any, depth: int) -> dict:
     code = "O" if value.dtype == object else value.dtype.str
     if code != "O" and code[1] != "U" and code[1:] not in _NUMBERS:
         raise _Refused(f"holds an array of type {value.dtype}")
+    if value.ndim == 2:  # a cost matrix, for example: as its rows
+        return {"$rows": [code, [_encode(row, depth + 1) for row in value]]}
     if value.ndim != 1:
-        raise _Refused(f"holds an array with {value.ndim} dimensions instead of one")
+        raise _Refused(f"holds an array with {value.ndim} dimensions, not one or two")
     items = value.tolist()
     if code == "O":
         for item in items:
@@ -529,6 +532,12 @@ def _decode(value: Any, room: _Room, depth: int = 0) -> Any:
         code, items = body
         if type(items) is list:
             return _decode_numpy(code, _decode(items, room, depth), room)
+    if tag == "$rows":
+        code, rows = body
+        if type(rows) is list and rows and code != "O":
+            import numpy as np
+
+            return np.stack([_decode(row, room, depth + 1) for row in rows])
     raise ValueError(f"unknown value {tag}")
 
 
