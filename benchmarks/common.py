@@ -300,12 +300,17 @@ def warm_tagger(dense: bool = False) -> None:
 
 
 def warm_multiclass(dtype: str = "float64") -> None:
-    """Load or compile what MulticlassSVM runs, on three tiny rows."""
+    """Load or compile what MulticlassSVM runs, on three tiny rows.
+
+    Ones are kept in single precision whatever their type, thirds in that of the input.
+    """
     import numpy as np
 
     from maxmargin import MulticlassSVM
 
-    MulticlassSVM(tol=1e-3).fit(np.eye(3, dtype=dtype), [0, 1, 2])
+    rows = np.eye(3, dtype=dtype)
+    for X in (rows, rows / 3):
+        MulticlassSVM(fit_intercept=False, tol=1e-3).fit(X, [0, 1, 2])
 
 
 # printing ---------------------------------------------------------------------

@@ -47,9 +47,14 @@ class Problem:
     Set ``exact = False`` if your argmax is approximate: an answer worse than the true
     output is then replaced by it instead of being an error, and the certificate says
     ``exact=False``.
+
+    For slack rescaling or quadratic slacks, set ``smallest_loss`` to the smallest loss
+    that is not zero (1 for counts of errors): without it the search through your argmax
+    cannot prove that an example is satisfied, and the gap may stay open.
     """
 
     exact: bool = True
+    smallest_loss: float = 0.0
 
     def joint_feature(self, x: Any, y: Any):
         """The vector Psi(x, y)."""

@@ -13,8 +13,10 @@ and geometric means (with u = 1 - margin, L = loss):
     slack, quadratic    sqrt(L) u      <= 2 / (3 sqrt 3) (1 + M)^1.5 / sqrt(lam)
     margin, quadratic   sqrt(L) - margin  <= M + 1 / (4 lam)
 
-with equality at one lam that depends on (L, u) alone. So each call yields a candidate
-and an upper bound, and the search stops when they meet. The certificate uses the bound.
+with equality at one lam that depends on (L, u) alone. Where a smallest positive loss is
+known, L is at least that, which lets the bound reach zero. So each call yields a
+candidate and an upper bound, and the search stops when they meet. The certificate uses
+the bound.
 (Sarawagi & Gupta 2008; Choi, Meshi & Srebro 2016 search the same family.)
 """
 
@@ -25,7 +27,13 @@ import math
 import numpy as np
 
 from maxmargin.kernel import kernel
-from maxmargin.structures.contract import argmax, argmax_rescaled, loss, margin
+from maxmargin.structures.contract import (
+    argmax,
+    argmax_rescaled,
+    least_loss,
+    loss,
+    margin,
+)
 from maxmargin.structures.rescale import violation
 
 MAX_CALLS = 24
@@ -54,18 +62,24 @@ def search_rescaled(batch, form, i, theta, y):
     bound = np.inf
     low, high, lam = 0.0, np.inf, 1.0
     calls = 0
+    least = least_loss(batch)
     while calls < MAX_CALLS:
         argmax(batch, i, theta, lam, y)
         calls += 1
         found = loss(batch, i, y)
         lead = margin(batch, i, theta, y)
-        bound = min(bound, upper_bound(form, lam, max(lam * found - lead, 0.0)))
+        top = max(lam * found - lead, 0.0)
+        bound = min(bound, upper_bound(form, lam, top, least))
         v = violation(form, found, lead)
         if v > best:
             best, best_loss, best_lead = v, found, lead
             best_y[:] = y[: len(best_y)]
         if bound - best <= form.search_tol * max(bound, 1e-3):
             break
+        if best == 0.0 and found == 0.0 and least > 0.0 and lam < 1e6:
+            low = lam
+            lam = max(2.0 * lam, 1.0 / least)  # satisfied, it seems: prove it
+            continue
         # the lam at which the bound of this very output is tight tells the direction
         tight = tight_scale(form, found, lead)
         if tight > lam:
@@ -87,12 +101,15 @@ def search_rescaled(batch, form, i, theta, y):
 
 
 @kernel
-def upper_bound(form, lam, m):
+def upper_bound(form, lam, m, least):
+    """The largest c - r margin of an output with lam * loss - margin <= m."""
     if not form.slack:
-        return m + 0.25 / lam
-    if form.quadratic:
-        return 2.0 / (3.0 * math.sqrt(3.0)) * (1.0 + m) ** 1.5 / math.sqrt(lam)
-    return (1.0 + m) ** 2 / (4.0 * lam)
+        peak = max(0.25 / lam**2, least)  # sqrt(L) - lam L falls from its peak on
+        return m + max(math.sqrt(peak) - lam * peak, 0.0)
+    power = 3.0 if form.quadratic else 2.0
+    peak = max((1.0 + m) / (power * lam), least)
+    c = math.sqrt(peak) if form.quadratic else peak
+    return max(c * (1.0 + m - lam * peak), 0.0)
 
 
 @kernel

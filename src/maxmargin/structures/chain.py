@@ -35,6 +35,7 @@ class ChainBatch(NamedTuple):
     cost: np.ndarray  # (labels, width): cost[true, predicted]
     barrier: np.ndarray  # (labels + 2, width): 0, or -inf where forbidden
     zero_one: int  # 1: the loss is 1 for any wrong sequence, cost is not used
+    least: float  # the smallest loss that is not zero
     counted: int  # 1: the loss counts wrong labels, so it can be a DP index
     n_labels: int
     width: int
@@ -62,6 +63,7 @@ def make_batch(tokens, n_features, y, cost, barrier, zero_one, dtype) -> ChainBa
         cost=padded,
         barrier=wall,
         zero_one=int(zero_one),
+        least=_smallest_positive(cost, zero_one),
         counted=int(np.array_equal(cost, 1.0 - np.eye(k))),
         n_labels=k,
         width=width,
@@ -69,6 +71,16 @@ def make_batch(tokens, n_features, y, cost, barrier, zero_one, dtype) -> ChainBa
         longest=int(np.diff(tokens.start).max(initial=0)),
         widest=int(entries.max(initial=0)),
     )
+
+
+def _smallest_positive(cost, zero_one) -> float:
+    positive = np.asarray(cost)[np.asarray(cost) > 0]
+    return 1.0 if zero_one else float(positive.min(initial=np.inf))
+
+
+@implements(contract.least_loss, ChainBatch)
+def least_loss(batch):
+    return batch.least
 
 
 @implements(contract.shape, ChainBatch)

@@ -112,6 +112,15 @@ def shift(batch, i, step, s, rs, a, ra, theta):
 
 
 @generic
+def least_loss(batch):
+    """A lower bound on the losses that are not zero; 0 if none is known.
+
+    With it, the search through argmax() can prove that nothing is violated.
+    """
+    return 0.0
+
+
+@generic
 def argmax_rescaled(batch, i, theta, form, y):
     """Exact search for the most violated output of a rescaled formulation, or False.
 

@@ -116,6 +116,9 @@ class FunctionBatch:
     def shift(self, i, step, s, rs, a, ra, theta):
         return False
 
+    def least_loss(self):
+        return float(getattr(self.problem, "smallest_loss", 0.0))
+
     def argmax_rescaled(self, i, theta, form, y):
         return False
 
