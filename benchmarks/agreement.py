@@ -207,7 +207,7 @@ def _compare_hard() -> bool:
     """A hard margin on two separable classes; what is refused says so."""
     X, y = iris()
     X, y = X[y < 2], y[y < 2]
-    rows, refused, found = [], [], []
+    rows, refused, found = [], [], {}
     for solver in SOLVERS:
         model = multiclass(C=np.inf, solver=solver, tol=TOL, max_time=SECONDS)
         try:
@@ -215,9 +215,9 @@ def _compare_hard() -> bool:
         except ValueError as error:
             refused.append(f"refused: {solver}, C=inf: {error}")
             continue
-        found.append(model.certificate_)
-    high = max(c.primal for c in found)
-    for solver, c in zip([s for s in SOLVERS if s != "one-slack"], found, strict=True):
+        found[solver] = model.certificate_
+    high = max(c.primal for c in found.values())
+    for solver, c in found.items():
         word = _word((high - c.dual) / high)
         rows.append([solver, f"{c.primal:.6f}", f"{c.dual:.6f}", word])
     table(["hard margin (C=inf), iris 0 against 1", "primal", "dual", ""], rows)

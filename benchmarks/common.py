@@ -232,10 +232,9 @@ def start(run) -> None:
 
 def _serve(name: str, arguments: dict) -> None:
     warnings.simplefilter("ignore")
-    began = time.perf_counter()
-    result = _workers[name](**arguments)
-    wall = time.perf_counter() - began
-    result["busy"] = time.process_time() / max(wall, 1e-9)
+    with Clock() as clock:
+        result = _workers[name](**arguments)
+    result["busy"] = clock.busy
     result["peak_mb"] = peak_mb()
     print(json.dumps(result), flush=True)
 

@@ -1,6 +1,6 @@
 """Cost of a pass and memory as data grow: more sentences, and longer sequences.
 
-    python benchmarks/scaling.py [--passes 5]
+    python benchmarks/scaling.py [--passes 5] [--repeat 3]
 
 CoNLL-2000, string features. First 1/8, 1/4, 1/2 and all of the sentences; then all
 tokens, in sequences of 1, 2, 4 and 8 sentences joined. ``to linear`` is the growth
@@ -17,6 +17,7 @@ from common import (
     fresh,
     header,
     load_chunks,
+    median,
     need_data,
     no_compiling,
     peak_mb,
@@ -33,13 +34,15 @@ TOL = 1e-4  # never reached in a few passes; below it the library doubles its pr
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--passes", type=int, default=5, help="passes to average over")
-    passes = parser.parse_args().passes
+    parser.add_argument("--repeat", type=int, default=3, help="runs, for the median")
+    options = parser.parse_args()
+    passes, repeat = options.passes, options.repeat
     need_data("conll2000/train.txt.gz")
     header(f"CoNLL-2000, SequenceTagger(C=0.1), {passes} passes")
     fresh(prepare)
-    more = [fresh(measure, share=s / 8, join=1, passes=passes) for s in STEPS]
+    more = [_median_of(repeat, share=s / 8, join=1, passes=passes) for s in STEPS]
     _show("sentences", more, STEPS)
-    longer = [fresh(measure, share=1.0, join=s, passes=passes) for s in STEPS]
+    longer = [_median_of(repeat, share=1.0, join=s, passes=passes) for s in STEPS]
     _show("length", longer, [1] * len(STEPS))
     print(
         "A pass is a pass of the solver over the examples, with its cached passes and "
@@ -47,6 +50,12 @@ def main() -> int:
         "machine was shared;\ngrowth is that of CPU seconds."
     )
     return 0
+
+
+def _median_of(repeat: int, **arguments) -> dict:
+    """Every number as the median over fresh processes."""
+    results = [fresh(measure, **arguments) for _ in range(repeat)]
+    return {key: median(results, key) for key in results[0]}
 
 
 @worker
@@ -97,8 +106,8 @@ def _show(what, results, sizes) -> None:
         rows.append(
             [
                 f"{step}x {what}",
-                row["sequences"],
-                row["tokens"],
+                int(row["sequences"]),
+                int(row["tokens"]),
                 row["per_pass"],
                 row["cpu_per_pass"],
                 row["cpu_per_pass"] / first["cpu_per_pass"] / size,

@@ -31,7 +31,7 @@ EXPECTED = {"check_estimators_unfitted": UNFITTED}
 # some of the data sets do not reach it, which is no matter here.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [MulticlassSVM(tol=1e-14)],
+    [MulticlassSVM(tol=1e-14, max_iter=300)],
     expected_failed_checks=lambda estimator: EXPECTED,
     xfail_strict=True,
 )

@@ -313,9 +313,9 @@ def check_solver(
     assert (gaps >= 0).all(), f"{what}: a gap was negative."
     assert solution.converged, f"{what}: {solution.status} at {certificate}."
     assert certificate.relative_gap <= tol, f"{what}: {certificate} is above tol={tol}."
-    primal, w, sweep = task.primal(solution.w)
+    primal, multiple, sweep = task.primal(solution.w)
     _close(primal, certificate.primal, f"{what}: primal of the weights returned")
-    _check_risk(task, w, sweep, what)
+    _check_risk(task, multiple * solution.w, sweep, what)
     if reference is not None:
         error = abs(primal - reference) / max(abs(reference), 1e-12)
         assert error <= 10 * tol + 1e-9, (

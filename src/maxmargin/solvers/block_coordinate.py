@@ -6,10 +6,11 @@ stored planes alone, as long as they raise the dual faster than the whole round 
 (Shah, Kolmogorov & Lampert 2015). Blocks whose gap was small at their last visit are
 left out for a few passes; the certificate never is.
 
-A running average of the weights, in which iterate k of K weighs about (k / K)^3, has the
-smaller primal until high precision is asked for (Lacoste-Julien et al. 2013 average with
-k / K, which forgets the first iterates too slowly: OCR letters reach a gap of 1% in 19
-passes with that and in 15 with ours). The driver certifies whichever is better.
+A running average of the weights has the smaller primal until high precision is asked
+for. Iterate k of K weighs about (k / K)^3 at first, and soon only the last few count
+(Lacoste-Julien et al. 2013 average with k / K, which forgets too slowly: OCR letters
+reach a gap of 1% in 19 passes with that and in 15 with ours). The driver certifies
+whichever is better.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ from maxmargin.solvers.task import Task
 SKIP_BELOW = 0.5  # blocks with less than this share of the mean gap may wait
 WORTHWHILE = 0.03  # share of the estimated gap that a pass over chosen blocks must gain
 MAX_CACHED = 50
-CACHED_COST = 0.5  # a visit without the oracle, in visits with it (chains, measured)
+CACHED_COST = 1.0  # a visit without the oracle, in visits with it
+NEWEST = 0.35  # share of the newest weights in their average, at least
 MAX_ROOM = 64
 CHUNK_SECONDS = 0.5  # kernels run this long at most, so that Ctrl-C is heard
 
@@ -44,6 +46,7 @@ class BlockCoordinate:
     """See the module. ``planes`` continues from the dual point of an earlier fit."""
 
     max_wait = 4  # passes
+    longest_run = 16  # examples
 
     def __init__(self, task: Task, planes=None):
         self.task = task
@@ -63,6 +66,8 @@ class BlockCoordinate:
         self.passes = 0
         self.update_seconds = 0.0
         self.chunk = max(1, task.n // 4)
+        # among few examples, runs would leave the order hardly random
+        self.run = min(max(task.n // 64, 1), self.longest_run)
         self.cached_cost = CACHED_COST if isinstance(task.batch, tuple) else 0.0
         self.dual = self._dual()
         self.estimate = np.inf
@@ -95,8 +100,8 @@ class BlockCoordinate:
                 break
         self.dual += gained
         self.passes += 1
-        blend_into(self.average, self.w, min(1.0, 4.0 / (self.passes + 3)))
-        self.estimate = task.primal_from_hinges(self._squared(), self.hinges)
+        squared = blend_into(self.average, self.w, newest_share(self.passes))
+        self.estimate = task.primal_from_hinges(squared, self.hinges)
         # Blocks with small gaps can hold most of the gap together: when the chosen few
         # no longer pay, everyone is visited again.
         self.selective = gained >= WORTHWHILE * (self.estimate - self.dual)
@@ -140,7 +145,17 @@ class BlockCoordinate:
         return self._shuffled(self.last_visited)
 
     def _shuffled(self, blocks):
-        return self.task.rng.permutation(blocks)
+        """Random order of runs of neighbours.
+
+        Examples that stand together share features, so their weights are still in the
+        processor's cache. Runs of 16 take a fifth off the time of a pass (CoNLL-2000),
+        runs of 8 a quarter where visits are short (``exact_blocks``), and the progress
+        per pass is as before.
+        """
+        whole = len(blocks) // self.run * self.run
+        runs = blocks[:whole].reshape(-1, self.run)
+        order = self.task.rng.permutation(len(runs))
+        return np.concatenate([runs[order].ravel(), blocks[whole:]])
 
     def _exact(self, order) -> float:
         """Visits with the oracle, in chunks; returns the gain of the dual."""
@@ -185,7 +200,7 @@ class BlockCoordinate:
         task = self.task
         threshold = SKIP_BELOW * gaps.mean() if self.selective else 0.0
         chosen = np.flatnonzero((gaps >= threshold) & (gaps > 0))
-        order = task.rng.permutation(chosen)
+        order = self._shuffled(chosen)
         gain = run(
             cached_pass,
             task.batch,
@@ -214,9 +229,23 @@ class BlockCoordinate:
             forget(self.planes)
 
 
+def newest_share(passes: int) -> float:
+    return min(1.0, max(4.0 / (passes + 3), NEWEST))
+
+
 @kernel
 def blend_into(average, w, weight):
-    """average += weight * (w - average), without temporaries."""
+    """average += weight * (w - average); returns |w|^2, for which w is read anyway."""
+    lanes = np.zeros(8)
     a = average.dtype.type(weight)
-    for j in range(len(w)):
+    whole = len(w) // 8 * 8
+    for j in range(0, whole, 8):
+        for k in range(8):
+            x = w[j + k]
+            average[j + k] += a * (x - average[j + k])
+            lanes[k] += float(x) * float(x)
+    total = lanes.sum()
+    for j in range(whole, len(w)):
         average[j] += a * (w[j] - average[j])
+        total += float(w[j]) * float(w[j])
+    return total

@@ -114,7 +114,7 @@ def squared_norm(index, values, m, keys, sums):
 
     Repeated indices are added up in place where w is short (no keys), else in a small
     hash table (keys are -1 where free, and left so), which stays in the cache where an
-    array as long as w would not.
+    array as long as w would not. A quarter full at most, so that hardly any two collide.
     """
     total = 0.0
     if len(keys) == 0:
@@ -126,7 +126,7 @@ def squared_norm(index, values, m, keys, sums):
             sums[index[j]] = 0.0
         return total
     mask = 15
-    while mask < 2 * m:
+    while mask < 4 * m:
         mask = 2 * mask + 1
     for j in range(m):
         key = index[j]

@@ -17,7 +17,7 @@ from maxmargin.formulation import Form
 from maxmargin.kernel import kernel, run
 from maxmargin.solvers.planes import Buffers, sum_of_squares
 from maxmargin.solvers.search import most_violated
-from maxmargin.structures.contract import capacity, score, shape
+from maxmargin.structures.contract import capacity, rescale_scores, score, shape
 
 DIRECT = 1 << 16  # weights up to which norms are summed in an array as long as w
 
@@ -57,7 +57,7 @@ class Task:
     def buffers(self) -> Buffers:
         """Working memory for one worker that takes steps."""
         entries = 3 * run(_capacity, self.batch) + 16
-        table = 1 << (2 * entries).bit_length()
+        table = 1 << (4 * entries).bit_length()
         direct = self.n_weights <= DIRECT
         return Buffers(
             *self._scoring_buffers(),
@@ -77,11 +77,13 @@ class Task:
         theta, y = self._scoring_buffers()
         empty = Sweep(*np.zeros((3, 0)), np.zeros(0, np.int32))
         w = self.weights()
-        run(sweep_range, self.batch, self.form, 0, 0, w, theta, y, self.mass, empty)
+        run(
+            sweep_range, self.batch, self.form, 0, 0, w, 1.0, theta, y, self.mass, empty
+        )
         sum_of_squares(w[:0])
 
-    def sweep(self, w) -> Sweep:
-        """Search every example at fixed w, in threads; the result has no order."""
+    def sweep(self, w, multiple=1.0) -> Sweep:
+        """Search every example at multiple * w, in threads; the result has no order."""
         n = self.n
         result = Sweep(
             np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(len(self.batch.y), np.int32)
@@ -96,6 +98,7 @@ class Task:
                 lo,
                 hi,
                 w,
+                multiple,
                 theta,
                 y,
                 self.mass,
@@ -106,31 +109,33 @@ class Task:
         self.oracle_calls += sum(calls)
         return result
 
-    def primal(self, w):
-        """(primal, w, sweep); with a hard margin, w scaled until every output obeys."""
+    def primal(self, w, multiple=1.0):
+        """(primal at multiple * w, multiple, sweep there).
+
+        With a hard margin the multiple grows until every output obeys.
+        """
         squared = sum_of_squares(w)
         if not self.hard:
-            sweep = self.sweep(w)
-            hinges = sweep.hinges
-            phi = 0.5 * hinges**2 if self.form.quadratic else hinges
-            return 0.5 * squared + float(self.mass @ phi), w, sweep
+            sweep = self.sweep(w, multiple)
+            primal = self.primal_from_hinges(multiple**2 * squared, sweep.hinges)
+            return primal, multiple, sweep
         # Dinkelbach: the smallest t such that t w violates nothing.
-        t = 1.0
+        t = multiple
         for _ in range(100):
-            sweep = self.sweep(w * self.dtype.type(t))
+            sweep = self.sweep(w, t)
             broken = sweep.hinges > 1e-7 * np.maximum(sweep.losses, 1e-12)
             if not broken.any():
-                return 0.5 * t * t * squared, w * self.dtype.type(t), sweep
+                return 0.5 * t * t * squared, t, sweep
             margins = sweep.margins[broken] / t
             if (margins <= 0).any():
-                return math.inf, w, sweep
+                return math.inf, multiple, sweep
             wanted = np.ones_like(margins)
             if not self.form.slack:
                 wanted = sweep.losses[broken]
                 if self.form.quadratic:
                     wanted = np.sqrt(wanted)
             t = max(t * (1 + 1e-9), float((wanted / margins).max()))
-        return math.inf, w, sweep
+        return math.inf, multiple, sweep
 
     def pull(self, sweep: Sweep) -> float:
         """sum_i C_i phi'(H_i) r_i margin_i: minus the slope of the risk along w."""
@@ -144,7 +149,7 @@ class Task:
         return float(factor.sum())
 
     def primal_from_hinges(self, w_squared, hinges) -> float:
-        """The same sum with hinges seen at other times: an estimate, no certificate."""
+        """1/2 |w|^2 + sum_i C_i phi(H_i); an estimate if H was seen at other times."""
         if self.hard:
             return math.inf
         phi = 0.5 * hinges**2 if self.form.quadratic else hinges
@@ -152,12 +157,14 @@ class Task:
 
 
 @kernel
-def sweep_range(batch, form, lo, hi, w, theta, y, mass, result):
+def sweep_range(batch, form, lo, hi, w, multiple, theta, y, mass, result):
     calls = 0
     for i in range(lo, hi):
         if batch.start[i] == batch.start[i + 1] or mass[i] == 0.0:
             continue
         score(batch, i, w, theta)
+        if multiple != 1.0:
+            rescale_scores(batch, i, multiple, theta)
         bound, found, margin, used = most_violated(batch, form, i, theta, y)
         calls += used
         result.hinges[i] = max(bound, 0.0)

@@ -125,6 +125,14 @@ def score(batch, i, w, theta):
         score_token(batch, batch.start[i] + t, rows, theta[first + t])
 
 
+@implements(contract.rescale_scores, ChainBatch)
+def rescale_scores(batch, i, factor, theta):
+    f = theta.dtype.type(factor)
+    for row in range(batch.n_labels + 2 + batch.start[i + 1] - batch.start[i]):
+        for k in range(batch.width):
+            theta[row, k] *= f
+
+
 @implements(contract.score_planes, ChainBatch)
 def score_planes(batch, i, w, labellings, count, theta):
     # Only tokens on which the planes disagree matter to differences of their values.
