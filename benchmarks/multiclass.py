@@ -8,7 +8,8 @@ and no intercept. The objective of both is computed here from their ``coef_``. O
 fitted from scratch at falling ``tol`` until it is no more than 0.1% above LinearSVC's;
 the time of that fit counts. Both are ended after --limit seconds. A LinearSVC that was
 ended has no objective: ours must then be proved to be within 0.1% of the optimum, hence
-of anything LinearSVC could have found, and the ratio is an upper bound.
+of anything LinearSVC could have found, and the ratio is an upper bound. The target is
+for LinearSVC as it comes (tol=1e-4); a loose tol=0.1 is shown beside it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from common import (
 
 C = 1.0
 CLOSE = 0.001  # an objective within 0.1% counts as equal
-PEER_TOLS = (0.1, 1e-4)  # what it is often run with, and its default
+PEER_DEFAULT = 1e-4
+PEER_TOLS = (0.1, PEER_DEFAULT)
 OUR_TOLS = (0.05, 0.02, 0.01, 7e-3, 5e-3, 3e-3, 2e-3, 1.5e-3, 1e-3, 5e-4, 2e-4)
 FILES = {
     "letters": ["ocr_letters/letters.npz"],
@@ -233,7 +235,10 @@ def _compare(data, peer_tols, options, targets) -> None:
         theirs = peer["ended_cpu"] if ended else peer["fit_cpu"]
         ratio = best["fit_cpu"] / theirs if own else float("inf")
         more = ", ended: at most" if ended else ""
-        targets.at_most(f"{data}: fit time / {name}{more}", ratio, 0.5, "1/2")
+        if tol == PEER_DEFAULT:
+            targets.at_most(f"{data}: fit time / {name}{more}", ratio, 0.5, "1/2")
+        else:
+            print(f"\n{data}: fit time / {name}: {ratio:.2f} (its default is 1e-4)")
     print(f"\n{data}")
     columns = ["", "train s", "fit s", "CPU s", "passes", "objective", "relative gap"]
     table([*columns, "test right %", "busy"], rows)

@@ -251,7 +251,6 @@ def test_single_precision_has_a_valid_certificate():
     assert recomputed <= optimum * (1 + 1.1e-4)
 
 
-@pytest.mark.xfail(strict=True, reason="single precision loses small dual variables")
 @pytest.mark.parametrize("C", [1.0, 1000.0])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_features_that_are_not_scaled(C):

@@ -26,6 +26,7 @@ SOLVERS = (
 BASELINE_PASSES = {"perceptron": 10, "subgradient": 50}
 # Single precision carries about six digits: enough down to this tolerance.
 SINGLE_PRECISION_TOL = 1e-4
+SINGLE_PRECISION_MASS = 1e4
 
 
 @dataclass
@@ -146,11 +147,17 @@ class MaxMarginEstimator(BaseEstimator):
     def _threads(self) -> int:
         return effective_n_jobs(self.n_jobs)
 
-    def _working_dtype(self, values_dtype):
-        """float32 if the features survive it and the tolerance does not forbid it."""
-        if values_dtype == np.float32 and self.tol >= SINGLE_PRECISION_TOL:
-            return np.float32
-        return np.float64
+    def _working_dtype(self, values):
+        """float32 if the features survive it, and neither tol nor C |x|^2 forbids it.
+
+        Dual variables of the size of 1 / |x|^2 must be seen beside the mass C.
+        """
+        if values.dtype != np.float32 or self.tol < SINGLE_PRECISION_TOL:
+            return np.float64
+        largest = float(np.abs(values).max(initial=0.0))
+        return (
+            np.float32 if self.C * largest**2 <= SINGLE_PRECISION_MASS else np.float64
+        )
 
 
 def check_weights(sample_weight, n: int) -> np.ndarray:

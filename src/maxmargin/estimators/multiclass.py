@@ -139,9 +139,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         if self.fit_intercept:
             indptr, indices, values = _append_ones(indptr, indices, values, n_features)
             n_features += 1
-        dtype = self._working_dtype(values.dtype)
-        if np.isinf(self.C):
-            dtype = np.float64
+        dtype = self._working_dtype(values)
         batch = make_batch(indptr, indices, values, n_features, numbers, cost, dtype)
         attributes = {"classes_": classes, "n_features_in_": X.shape[1]}
         if hasattr(checker, "feature_names_in_"):

@@ -216,9 +216,7 @@ class SequenceTagger(MaxMarginEstimator):
         barrier = _barrier(self.forbidden, labels)
         if barrier is not None:
             _check_allowed(barrier, flat, tokens.start, labels)
-        dtype = self._working_dtype(tokens.values.dtype)
-        if np.isinf(self.C):
-            dtype = np.float64
+        dtype = self._working_dtype(tokens.values)
         zero_one = isinstance(self.loss, str) and self.loss == "zero-one"
         d = tokens.n_features
         batch = make_batch(tokens, d, flat, cost, barrier, zero_one, dtype)

@@ -24,6 +24,7 @@ from sklearn.exceptions import NotFittedError
 
 __all__ = ["TokenEncoder", "TokenMatrix", "csr_arrays"]
 
+LARGEST = 1e100  # features above it overflow in a norm
 _MAX_FEATURES = np.iinfo(np.int32).max
 _TOO_MANY = f"X has more than {_MAX_FEATURES} features, the most int32 can index."
 _BLOCK = 2**20  # table entries converted at a time: bounds the temporary memory
@@ -653,8 +654,9 @@ def _narrow(values, dtype):
 
 
 def _check_finite(values, indices, indptr, start=None, words=None):
-    """Refuse NaN and infinity, and say where the first one is."""
-    bad = ~np.isfinite(values)
+    """Refuse NaN, infinity and what overflows in a norm; say where the first one is."""
+    limit = LARGEST if values.dtype == np.float64 else np.inf
+    bad = ~(np.abs(values) < limit)
     if not bad.any():
         return
     k = int(np.argmax(bad))
@@ -668,6 +670,11 @@ def _check_finite(values, indices, indptr, start=None, words=None):
         what = f"column {indices[k]}"
     else:
         what = f"feature {list(words)[indices[k]]!r}"
+    if np.isfinite(values[k]):
+        raise ValueError(
+            f"{where}: the value of {what} is {values[k]:g}, too large to be squared: "
+            "scale the features to a moderate range."
+        )
     wide = ""
     if values.dtype == np.float32 and not np.isnan(values[k]):
         wide = " A finite number too large for float32 needs dtype=np.float64."

@@ -37,7 +37,6 @@ SKIP_BELOW = 0.5  # blocks with less than this share of the mean gap may wait
 WORTHWHILE = 0.03  # share of the estimated gap that a pass over chosen blocks must gain
 MAX_CACHED = 50
 CACHED_COST = 1.0  # a visit without the oracle, in visits with it
-NEWEST = 0.35  # share of the newest weights in their average, at least
 MAX_ROOM = 64
 CHUNK_SECONDS = 0.5  # kernels run this long at most, so that Ctrl-C is heard
 
@@ -47,6 +46,7 @@ class BlockCoordinate:
 
     max_wait = 4  # passes
     longest_run = 16  # examples
+    newest = 0.35  # share of the newest weights in their average, at least
 
     def __init__(self, task: Task, planes=None):
         self.task = task
@@ -100,7 +100,7 @@ class BlockCoordinate:
                 break
         self.dual += gained
         self.passes += 1
-        squared = blend_into(self.average, self.w, newest_share(self.passes))
+        squared = blend_into(self.average, self.w, self._newest_share(self.passes))
         self.estimate = task.primal_from_hinges(squared, self.hinges)
         # Blocks with small gaps can hold most of the gap together: when the chosen few
         # no longer pay, everyone is visited again.
@@ -222,15 +222,14 @@ class BlockCoordinate:
     def _dual(self) -> float:
         return dual_value(self.planes, self.task.form, self._squared())
 
+    def _newest_share(self, passes: int) -> float:
+        return min(1.0, max(4.0 / (passes + 3), self.newest))
+
     def _forget(self) -> None:
         """Let a Python batch drop the outputs that no plane refers to."""
         forget = getattr(self.task.batch, "forget", None)
         if forget is not None:
             forget(self.planes)
-
-
-def newest_share(passes: int) -> float:
-    return min(1.0, max(4.0 / (passes + 3), NEWEST))
 
 
 @kernel

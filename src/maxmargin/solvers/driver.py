@@ -145,7 +145,9 @@ class _Best:
 
     def guess(self, estimate: float) -> float:
         """The relative gap that a certificate would find, judged by the last one."""
-        return self.ratio * (estimate - self.dual) / max(abs(estimate), 1e-300)
+        if not 0 < estimate < math.inf:
+            return math.inf
+        return self.ratio * (estimate - self.dual) / estimate
 
     def certify(self, solver, tol: float) -> None:
         """Exact primal of the solver's candidates; keeps the best weights."""

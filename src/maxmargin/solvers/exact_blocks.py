@@ -18,11 +18,7 @@ import time
 import numpy as np
 
 from maxmargin.kernel import implemented, kernel
-from maxmargin.solvers.block_coordinate import (
-    BlockCoordinate,
-    blend_into,
-    newest_share,
-)
+from maxmargin.solvers.block_coordinate import BlockCoordinate, blend_into
 from maxmargin.solvers.planes import Planes, sum_of_squares
 from maxmargin.structures import contract
 from maxmargin.structures.contract import emit_block, score, solve_block
@@ -40,6 +36,7 @@ class ExactBlocks(BlockCoordinate):
 
     max_wait = 32
     longest_run = 8
+    newest = 0.0  # so many short passes that a longer average is the better one
 
     @staticmethod
     def applies(task) -> bool:
@@ -86,7 +83,7 @@ class ExactBlocks(BlockCoordinate):
         self.passes += 1
         self.dual = self._dual()
         age = max(self.passes - len(self.stages), 1)
-        squared = blend_into(self.average, self.w, newest_share(age))
+        squared = blend_into(self.average, self.w, self._newest_share(age))
         self.estimate = np.inf
         if share == 1.0:
             self.estimate = task.primal_from_hinges(squared, self.hinges)

@@ -94,7 +94,7 @@ def search_rescaled(batch, form, i, theta, y):
             lam = 0.25 * lam
         else:
             lam = math.sqrt(low * high)
-        if high - low <= 1e-12 * high:
+        if high < np.inf and high - low <= 1e-12 * high:
             break
     y[: len(best_y)] = best_y
     return max(bound, best), best_loss, best_lead, calls

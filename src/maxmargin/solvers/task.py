@@ -85,6 +85,8 @@ class Task:
     def sweep(self, w, multiple=1.0) -> Sweep:
         """Search every example at multiple * w, in threads; the result has no order."""
         n = self.n
+        if not isinstance(self.batch, tuple):  # there the scores are w itself
+            w, multiple = multiple * w, 1.0
         result = Sweep(
             np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(len(self.batch.y), np.int32)
         )
