@@ -7,14 +7,6 @@ from sklearn.exceptions import NotFittedError
 
 from maxmargin import MulticlassSVM, Problem, SequenceTagger, StructuralSVM
 
-POOR = "the message does not say where, or what to do"
-
-
-def poor(*case, reason=POOR):
-    """A case that is refused, but not well enough yet."""
-    return pytest.param(*case, marks=pytest.mark.xfail(strict=True, reason=reason))
-
-
 # data of the tests ------------------------------------------------------------------
 
 RNG = np.random.default_rng(0)
@@ -109,11 +101,11 @@ def test_samples_of_a_classifier(classifier, case):
 @pytest.mark.parametrize(
     ("bad_X", "bad_y", "message"),
     [
-        poor(changed(X, (3, 1), np.nan), Y, r"row 3.*column 1.*SimpleImputer"),
-        poor(changed(X, (3, 1), np.inf), Y, r"row 3.*column 1"),
-        poor(sp.csr_array(changed(X, (3, 1), np.inf)), Y, r"row 3.*column 1"),
-        poor([[1.0, 2.0], [3.0]], [0, 1], r"row 1|sample 1"),
-        poor(X, changed(NAMES, 2, None), r"y\[2\]|sample 2", reason="TypeError"),
+        (changed(X, (3, 1), np.nan), Y, r"row 3.*column 1.*SimpleImputer"),
+        (changed(X, (3, 1), np.inf), Y, r"row 3.*column 1"),
+        (sp.csr_array(changed(X, (3, 1), np.inf)), Y, r"row 3.*column 1"),
+        ([[1.0, 2.0], [3.0]], [0, 1], r"row 1|sample 1"),
+        (X, changed(NAMES, 2, None), r"y\[2\]|sample 2"),
     ],
 )
 def test_samples_of_a_classifier_are_named(classifier, bad_X, bad_y, message):
@@ -148,7 +140,7 @@ def test_a_score_may_meet_unknown_labels(classifier):
 @pytest.mark.parametrize(
     "model",
     [
-        poor(MulticlassSVM(), reason="AttributeError on classes_"),
+        MulticlassSVM(),
         SequenceTagger(),
         StructuralSVM(Sign()),
     ],
@@ -185,13 +177,13 @@ PARAMETERS = [
     (dict(random_state="x"), r"'x' cannot be used to seed"),
     (dict(loss="l1"), r"loss='l1'.*hamming.*dict"),
     (dict(n_jobs=0), r"n_jobs"),
-    poor(dict(max_iter=2.5), r"max_iter=2.5 .*whole", reason="accepted"),
-    poor(dict(n_jobs="all"), r"n_jobs='all'", reason="TypeError"),
-    poor(dict(verbose="yes"), r"verbose='yes'"),
-    poor(dict(callbacks=print), r"callbacks.*list", reason="TypeError"),
-    poor(dict(callbacks=[3]), r"callbacks.*3", reason="TypeError after a pass"),
-    poor(dict(loss=None), r"loss=None"),
-    poor(dict(loss=3.0), r"loss=3.0"),
+    (dict(max_iter=2.5), r"max_iter=2.5 .*whole"),
+    (dict(n_jobs="all"), r"n_jobs='all'"),
+    (dict(verbose="yes"), r"verbose='yes'"),
+    (dict(callbacks=print), r"callbacks.*list"),
+    (dict(callbacks=[3]), r"callbacks.*3"),
+    (dict(loss=None), r"loss=None"),
+    (dict(loss=3.0), r"loss=3.0"),
 ]
 
 
@@ -215,9 +207,9 @@ LOSSES = [
     (lambda a, b: 1.0, r"true=.*predicted=.*is 1.0.*diagonal"),
     (lambda a, b: -float(a != b), r"true=.*predicted=.*negative"),
     ({"never": 2.0}, r"weight to 'never'.*not among the labels.*remove"),
-    poor(lambda a, b: None, r"true=.*predicted=", reason="TypeError"),
-    poor(lambda a, b: "dear", r"true=.*predicted="),
-    poor([["x"] * 3] * 3, r"cost matrix"),
+    (lambda a, b: None, r"true=.*predicted="),
+    (lambda a, b: "dear", r"true=.*predicted="),
+    ([["x"] * 3] * 3, r"cost matrix"),
 ]
 
 
@@ -237,7 +229,7 @@ def test_losses(loss, message):
         (np.ones((12, 1)), r"shape \(12, 1\).*12 samples"),
         (np.zeros(12), r"all sample weights are zero"),
         (0.0, r"all sample weights are zero"),
-        poor(["heavy"] * 12, r"sample_weight"),
+        (["heavy"] * 12, r"sample_weight"),
     ],
 )
 def test_sample_weights(weights, message):
@@ -253,9 +245,9 @@ def test_sample_weights(weights, message):
     [
         ([1.0, -1.0], r"C=-1.0 .*positive"),
         ([1.0, np.nan], r"C=nan .*positive"),
-        poor(["a"], r"C='a'"),
-        poor([None], r"C=None", reason="TypeError"),
-        poor(1.0, r"list", reason="TypeError"),
+        (["a"], r"C='a'"),
+        ([None], r"C=None"),
+        (1.0, r"list"),
     ],
 )
 def test_path(Cs, message):
@@ -314,30 +306,25 @@ def test_sequences(tagger, case):
 @pytest.mark.parametrize(
     ("bad_X", "bad_y", "message"),
     [
-        poor([], [], r"X has no sequences", reason="says 'one label only ()'"),
-        poor(
-            [[], []], [[], []], r"all sequences are empty", reason="one label only ()"
-        ),
-        poor(None, TAGS, r"X.*None", reason="TypeError"),
-        poor(SEQUENCES, replaced(TAGS, 3, [None]), r"y\[3\] holds None"),
-        poor(SEQUENCES, replaced(TAGS, 3, [7]), r"y\[3\].*7"),
-        poor(
+        ([], [], r"X has no sequences"),
+        ([[], []], [[], []], r"all sequences are empty"),
+        (None, TAGS, r"X.*None"),
+        (SEQUENCES, replaced(TAGS, 3, [None]), r"y\[3\] holds None"),
+        (SEQUENCES, replaced(TAGS, 3, [7]), r"y\[3\].*7"),
+        (
             SEQUENCES,
             [np.full(len(t), 0.5 * len(t)) for t in TAGS],
             r"y\[0\] holds 0.5",
-            reason="StopIteration",
         ),
-        poor(
+        (
             SEQUENCES,
             [np.full(len(t), len(t) > 1) for t in TAGS],
             r"y\[0\] holds False",
-            reason="StopIteration",
         ),
-        poor(
+        (
             SEQUENCES,
             replaced(TAGS, 3, [(["A"],)]),
             r"y\[3\] holds",
-            reason="StopIteration",
         ),
     ],
 )
@@ -351,8 +338,8 @@ def test_sequences_are_named(tagger, bad_X, bad_y, message):
         ([("A",)], r"forbidden holds \('A',\).*pairs"),
         ([None], r"forbidden holds None.*pairs"),
         ([(None, None)], r"\(None, None\).*one label"),
-        poor(3, r"forbidden", reason="TypeError"),
-        poor([(["A"], "B")], r"forbidden holds", reason="TypeError"),
+        (3, r"forbidden"),
+        ([(["A"], "B")], r"forbidden holds"),
     ],
 )
 def test_forbidden_transitions(forbidden, message):
@@ -402,7 +389,7 @@ def test_score_of_a_tagger_with_more_labels_than_tokens(tagger):
         ([], [], r"X is empty.*at least one"),
         (X, None, r"both X and y"),
         (None, [1], r"both X and y"),
-        poor(3, 4, r"X", reason="TypeError"),
+        (3, 4, r"X"),
     ],
 )
 def test_samples_of_a_problem(bad_X, bad_y, message):

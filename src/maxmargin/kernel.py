@@ -34,7 +34,7 @@ from numba.core.errors import TypingError
 from numba.extending import overload
 
 _PACKAGE = Path(__file__).parent
-_KERNEL_FOLDERS = ("structures", "solvers")
+_KERNEL_FOLDERS = ("structures", "solvers", "features")
 
 _implementations: dict[str, dict[type, types.FunctionType]] = {}
 _kernels: list = []
@@ -134,6 +134,14 @@ def kernel(function, **options):
 def inlined(function):
     """A kernel for inner loops: always inlined into the kernels that call it."""
     return kernel(function, forceinline=True)
+
+
+def summing(function):
+    """Like ``inlined``, with sums in any order, so that they run in SIMD lanes.
+
+    Infinities and NaN keep their meaning; only the rounding of sums may differ.
+    """
+    return kernel(function, forceinline=True, fastmath={"reassoc", "contract"})
 
 
 def generic(default, required=False, inline=True):

@@ -33,10 +33,7 @@ def cost_table(loss: Loss, classes) -> np.ndarray:
     n = len(classes)
     if isinstance(loss, str):
         if loss not in ("hamming", "zero-one"):
-            raise ValueError(
-                f'loss={loss!r} is not known; choose "hamming", "zero-one", a dict of '
-                "label weights, a cost matrix or a function of two labels."
-            )
+            raise _unknown(loss)
         return 1.0 - np.eye(n)
     if isinstance(loss, Mapping):
         unknown = [label for label in loss if label not in set(classes)]
@@ -45,12 +42,27 @@ def cost_table(loss: Loss, classes) -> np.ndarray:
                 f"loss gives a weight to {unknown[0]!r}, which is not among the labels "
                 f"of the training data ({_some(classes)}); remove it."
             )
-        weights = np.array([float(loss.get(label, 1.0)) for label in classes])
+        weights = np.array(
+            [
+                _number(loss.get(label, 1.0), f"the weight of {label!r} in loss")
+                for label in classes
+            ]
+        )
         table = weights[:, None] * (1.0 - np.eye(n))
     elif callable(loss):
-        table = np.array([[float(loss(a, b)) for b in classes] for a in classes])
+        table = np.array(
+            [
+                [
+                    _number(loss(a, b), f"loss(true={a!r}, predicted={b!r})")
+                    for b in classes
+                ]
+                for a in classes
+            ]
+        )
+    elif not hasattr(loss, "__len__"):
+        raise _unknown(loss)
     else:
-        table = np.asarray(loss, dtype=np.float64)
+        table = _matrix(loss)
         if table.shape != (n, n):
             raise ValueError(
                 f"the cost matrix has shape {table.shape}, but there are {n} labels "
@@ -78,6 +90,38 @@ def check_cost_table(table: np.ndarray, classes) -> np.ndarray:
     if off.any():
         fail(off, "but a loss must be zero on the truth", "set the diagonal to zero")
     return table
+
+
+def _unknown(loss) -> ValueError:
+    return ValueError(
+        f'loss={loss!r} is not known; choose "hamming", "zero-one", a dict of label '
+        "weights, a cost matrix or a function of two labels."
+    )
+
+
+def _number(value, what) -> float:
+    try:
+        if isinstance(value, (str, bytes)):  # float() would read "1"
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"{what} is {value!r}, which is not a number that a float can hold: give a "
+            "finite number, zero or more."
+        ) from None
+
+
+def _matrix(loss) -> np.ndarray:
+    try:
+        table = np.asarray(loss)
+        if table.dtype.kind not in "biufO":  # numpy would read texts and drop 1j
+            raise TypeError
+        return table.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            "the cost matrix is not a table of numbers: give a square array of finite "
+            "numbers, rows true and columns predicted."
+        ) from None
 
 
 def _some(labels) -> str:

@@ -1,6 +1,35 @@
-"""Data sets: where files are looked for, and one set that needs no file."""
+"""Data: label-sequence files, where data sets are looked for, one that needs no file."""
 
+from maxmargin.data.columns import (
+    Column,
+    Columns,
+    RawText,
+    columns_from,
+    read_columns,
+    read_raw,
+    tag_file,
+    write_columns,
+)
+from maxmargin.data.crfsuite import read_crfsuite, write_crfsuite
 from maxmargin.data.digits import DigitStrings, digit_strings
 from maxmargin.data.paths import data_file, data_home
+from maxmargin.data.svmhmm import read_svmhmm, write_svmhmm
 
-__all__ = ["DigitStrings", "data_file", "data_home", "digit_strings"]
+__all__ = [
+    "Column",
+    "Columns",
+    "DigitStrings",
+    "RawText",
+    "columns_from",
+    "data_file",
+    "data_home",
+    "digit_strings",
+    "read_columns",
+    "read_crfsuite",
+    "read_raw",
+    "read_svmhmm",
+    "tag_file",
+    "write_columns",
+    "write_crfsuite",
+    "write_svmhmm",
+]

@@ -13,14 +13,17 @@ from itertools import pairwise
 import numpy as np
 
 
-def over_ranges(function: Callable, start: np.ndarray, n_jobs: int) -> list:
+def over_ranges(
+    function: Callable, start: np.ndarray, n_jobs: int, shards: int | None = None
+) -> list:
     """``function(lo, hi)`` for ranges that together cover all examples.
 
-    ``start`` holds the slots of the examples: ranges are cut by slots, so that threads
+    Ranges are four per thread, or ``shards`` whatever the number of threads. ``start``
+    holds the slots of the examples: ranges are cut by slots, so that threads
     get equal work also when lengths differ.
     """
     n = len(start) - 1
-    cuts = np.linspace(0, start[-1], 4 * n_jobs + 1)[1:-1]
+    cuts = np.linspace(0, start[-1], (shards or 4 * n_jobs) + 1)[1:-1]
     edges = [0, *np.searchsorted(start, cuts).tolist(), n]
     ranges = [(lo, hi) for lo, hi in pairwise(edges) if lo < hi]
     if n_jobs == 1:

@@ -20,10 +20,12 @@ SOLVERS = (
     "one-slack",
     "n-slack",
     "perceptron",
+    "passive-aggressive",
     "subgradient",
 )
+POSITIVE_C = "a positive number, or inf for a hard margin"
 # Passes of the baselines, which have no certificate to stop at.
-BASELINE_PASSES = {"perceptron": 10, "subgradient": 50}
+BASELINE_PASSES = {"perceptron": 10, "passive-aggressive": 10, "subgradient": 50}
 # Single precision carries about six digits: enough down to this tolerance.
 SINGLE_PRECISION_TOL = 1e-4
 SINGLE_PRECISION_MASS = 1e4
@@ -65,6 +67,14 @@ class MaxMarginEstimator(BaseEstimator):
         The data are encoded once and stored planes are shared: an output that was once
         found stays a valid plane for every C.
         """
+        try:
+            Cs = list(Cs)
+        except TypeError:
+            raise ValueError(
+                f"Cs={Cs!r} is not possible: give a list of values of C, also for one."
+            ) from None
+        for C in Cs:
+            _positive("C", C, POSITIVE_C)
         Cs = [float(C) for C in Cs]
         models = [clone(self).set_params(C=C) for C in Cs]
         for model in models:
@@ -84,7 +94,6 @@ class MaxMarginEstimator(BaseEstimator):
     def _train(self, encoded: Encoded, settings, state, keep_state=False) -> None:
         from maxmargin.solvers import registry
         from maxmargin.solvers.driver import drive
-        from maxmargin.solvers.task import Task
         from maxmargin.solvers.warm_start import DualState
 
         form, limits, name, seed, n_jobs = settings
@@ -92,7 +101,9 @@ class MaxMarginEstimator(BaseEstimator):
         with np.errstate(invalid="ignore"):
             mass = np.where(encoded.weights > 0, C * encoded.weights, 0.0)
         dtype = np.float64 if math.isinf(C) else encoded.dtype
-        task = Task(encoded.batch, encoded.n_weights, form, mass, dtype, n_jobs, seed)
+        task = self._make_task(
+            encoded.batch, encoded.n_weights, form, mass, dtype, n_jobs, seed
+        )
         keep = self.warm_start or keep_state
         planes = None
         if keep and state is not None:
@@ -113,30 +124,40 @@ class MaxMarginEstimator(BaseEstimator):
         elif hasattr(self, "_dual_state"):
             del self._dual_state
 
-    def _settings(self):
-        """Check the parameters that all estimators share, before any work."""
-        from maxmargin.formulation import make_form
-        from maxmargin.solvers.result import Limits
+    def _make_task(self, *arguments):
+        """What is minimised; estimators with other losses than the hinge override it."""
+        from maxmargin.solvers.task import Task
 
-        _positive("C", self.C, "a positive number, or inf for a hard margin")
-        _positive("tol", self.tol, "a positive number such as 0.01", finite=True)
+        return Task(*arguments)
+
+    def _solver_name(self) -> str:
         if self.solver not in SOLVERS:
             raise ValueError(
                 f"solver={self.solver!r} is not known; choose one of "
                 f"{', '.join(SOLVERS)}."
             )
+        return self.solver
+
+    def _settings(self):
+        """Check the parameters that all estimators share, before any work."""
+        from maxmargin.formulation import make_form
+        from maxmargin.solvers.result import Limits
+
+        _positive("C", self.C, POSITIVE_C)
+        tol = self._tolerance()
+        name = self._solver_name()
         if self.max_iter is not None:
-            _positive("max_iter", self.max_iter, "a positive whole number or None")
+            wanted = "a positive whole number or None"
+            _positive("max_iter", self.max_iter, wanted, kind=numbers.Integral)
         if self.max_time is not None:
             _positive("max_time", self.max_time, "seconds, positive, or None")
-        name = self.solver
-        form = make_form(self.rescaling, self.penalty, float(self.tol))
+        form = make_form(self.rescaling, self.penalty, tol)
         limits = Limits(
-            tol=float(self.tol),
+            tol=tol,
             max_iter=self.max_iter or BASELINE_PASSES.get(name),
             max_time=self.max_time,
-            verbose=int(self.verbose),
-            callbacks=tuple(self.callbacks or ()),
+            verbose=_level(self.verbose),
+            callbacks=_callables(self.callbacks),
         )
         # None means reproducible, not random: a fit should be a function of its input.
         seed = 0
@@ -144,15 +165,29 @@ class MaxMarginEstimator(BaseEstimator):
             seed = check_random_state(self.random_state).randint(2**31 - 1)
         return form, limits, name, seed, self._threads()
 
+    def _tolerance(self) -> float:
+        _positive("tol", self.tol, "a positive number such as 0.01", finite=True)
+        return float(self.tol)
+
     def _threads(self) -> int:
-        return effective_n_jobs(self.n_jobs)
+        n_jobs = self.n_jobs
+        if n_jobs is not None and (
+            not isinstance(n_jobs, numbers.Integral)
+            or isinstance(n_jobs, bool)
+            or n_jobs == 0
+        ):
+            raise ValueError(
+                f"n_jobs={n_jobs!r} is not possible: it must be a positive whole number "
+                "of threads, -1 for one per core, or None for one."
+            )
+        return effective_n_jobs(n_jobs)
 
     def _working_dtype(self, values):
         """float32 if the features survive it, and neither tol nor C |x|^2 forbids it.
 
         Dual variables of the size of 1 / |x|^2 must be seen beside the mass C.
         """
-        if values.dtype != np.float32 or self.tol < SINGLE_PRECISION_TOL:
+        if values.dtype != np.float32 or self._tolerance() < SINGLE_PRECISION_TOL:
             return np.float64
         largest = float(np.abs(values).max(initial=0.0))
         return (
@@ -164,7 +199,16 @@ def check_weights(sample_weight, n: int) -> np.ndarray:
     """Sample weights as floats: one per sample, finite, not negative, not all zero."""
     if sample_weight is None:
         return np.ones(n)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weights = np.asarray(sample_weight)
+        if weights.dtype.kind not in "biufO":  # numpy would read texts and drop 1j
+            raise TypeError
+        weights = weights.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            "sample_weight holds something that is not a number: give one weight per "
+            "sample, finite and zero or more."
+        ) from None
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
     if weights.shape != (n,):
@@ -183,10 +227,40 @@ def check_weights(sample_weight, n: int) -> np.ndarray:
     return weights
 
 
-def _positive(name, value, wanted, finite=False) -> None:
-    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not number or not value > 0 or (finite and math.isinf(value)):
+def _positive(name, value, wanted, finite=False, kind=numbers.Real) -> None:
+    good = isinstance(value, kind) and not isinstance(value, bool) and value > 0
+    try:
+        good = good and not (math.isinf(value) and finite)
+    except OverflowError:  # an integer beyond all floats
+        good = False
+    if not good:
         raise ValueError(f"{name}={value!r} is not possible: it must be {wanted}.")
+
+
+def _level(verbose) -> int:
+    if not isinstance(verbose, (numbers.Integral, np.bool_)):
+        raise ValueError(
+            f"verbose={verbose!r} is not possible: it must be 0 for silence, 1 for "
+            "progress or 2 for a line per pass."
+        )
+    return int(verbose)
+
+
+def _callables(callbacks) -> tuple:
+    if callbacks is None:
+        return ()
+    if not isinstance(callbacks, (list, tuple)):
+        raise ValueError(
+            f"callbacks={callbacks!r} is not possible: it must be a list of functions, "
+            "also for one, or None."
+        )
+    for i, callback in enumerate(callbacks):
+        if not callable(callback):
+            raise ValueError(
+                f"callbacks[{i}] is {callback!r}, which cannot be called: give functions "
+                "of one history row."
+            )
+    return tuple(callbacks)
 
 
 def _warn_unconverged(solution, tol) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -97,7 +98,8 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     def predict(self, X) -> np.ndarray:
         """The class with the largest score, the first one on ties."""
-        return self.classes_[self._scores(X).argmax(axis=1)]
+        best = self._scores(X).argmax(axis=1)  # first: it says if there was no fit
+        return self.classes_[best]
 
     def _scores(self, X) -> np.ndarray:
         X = self._check_input(X)
@@ -105,26 +107,21 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     def _check_input(self, X):
         check_is_fitted(self, "coef_")
-        return validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
-        )
+        X = _validated(self, X, reset=False)
+        if not np.isfinite(X.data if issparse(X) else X).all():
+            from maxmargin.features import csr_arrays
+
+            csr_arrays(X)  # says where
+        return X
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         from maxmargin.features import csr_arrays
         from maxmargin.structures.multiclass import make_batch
 
-        if isinstance(y, (list, tuple)):
-            kinds = {isinstance(label, str) for label in y}
-            if len(kinds) == 2:
-                raise ValueError(
-                    "y mixes strings and numbers: labels must be all strings or all "
-                    "numbers."
-                )
+        _check_labels(y)
         # validated on a copy, so that a failed fit leaves this estimator as it was
         checker = type(self)()
-        X, y = validate_data(
-            checker, X, y, accept_sparse="csr", dtype=[np.float64, np.float32]
-        )
+        X, y = _validated(checker, X, y)
         check_classification_targets(y)
         weights = check_weights(sample_weight, X.shape[0])
         classes, numbers = np.unique(y, return_inverse=True)
@@ -194,6 +191,67 @@ def restore_shared(model, state):
     model.n_iter_ = len(model.history_)
     model.converged_ = state["converged"]
     return model
+
+
+def _validated(estimator, X, *y, **options):
+    """What scikit-learn checks, but for NaN and infinity: csr_arrays says where."""
+    try:
+        return validate_data(
+            estimator,
+            X,
+            *y,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            **options,
+        )
+    except OverflowError:
+        raise ValueError(
+            "X holds an integer too large for a float: scale the features to a moderate "
+            "range."
+        ) from None
+    except ValueError:
+        _check_ragged(X)
+        raise
+
+
+def _check_ragged(X) -> None:
+    """Name the first row that is not as long as row 0."""
+    if not isinstance(X, (list, tuple)):
+        return
+    plain = (list, tuple)
+    sizes = [
+        len(row) if isinstance(row, plain) or getattr(row, "ndim", 0) == 1 else None
+        for row in X
+    ]
+    for i, size in enumerate(sizes):
+        if sizes[0] is not None and size != sizes[0]:
+            raise ValueError(
+                f"row {i} of X does not have {sizes[0]} values like row 0, so X is "
+                "inhomogeneous: give every sample the same features."
+            ) from None
+
+
+def _check_labels(y) -> None:
+    """Name the first label that cannot be sorted among the others."""
+    if not isinstance(y, (list, tuple)):
+        y = np.asarray(y)
+        if y.ndim != 1 or y.dtype.kind != "O":
+            return
+    kinds = set(map(type, y))
+    texts = {kind for kind in kinds if issubclass(kind, str)}
+    if type(None) not in kinds and texts in (set(), kinds):
+        return
+    for i, label in enumerate(y):
+        if label is None:
+            raise ValueError(
+                f"y[{i}] is None: give every sample a label, or leave the sample out."
+            )
+        if isinstance(label, str) != isinstance(y[0], str):
+            raise ValueError(
+                f"y[{i}] is {label!r}, but y[0] is {y[0]!r}: labels must be all strings "
+                "or all numbers."
+            )
 
 
 def _append_ones(indptr, indices, values, n_features):

@@ -87,7 +87,7 @@ class StructuralSVM(MaxMarginEstimator):
     def predict(self, X) -> list[Any]:
         """The best output for every input."""
         check_is_fitted(self, "coef_")
-        X = list(X)
+        X = _listed("X", X, "inputs")
         if not _is_structure(self.structure_):
             w = self.coef_.view()
             w.flags.writeable = False
@@ -138,10 +138,21 @@ def _is_structure(problem) -> bool:
     return hasattr(problem, "encode") and hasattr(problem, "output")
 
 
+def _listed(name, values, what) -> list:
+    try:
+        values = iter(values)
+    except TypeError:
+        raise ValueError(
+            f"{name} is {values!r}, which holds no samples: give a list of {what}, also "
+            "for one."
+        ) from None
+    return list(values)
+
+
 def _check_lengths(X, y):
     if X is None or y is None:
         raise ValueError("both X and y are needed: one true output per input.")
-    X, y = list(X), list(y)
+    X, y = _listed("X", X, "inputs"), _listed("y", y, "outputs")
     if len(X) != len(y):
         raise ValueError(
             f"X has {len(X)} samples, but y has {len(y)}: give one output per input."

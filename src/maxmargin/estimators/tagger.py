@@ -11,30 +11,73 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.estimators.base import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.estimators.multiclass import restore_shared, shared_state
+from maxmargin.estimators.objectives import (
+    DECODINGS,
+    check_objective,
+    make_task,
+    solver_for,
+)
+from maxmargin.estimators.tag_input import (
+    barrier_of,
+    check_allowed,
+    check_matching,
+    check_samples,
+    label_set,
+)
 from maxmargin.losses import cost_table
+from maxmargin.schemes import check_scheme, forbidden_transitions
 
 
 class SequenceTagger(MaxMarginEstimator):
-    """Structural SVM for label sequences (hidden Markov SVM) with certified training.
+    """Label every token of a sequence: hidden Markov SVM, CRF and their relatives.
 
     A sequence in X is a 2-D array (tokens x features), a sparse matrix, or a list of
-    tokens, each a dict or a list of strings as in sklearn-crfsuite. y is a list of label
-    sequences, strings or integers. Empty sequences are allowed and predicted as empty.
+    tokens, each a dict or a list of strings as in sklearn-crfsuite. With ``features``, X
+    is what :func:`maxmargin.data.read_columns` returns, or a list of sentences of rows of
+    strings. y is a list of label sequences, strings or integers; ``None`` in it is a
+    label that is not known. Empty sequences are allowed and predicted as empty.
 
     Parameters
     ----------
+    objective : str, default "hinge"
+        What is minimised, beside 1/2 |w|^2: the loss of the truth y among all labellings.
+
+        - "hinge": one slack per sequence (structural SVM)
+        - "log": -log p(y), the conditional random field
+        - "marginal": -sum_t log p(y_t), decoded token by token
+        - "exponential": 1 / p(y) - 1, divided by the number of labellings
+        - "perceptron", "passive-aggressive": averaged, 10 passes, no certificate
+
     C : float, default 1.0
         Per sequence, not divided by their number (``maxmargin.convert_C`` translates).
+    features : str, path or None
+        A feature template (text or file) in the syntax of CRF++, or the name of a ready
+        set ("chunking", "ner", "pos"); see ``docs/features.md``. None: X holds features.
+    min_count : int, default 1
+        With ``features``, leave out features seen fewer times in training.
+    order : 0 or 1, default 1
+        1 learns transitions between labels, 0 labels every token on its own.
+    scheme : "BIO", "IOB1", "BIOES" or None
+        Make label sequences that break this scheme impossible.
+    decoding : "auto", "viterbi" or "posterior", default "auto"
+        The best sequence, or the most probable label of every token ("auto" chooses that
+        for the marginal objective only).
+    l1 : float, default 0.0
+        Adds l1 |w|_1 to "log", "marginal" or "exponential": sparse weights.
     loss : "hamming", "zero-one", dict, array or function, default "hamming"
         "hamming" counts wrong labels (not divided by the length), "zero-one" is 1 for
         any wrong sequence; others give the cost of one label against another, summed.
     forbidden : list of (label, label) or None
         Transitions that must not occur, at training and prediction; ``None`` in a pair
         stands for the start (first place) or the end (second place) of the sequence.
-    tol : float, default 0.1
-        Relative gap to stop at. On CoNLL-2000 test accuracy no longer moves below it
-        (``benchmarks/chunking.py`` prints the curve).
-    rescaling, penalty, solver, max_iter, max_time, warm_start, n_jobs, random_state,
+    tol : float or None
+        Relative gap to stop at. None is 0.1 for the hinge and 0.01 for the others, where
+        test accuracy has all but stopped moving (``benchmarks/chunking.py`` and
+        ``benchmarks/tagging.py`` print the curves).
+    solver : str, default "auto"
+        For "log" also "exponentiated" (the default) or "lbfgs", which "marginal",
+        "exponential" and l1 use. For "hinge" as in :class:`maxmargin.StructuralSVM`.
+    rescaling, penalty, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks
         As in :class:`maxmargin.StructuralSVM`.
 
@@ -63,12 +106,19 @@ class SequenceTagger(MaxMarginEstimator):
     def __init__(
         self,
         C=1.0,
+        objective="hinge",
         loss="hamming",
+        features=None,
+        min_count=1,
+        order=1,
+        scheme=None,
         forbidden=None,
+        decoding="auto",
+        l1=0.0,
         rescaling="margin",
         penalty="linear",
         solver="auto",
-        tol=0.1,
+        tol=None,
         max_iter=None,
         max_time=None,
         warm_start=False,
@@ -78,8 +128,15 @@ class SequenceTagger(MaxMarginEstimator):
         callbacks=None,
     ):
         self.C = C
+        self.objective = objective
         self.loss = loss
+        self.features = features
+        self.min_count = min_count
+        self.order = order
+        self.scheme = scheme
         self.forbidden = forbidden
+        self.decoding = decoding
+        self.l1 = l1
         self.rescaling = rescaling
         self.penalty = penalty
         self.solver = solver
@@ -96,10 +153,26 @@ class SequenceTagger(MaxMarginEstimator):
 
     def predict(self, X) -> list[list[Any]]:
         """The best label sequence of every input."""
+        from maxmargin.structures.chain_inference import table_per_token
         from maxmargin.structures.decode import decode
 
-        batch = self._batch(X)
-        return self._sequences(batch, decode(batch, self._w, self._threads()))
+        batch, start = self._batch(X)
+        if self._decoding() == "posterior":
+            table = table_per_token("sum", batch, self._w, self._threads())
+            flat = table.argmax(axis=1)
+        else:
+            flat = decode(batch, self._w, self._threads())
+        return self._sequences(start, flat)
+
+    def _decoding(self) -> str:
+        if self.decoding not in DECODINGS:
+            raise ValueError(
+                f"decoding={self.decoding!r} is not known; choose one of "
+                f"{', '.join(DECODINGS)}."
+            )
+        if self.decoding != "auto":
+            return self.decoding
+        return "posterior" if self.objective == "marginal" else "viterbi"
 
     def predict_k_best(self, X, k: int) -> list[list[tuple[list[Any], float]]]:
         """The k best label sequences of every input with their scores, best first."""
@@ -109,16 +182,20 @@ class SequenceTagger(MaxMarginEstimator):
             raise ValueError(
                 f"k={k!r} is not possible: it must be a whole number >= 1."
             )
-        batch = self._batch(X)
+        if self.order != 1:
+            raise ValueError(
+                "predict_k_best ranks whole sequences, which needs order=1."
+            )
+        batch, start = self._batch(X)
         labels, scores = k_best(batch, self._w, int(k), self._threads())
-        ranked = [self._sequences(batch, row) for row in labels]
+        ranked = [self._sequences(start, row) for row in labels]
         return [
             [
                 (ranked[rank][i], float(scores[rank, i]))
                 for rank in range(k)
                 if scores[rank, i] > -np.inf
             ]
-            for i in range(len(batch.start) - 1)
+            for i in range(len(start) - 1)
         ]
 
     def predict_marginals(self, X) -> list[np.ndarray]:
@@ -139,11 +216,10 @@ class SequenceTagger(MaxMarginEstimator):
 
     def score(self, X, y, sample_weight=None) -> float:
         """Share of labels predicted right."""
-        X = list(X)
-        y = _check_labels(X, y)
+        X, y = check_samples(X, y)
         weights = check_weights(sample_weight, len(y))
         predicted = self.predict(X)
-        _check_matching(np.cumsum([0, *map(len, predicted)]), y)
+        check_matching(np.cumsum([0, *map(len, predicted)]), y)
         right = total = 0.0
         for weight, truth, found in zip(weights, y, predicted, strict=True):
             right += weight * sum(a == b for a, b in zip(truth, found, strict=True))
@@ -153,28 +229,49 @@ class SequenceTagger(MaxMarginEstimator):
     def _tables(self, X, kind):
         from maxmargin.structures.chain_inference import table_per_token
 
-        batch = self._batch(X)
+        batch, start = self._batch(X)
         table = table_per_token(kind, batch, self._w, self._threads())
-        return np.split(table, batch.start[1:-1]) if len(batch.start) > 1 else []
+        return np.split(table, start[1:-1]) if len(start) > 1 else []
 
     def _batch(self, X):
+        """(batch, where its sequences start, which order=0 cuts into tokens)."""
         from maxmargin.structures.chain import make_batch
 
         check_is_fitted(self, "coef_")
-        tokens = self._encoder.encode(X)
+        tokens = self._encoder.encode(self._input(X))
         k = len(self.classes_)
-        barrier = _barrier(self.forbidden, self._labels)
+        barrier = self._barrier(self._labels)
         cost = np.zeros((k, k))
         d = self.coef_.shape[1]
-        batch = make_batch(tokens, d, None, cost, barrier, False, self._w.dtype)
+        cut = self._cut(tokens)
+        batch = make_batch(cut, d, None, cost, barrier, False, self._w.dtype)
         if barrier is not None:
             self._check_possible(batch)
-        return batch
+        return batch, tokens.start
 
-    def _sequences(self, batch, flat) -> list[list[Any]]:
+    def _input(self, X):
+        """X as its encoder wants it."""
+        if self.features is None:
+            return X
+        from maxmargin.data.columns import Columns, columns_from
+
+        return X if isinstance(X, Columns) else columns_from(X)
+
+    def _cut(self, tokens):
+        """Without transitions a sequence is a bag of tokens: one sequence each."""
+        if self.order == 1:
+            return tokens
+        return tokens._replace(start=np.arange(tokens.start[-1] + 1))
+
+    def _barrier(self, labels):
+        pairs = self.forbidden
+        if self.scheme is not None:
+            pairs = [*(pairs or ()), *forbidden_transitions(labels, self.scheme)]
+        return barrier_of(pairs, labels)
+
+    def _sequences(self, start, flat) -> list[list[Any]]:
         labels = [self._labels[k] for k in flat.tolist()]
-        cut = batch.start.tolist()
-        return [labels[a:b] for a, b in pairwise(cut)]
+        return [labels[a:b] for a, b in pairwise(start.tolist())]
 
     def _check_possible(self, batch) -> None:
         """Forbidden transitions may leave no sequence of some length."""
@@ -197,38 +294,69 @@ class SequenceTagger(MaxMarginEstimator):
 
     # training --------------------------------------------------------------------------
 
+    def _settings(self):
+        check_objective(self)
+        self._decoding()
+        return super()._settings()
+
+    def _solver_name(self) -> str:
+        return solver_for(self)
+
+    def _tolerance(self) -> float:
+        if self.tol is None:
+            return 0.1 if self.objective == "hinge" else 0.01
+        return super()._tolerance()
+
+    def _make_task(self, *arguments):
+        return make_task(self, *arguments)
+
     def _encode(self, X, y, sample_weight) -> Encoded:
-        from maxmargin.features import TokenEncoder
         from maxmargin.structures.chain import make_batch
 
-        X = X if isinstance(X, (list, tuple, np.ndarray)) else list(X)
-        y = _check_labels(X, y)
+        X, y = check_samples(self._input(X), y)
         weights = check_weights(sample_weight, len(y))
-        labels = _label_set(y)
+        labels = label_set(y)
         numbers = {label: k for k, label in enumerate(labels)}
-        encoder = TokenEncoder()
+        if self.scheme is not None:
+            check_scheme(y, self.scheme)
+        encoder = self._new_encoder()
         tokens = encoder.fit_encode(X)
-        _check_matching(tokens.start, y)
+        check_matching(tokens.start, y)
         flat = np.fromiter(
             map(numbers.__getitem__, chain_lists.from_iterable(y)), np.int32
         )
         cost = cost_table(self.loss, labels)
-        barrier = _barrier(self.forbidden, labels)
+        barrier = self._barrier(labels)
         if barrier is not None:
-            _check_allowed(barrier, flat, tokens.start, labels)
+            check_allowed(barrier, flat, tokens.start, labels)
         dtype = self._working_dtype(tokens.values)
         zero_one = isinstance(self.loss, str) and self.loss == "zero-one"
         d = tokens.n_features
-        batch = make_batch(tokens, d, flat, cost, barrier, zero_one, dtype)
+        if self.order == 0:
+            weights = np.repeat(weights, np.diff(tokens.start))
+        cut = self._cut(tokens)
+        batch = make_batch(cut, d, flat, cost, barrier, zero_one, dtype)
         attributes = {
             "_encoder": encoder,
             "_labels": labels,
             "classes_": np.array(labels),
-            "feature_names_": encoder.feature_names(),
         }
         return Encoded(
             batch, (d + len(labels) + 2) * batch.width, dtype, weights, attributes
         )
+
+    def _new_encoder(self):
+        from maxmargin.features import ColumnEncoder, TokenEncoder
+
+        if self.features is None:
+            return TokenEncoder()
+        return ColumnEncoder(self.features, min_count=self.min_count)
+
+    @property
+    def feature_names_(self):
+        """Names of the features by index, or None for numeric input."""
+        check_is_fitted(self, "coef_")
+        return self._encoder.feature_names()
 
     def _install(self, encoded: Encoded, w) -> None:
         batch = encoded.batch
@@ -265,16 +393,19 @@ class SequenceTagger(MaxMarginEstimator):
         arrays = {"w": self._w}
         state = {
             "labels": list(self._labels),
-            "kind": encoder.kind,
             "n_features": int(self.coef_.shape[1]),
-            "vocabulary": encoder.feature_names(),
             **shared_state(self),
         }
+        if self.features is None:
+            state["kind"] = encoder.kind
+            state["vocabulary"] = encoder.feature_names()
+        else:
+            columns, state["columns"] = encoder.get_state()
+            arrays.update({f"columns.{name}": a for name, a in columns.items()})
         return arrays, state
 
     @classmethod
     def _from_state(cls, params, arrays, state):
-        from maxmargin.features import TokenEncoder
         from maxmargin.structures.layout import padded_width
 
         model = cls(**params)
@@ -283,136 +414,33 @@ class SequenceTagger(MaxMarginEstimator):
         width = padded_width(k)
         if k < 1 or arrays["w"].shape != ((d + k + 2) * width,):
             raise ValueError("weights and labels do not fit together")
-        encoder = TokenEncoder()
-        encoder.kind = state["kind"]
-        if encoder.kind == "tokens":
-            names = state["vocabulary"]
-            encoder.vocabulary = {name: j for j, name in enumerate(names)}
-            if len(encoder.vocabulary) != d:
-                raise ValueError("weights and vocabulary do not fit together")
-        encoder.n_features_in = d
-        model._encoder = encoder
+        model._encoder = _restore_encoder(arrays, state, d)
         model._labels = labels
         model.classes_ = np.array(labels)
-        model.feature_names_ = encoder.feature_names()
         model._set_weights(arrays["w"], k, d, width)
         return restore_shared(model, state)
 
 
-def _check_labels(X, y):
-    """y as a list of label sequences, as many as X."""
-    if y is None:
-        raise ValueError("y is missing: give one label sequence per sequence of X.")
-    if isinstance(y, str):
-        raise ValueError("y is one string: give a list of label sequences.")
-    y = list(y)
-    for i, labels in enumerate(y):
-        if isinstance(labels, str) or not hasattr(labels, "__len__"):
-            raise ValueError(
-                f"y[{i}] is {labels!r}, not a sequence of labels: y must be a list of "
-                "label sequences, one per sequence of X."
-            )
-    if len(y) != len(X):
-        raise ValueError(
-            f"X has {len(X)} sequences, but y has {len(y)}: give one label sequence "
-            "per sequence."
-        )
-    return y
+def _restore_encoder(arrays, state, d):
+    from maxmargin.features import ColumnEncoder, TokenEncoder
 
-
-def _check_matching(start, y) -> None:
-    lengths = np.diff(start)
-    given = np.fromiter(map(len, y), np.int64, len(y))
-    wrong = np.flatnonzero(lengths != given)
-    if len(wrong):
-        i = wrong[0]
-        raise ValueError(
-            f"sequence {i} has {lengths[i]} tokens, but y[{i}] has {given[i]} labels: "
-            "give one label per token."
-        )
-
-
-def _label_set(y) -> list:
-    """The distinct labels, sorted; plain str or int, so that they can be saved."""
-    try:
-        labels = set(chain_lists.from_iterable(y))
-    except TypeError:
-        i, label = next(
-            (i, z) for i, row in enumerate(y) for z in row if z.__hash__ is None
-        )
-        raise ValueError(
-            f"y[{i}] holds {label!r}: labels must be strings or integers."
-        ) from None
-    labels = {z.item() if isinstance(z, np.generic) else z for z in labels}
-    for kind in (str, int):
-        if all(isinstance(z, kind) and not isinstance(z, bool) for z in labels):
-            break
-    else:
-        strange = next(
-            (z for z in labels if not isinstance(z, (str, int)) or isinstance(z, bool)),
-            None,
-        )
-        where, text = "", "labels mix strings and integers"
-        if strange is not None:
-            i = next(i for i, row in enumerate(y) if any(z is strange for z in row))
-            where, text = f"y[{i}] holds ", f"{strange!r}"
-        raise ValueError(f"{where}{text}: labels must be all strings or all integers.")
-    if len(labels) < 2:
-        raise ValueError(
-            f"y holds one label only ({', '.join(map(repr, labels))}): at least two "
-            "labels are needed to learn to tell them apart."
-        )
-    return sorted(labels)
-
-
-def _barrier(forbidden, labels):
-    """(labels + 2, labels): -inf where a transition, start or end is forbidden."""
-    if not forbidden:
-        return None
-    numbers = {label: k for k, label in enumerate(labels)}
-    k = len(labels)
-    wall = np.zeros((k + 2, k))
-    for pair in forbidden:
-        try:
-            a, b = pair
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"forbidden holds {pair!r}: give pairs (label, next label)."
-            ) from None
-        unknown = [z for z in (a, b) if z is not None and z not in numbers]
-        if a is None and b is None:
-            raise ValueError("forbidden holds (None, None): one label is needed.")
-        if unknown:
-            # a label that never occurs cannot be predicted: nothing to forbid
-            continue
-        if a is None:
-            wall[k, numbers[b]] = -np.inf
-        elif b is None:
-            wall[k + 1, numbers[a]] = -np.inf
-        else:
-            wall[numbers[a], numbers[b]] = -np.inf
-    return wall
-
-
-def _check_allowed(wall, flat, start, labels) -> None:
-    """The training data must obey the constraints; says where they do not."""
-    k = len(labels)
-    for i in range(len(start) - 1):
-        y = flat[start[i] : start[i + 1]]
-        if len(y) == 0:
-            continue
-        steps = np.isinf(wall[y[:-1], y[1:]])
-        if np.isinf(wall[k, y[0]]):
-            what = f"starts with {labels[y[0]]!r}"
-        elif np.isinf(wall[k + 1, y[-1]]):
-            what = f"ends with {labels[y[-1]]!r}"
-        elif steps.any():
-            t = int(np.flatnonzero(steps)[0])
-            what = (
-                f"goes from {labels[y[t]]!r} to {labels[y[t + 1]]!r} at token {t + 1}"
-            )
-        else:
-            continue
-        raise ValueError(
-            f"y[{i}] {what}, which is forbidden: correct the data or allow it."
-        )
+    if "columns" in state:
+        prefix = "columns."
+        columns = {
+            name.removeprefix(prefix): array
+            for name, array in arrays.items()
+            if name.startswith(prefix)
+        }
+        encoder = ColumnEncoder.from_state(columns, state["columns"])
+        if encoder.n_features != d:
+            raise ValueError("weights and features do not fit together")
+        return encoder
+    encoder = TokenEncoder()
+    encoder.kind = state["kind"]
+    if encoder.kind == "tokens":
+        names = state["vocabulary"]
+        encoder.vocabulary = {name: j for j, name in enumerate(names)}
+        if len(encoder.vocabulary) != d:
+            raise ValueError("weights and vocabulary do not fit together")
+    encoder.n_features_in = d
+    return encoder

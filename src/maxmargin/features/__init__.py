@@ -1,5 +1,18 @@
 """Turning tokens, columns, sequences and texts into arrays, fast."""
 
+from maxmargin.features.column_encoder import ColumnEncoder
+from maxmargin.features.ready import READY_NAMES, ready_template, ready_text
+from maxmargin.features.templates import Template, parse_template
 from maxmargin.features.tokens import TokenEncoder, TokenMatrix, csr_arrays
 
-__all__ = ["TokenEncoder", "TokenMatrix", "csr_arrays"]
+__all__ = [
+    "READY_NAMES",
+    "ColumnEncoder",
+    "Template",
+    "TokenEncoder",
+    "TokenMatrix",
+    "csr_arrays",
+    "parse_template",
+    "ready_template",
+    "ready_text",
+]

@@ -100,7 +100,7 @@ class TokenEncoder:
         X, kind = _sequences(X)
         if kind is None:
             raise ValueError(
-                "all sequences are empty; fitting needs at least one with a token."
+                "all sequences are empty; fitting needs at least one with a token to label."
             )
         if kind == "tokens":
             width = None
@@ -152,15 +152,15 @@ def csr_arrays(X, dtype=None):
     if not sp.issparse(X):
         X, convert = np.asarray(X), _from_dense
     indptr, indices, values = convert([X], X.shape[1], dtype)
-    _check_finite(values, indices, indptr)
+    _check_finite(values, indices, indptr, dtype=dtype)
     return indptr, indices, values
 
 
 # What X is ---------------------------------------------------------------------------
 
 
-def _sequences(X):
-    """Return X as a list of lists, tuples, arrays or sparse matrices, and its kind."""
+def sequence_list(X):
+    """Return X as a list with at least one sequence, of which nothing is known yet."""
     wrong = None
     ndim = getattr(X, "ndim", None)
     if sp.issparse(X) or (ndim == 2 and not _holds_objects(X)):
@@ -171,9 +171,15 @@ def _sequences(X):
         wrong = f"{_describe(X)}."
     if wrong:
         raise ValueError(f"X must be a list of sequences, but it is {wrong}")
-    X = [_sequence(sequence, i) for i, sequence in enumerate(X)]
+    X = list(X)
     if not X:
         raise ValueError("X has no sequences; it must have at least one.")
+    return X
+
+
+def _sequences(X):
+    """Return X as a list of lists, tuples, arrays or sparse matrices, and its kind."""
+    X = [_sequence(sequence, i) for i, sequence in enumerate(sequence_list(X))]
     kinds = list(map(_kind, X))
     found = list(dict.fromkeys(filter(None, kinds)))
     if len(found) > 1:
@@ -334,7 +340,7 @@ def _encode_tokens(X, vocabulary, dtype):
     if values is None:
         values = np.ones(len(indices), dtype or np.float32)
     else:
-        _check_finite(values, indices, indptr, start, words)
+        _check_finite(values, indices, indptr, start, words, dtype)
     return TokenMatrix(indptr, indices, values, start, len(words)), words
 
 
@@ -498,7 +504,7 @@ def _encode_tables(X, kind, fitted, dtype):
     convert = _from_dense if kind == "dense" else _from_sparse
     indptr, indices, values = convert(tables(), width, dtype)
     start = _offsets(np.array(lengths, np.int64))
-    _check_finite(values, indices, indptr, start)
+    _check_finite(values, indices, indptr, start, dtype=dtype)
     return TokenMatrix(indptr, indices, values, start, width)
 
 
@@ -653,7 +659,7 @@ def _narrow(values, dtype):
     return narrow if dtype or np.array_equal(narrow, values) else values
 
 
-def _check_finite(values, indices, indptr, start=None, words=None):
+def _check_finite(values, indices, indptr, start=None, words=None, dtype=None):
     """Refuse NaN, infinity and what overflows in a norm; say where the first one is."""
     limit = LARGEST if values.dtype == np.float64 else np.inf
     bad = ~(np.abs(values) < limit)
@@ -676,12 +682,12 @@ def _check_finite(values, indices, indptr, start=None, words=None):
             "scale the features to a moderate range."
         )
     wide = ""
-    if values.dtype == np.float32 and not np.isnan(values[k]):
+    if dtype == np.float32 and not np.isnan(values[k]):
         wide = " A finite number too large for float32 needs dtype=np.float64."
     raise ValueError(
         f"{where}: the value of {what} is {values[k]}, but values must be finite. "
-        "Replace or leave out missing and infinite values, for example with "
-        f"sklearn.impute.SimpleImputer.{wide}"
+        "Replace or leave out missing (NaN) and infinite values, for example "
+        f"with sklearn.impute.SimpleImputer.{wide}"
     )
 
 

@@ -8,6 +8,7 @@ A solver is an object with
     estimate        its own guess of the primal, to decide when a certificate is due
     candidates()    weight vectors worth a certificate, the most promising first
     update_seconds  time spent outside the oracle so far
+    stationary      optional: True ends the fit where no dual bound can
 
 The driver alone decides when to stop: when (primal - dual) / primal <= tol, where the
 primal is exact at the weights that are returned and the dual is exact at the best dual
@@ -65,15 +66,16 @@ def drive(task: Task, solver, limits: Limits) -> Solution:
                 status = f"stopped after max_iter={max_iter} passes"
             elif limits.max_time is not None and elapsed >= limits.max_time:
                 status = f"stopped after max_time={limits.max_time:g} seconds"
+            stationary = getattr(solver, "stationary", False)
             promising = best.guess(solver.estimate) <= PROMISING * limits.tol
             due = small or iteration >= max(FIRST, 2 * last_certified)
             # A certificate costs a full pass: not more than one every tenth.
             spaced = iteration >= 1.1 * last_certified
-            if status or due or (promising and spaced):
+            if status or due or stationary or (promising and spaced):
                 last_certified = iteration
                 best.certify(solver, limits.tol)
                 best.see_dual(solver.dual)
-            if best.relative_gap() <= limits.tol:
+            if best.relative_gap() <= limits.tol or stationary:
                 status = "converged"
             row = _row(task, solver, best, iteration, time.perf_counter() - began)
             history.append(row)
@@ -205,27 +207,26 @@ class _Best:
         task = self.task
         squared = sum_of_squares(w)
         gap = primal - self.dual
-        if task.hard or squared == 0 or gap <= tol * primal:
+        if not task.scalable or squared == 0 or gap <= tol * primal:
             return primal, multiple
         slope = squared - task.pull(sweep)
         if abs(slope) < 1e-9 * squared or gap - tol * primal > 3.0 * self.share * gap:
             return primal, multiple  # it cannot be enough
-        best, best_multiple, last, step = primal, multiple, 1.0, 0.0
-        step = -2.0 * self.share * gap / slope
-        low_slope = slope
+        best, best_multiple = primal, multiple
+        t, step = 1.0, -2.0 * self.share * gap / slope
         for _ in range(MULTIPLES):
             step = min(max(step, -0.3), 0.3)
-            t = last + step
+            t += step
             other, _, sweep = task.primal(w, t)
             if other < best:
                 best, best_multiple = other, t
-            here = t * squared - task.pull(sweep) / t
-            bend = (here - low_slope) / step
+            slope, before = t * squared - task.pull(sweep) / t, slope
+            bend = (slope - before) / step
             if bend <= 0 or best - self.dual <= tol * best:
                 break
-            step, last, low_slope = -here / bend, t, here
-            if best - 0.5 * here**2 / bend - self.dual > tol * best:
-                break
+            step = -slope / bend
+            if other + 0.5 * step * slope - self.dual > tol * best:
+                break  # not even the bottom of the parabola is low enough
         self.share = min(max((primal - best) / gap, 0.5 * self.share, 0.02), 0.9)
         return best, best_multiple
 

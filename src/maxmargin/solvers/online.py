@@ -1,4 +1,4 @@
-"""Baselines without a dual: averaged perceptron and stochastic subgradient.
+"""Without a dual: averaged perceptron, passive-aggressive, stochastic subgradient.
 
 They share oracle and features with the exact solvers. Their dual bound is the trivial
 one, 0, so their certificates prove little; use them to compare.
@@ -11,12 +11,13 @@ import math
 import numpy as np
 
 from maxmargin.kernel import kernel, run
-from maxmargin.solvers.planes import add_listed
+from maxmargin.solvers.planes import add_listed, squared_norm
 from maxmargin.solvers.search import most_violated
 from maxmargin.structures.contract import (
     argmax,
     difference,
     loss,
+    margin,
     rescale_scores,
     score,
 )
@@ -54,6 +55,8 @@ class _Online:
 class Perceptron(_Online):
     """Averaged perceptron (Collins 2002): w += psi(prediction) on every mistake."""
 
+    aggressive = False
+
     def step(self) -> None:
         order = self._order()
         self.steps += self._pass(order)
@@ -69,10 +72,21 @@ class Perceptron(_Online):
             self.w,
             self.lagged,
             self.steps,
+            self.aggressive,
         )
 
     def candidates(self):
         return [self.w - self.lagged / max(self.steps, 1)]
+
+
+class PassiveAggressive(Perceptron):
+    """Just enough of psi for a margin of the loss, at most C (Crammer et al. 2006).
+
+    The most violated output in place of the prediction, the step
+    min(C_i, hinge / |psi|^2), and the average of all weights.
+    """
+
+    aggressive = True
 
 
 class Subgradient(_Online):
@@ -111,22 +125,30 @@ class Subgradient(_Online):
 
 
 @kernel
-def perceptron_pass(batch, buffers, order, mass, w, lagged, steps):
+def perceptron_pass(batch, buffers, order, mass, w, lagged, steps, aggressive):
     theta, y = buffers.theta, buffers.y
+    index, values = buffers.index, buffers.values
     for k in range(len(order)):
         i = order[k]
         size = batch.start[i + 1] - batch.start[i]
         if size == 0 or mass[i] == 0.0:
             continue
         score(batch, i, w, theta)
-        argmax(batch, i, theta, 0.0, y)
-        if loss(batch, i, y[:size]) > 0.0:
-            truth = batch.y[batch.start[i] : batch.start[i + 1]]
-            m = difference(
-                batch, i, y[:size], 1.0, truth, 0.0, buffers.index, buffers.values
-            )
-            add_listed(w, 1.0, buffers.index, buffers.values, m)
-            add_listed(lagged, steps + k, buffers.index, buffers.values, m)
+        argmax(batch, i, theta, 1.0 if aggressive else 0.0, y)
+        found = loss(batch, i, y[:size])
+        if found <= 0.0:
+            continue
+        truth = batch.y[batch.start[i] : batch.start[i + 1]]
+        m = difference(batch, i, y[:size], 1.0, truth, 0.0, index, values)
+        step = 1.0
+        if aggressive:
+            squared = squared_norm(index, values, m, buffers.keys, buffers.sums)
+            if squared <= 0.0:
+                continue
+            hinge = found - margin(batch, i, theta, y[:size])
+            step = min(mass[i], max(hinge, 0.0) / squared)
+        add_listed(w, step, index, values, m)
+        add_listed(lagged, step * (steps + k), index, values, m)
     return len(order)
 
 

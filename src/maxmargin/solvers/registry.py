@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from maxmargin.solvers.block_coordinate import BlockCoordinate
 from maxmargin.solvers.exact_blocks import ExactBlocks
+from maxmargin.solvers.exponentiated import Exponentiated
 from maxmargin.solvers.n_slack import NSlack
 from maxmargin.solvers.one_slack import OneSlack
-from maxmargin.solvers.online import Perceptron, Subgradient
+from maxmargin.solvers.online import PassiveAggressive, Perceptron, Subgradient
+from maxmargin.solvers.smooth import LBFGS
 
 _SOLVERS = {
     "block-coordinate": BlockCoordinate,
     "one-slack": OneSlack,
     "n-slack": NSlack,
+    "passive-aggressive": PassiveAggressive,
     "perceptron": Perceptron,
     "subgradient": Subgradient,
+    "exponentiated": Exponentiated,
+    "lbfgs": LBFGS,
 }
 
 

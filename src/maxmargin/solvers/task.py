@@ -47,6 +47,11 @@ class Task:
         self.oracle_calls = 0
 
     @property
+    def scalable(self) -> bool:
+        """Whether multiples of w may be tried for a smaller primal."""
+        return not self.hard
+
+    @property
     def exact(self) -> bool:
         """False when a user's oracle is declared approximate."""
         return getattr(self.batch, "exact", True)
@@ -92,24 +97,16 @@ class Task:
         )
 
         def part(lo, hi):
-            theta, y = self._scoring_buffers()
-            return run(
-                sweep_range,
-                self.batch,
-                self.form,
-                lo,
-                hi,
-                w,
-                multiple,
-                theta,
-                y,
-                self.mass,
-                result,
-            )
+            return self._sweep_range(lo, hi, w, multiple, result)
 
         calls = over_ranges(part, self.batch.start, self.n_jobs)
         self.oracle_calls += sum(calls)
         return result
+
+    def _sweep_range(self, lo, hi, w, multiple, result) -> int:
+        theta, y = self._scoring_buffers()
+        arguments = (self.form, lo, hi, w, multiple, theta, y, self.mass, result)
+        return run(sweep_range, self.batch, *arguments)
 
     def primal(self, w, multiple=1.0):
         """(primal at multiple * w, multiple, sweep there).

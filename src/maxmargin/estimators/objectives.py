@@ -1,0 +1,89 @@
+"""What a tagger can minimise, and which solvers can do it."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+
+from maxmargin.estimators.base import SOLVERS
+
+DECODINGS = ("auto", "viterbi", "posterior")
+ORDERS = (0, 1)
+SMOOTH = ("log", "marginal", "exponential")
+ONLINE = ("perceptron", "passive-aggressive")
+OBJECTIVES = ("hinge", *SMOOTH, *ONLINE)
+_SOLVERS_OF = {
+    "hinge": SOLVERS,
+    "log": ("auto", "exponentiated", "lbfgs"),
+    "marginal": ("auto", "lbfgs"),
+    "exponential": ("auto", "lbfgs"),
+    "perceptron": ("auto",),
+    "passive-aggressive": ("auto",),
+}
+
+
+def check_objective(tagger) -> None:
+    """Parameters of a tagger that depend on each other, before any work."""
+    objective, l1 = tagger.objective, tagger.l1
+    if objective not in OBJECTIVES:
+        raise ValueError(
+            f"objective={objective!r} is not known; choose one of "
+            f"{', '.join(OBJECTIVES)}."
+        )
+    if tagger.order not in ORDERS or isinstance(tagger.order, bool):
+        raise ValueError(
+            f"order={tagger.order!r} is not possible: 0 labels every token on its own, "
+            "1 learns transitions between labels."
+        )
+    good = isinstance(l1, numbers.Real) and not isinstance(l1, bool)
+    if not good or not 0 <= l1 < np.inf:
+        raise ValueError(f"l1={l1!r} is not possible: it must be zero or more.")
+    if l1 > 0 and objective not in SMOOTH:
+        raise ValueError(
+            f"l1={l1!r} needs one of the objectives {', '.join(SMOOTH)}, not "
+            f"{objective!r}."
+        )
+    if objective != "hinge" and np.isinf(tagger.C):
+        raise ValueError(
+            f"C=inf, a hard margin, needs objective='hinge', not {objective!r}."
+        )
+    if objective in SMOOTH and (tagger.rescaling, tagger.penalty) != (
+        "margin",
+        "linear",
+    ):
+        raise ValueError(
+            f"rescaling and penalty belong to objective='hinge', not {objective!r}: "
+            "leave them as they are."
+        )
+    if tagger.solver not in _SOLVERS_OF[objective]:
+        raise ValueError(
+            f"solver={tagger.solver!r} cannot minimise objective={objective!r}; choose "
+            f"one of {', '.join(_SOLVERS_OF[objective])}."
+        )
+
+
+def solver_for(tagger) -> str:
+    """The solver's name in the registry."""
+    if tagger.objective in ONLINE:
+        return tagger.objective
+    if tagger.objective == "hinge" or tagger.solver != "auto":
+        return tagger.solver
+    if tagger.objective == "log" and tagger.l1 == 0:
+        return "exponentiated"
+    return "lbfgs"
+
+
+def make_task(tagger, *arguments):
+    """The training problem: hinge, log-loss with a dual, or a smooth loss."""
+    if tagger.objective not in SMOOTH:
+        from maxmargin.solvers.task import Task
+
+        return Task(*arguments)
+    if solver_for(tagger) == "exponentiated":
+        from maxmargin.solvers.log_task import LogTask
+
+        return LogTask(*arguments)
+    from maxmargin.solvers.smooth import SmoothTask
+
+    return SmoothTask(*arguments, kind=tagger.objective, l1=float(tagger.l1))
