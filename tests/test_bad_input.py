@@ -309,7 +309,6 @@ def test_sequences(tagger, case):
         ([], [], r"X has no sequences"),
         ([[], []], [[], []], r"all sequences are empty"),
         (None, TAGS, r"X.*None"),
-        (SEQUENCES, replaced(TAGS, 3, [None]), r"y\[3\] holds None"),
         (SEQUENCES, replaced(TAGS, 3, [7]), r"y\[3\].*7"),
         (
             SEQUENCES,

@@ -22,7 +22,7 @@ from maxmargin.data import (
     tag_file,
     write_columns,
 )
-from maxmargin.data.columns import RawText
+from maxmargin.data.text_files import RawText
 
 
 def read(text, **options):
@@ -503,6 +503,33 @@ def test_the_rest_of_the_text_stays(tmp_path):
     options = {"comment": "#", "expect": 3}
     back = read_columns(tmp_path / "tagged.txt", **options)
     assert back.strings(2) == [["A", "B"], ["C"]]
+
+
+def test_several_columns_are_added(tmp_path):
+    text = "-DOCSTART- -X-\n\nthe D\ndog N\n"
+    more = {"more": [[["0.9", 1]], [["x", "y"]]]}
+    copy = tagged(text, [["A", "B"]], tmp_path, **more)
+    assert copy == b"-DOCSTART- -X- O O O\n\nthe D A 0.9 x\ndog N B 1 y\n"
+    with pytest.raises(ValueError, match="sequence 0 has 2 tokens but 1 labels"):
+        tagged(text, [["A", "B"]], tmp_path, more=[[["x"]]])
+    with pytest.raises(ValueError, match="must be a list of columns"):
+        tagged(text, [["A", "B"]], tmp_path, more=[["x", "y"]])
+
+
+def test_standard_output_may_take_parts(monkeypatch):
+    class Raw(io.RawIOBase):  # as python -u has it
+        data = b""
+
+        def writable(self):
+            return True
+
+        def write(self, data):
+            Raw.data += bytes(data[:3])
+            return min(len(data), 3)
+
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(Raw(), write_through=True))
+    write_columns("-", columns_from([[("the", "D"), ("dog", "N")]]))
+    assert Raw.data == b"the D\ndog N\n"
 
 
 def test_the_new_column_is_set_off_like_the_others(tmp_path):

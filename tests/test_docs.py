@@ -25,8 +25,10 @@ MODULES = [
     "maxmargin.features.views",
     "maxmargin.formulation",
     "maxmargin.losses",
+    "maxmargin.metrics",
     "maxmargin.model_file",
     "maxmargin.problem",
+    "maxmargin.schemes",
     "maxmargin.testing",
 ]
 

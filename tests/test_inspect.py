@@ -55,10 +55,10 @@ def texts(ax):
 def test_convergence_of_a_history():
     bounds, gap = plot_convergence(HISTORY).axes
     primal, dual = bounds.get_lines()
-    # the first row has no certificate
+    # the first row has no certificate, but a dual
     np.testing.assert_allclose(primal.get_xdata(), [0.2, 0.3, 0.4])
     np.testing.assert_allclose(primal.get_ydata(), [40, 20, 16])
-    np.testing.assert_allclose(dual.get_ydata(), [8, 10, 12])
+    np.testing.assert_allclose(dual.get_ydata(), [1, 8, 10, 12])
     assert len(bounds.collections) == 1  # the shaded gap
     assert "25%" in bounds.get_title(loc="left")
     assert "4 passes" in bounds.get_title(loc="left")

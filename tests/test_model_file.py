@@ -699,3 +699,46 @@ def test_numbers_that_python_refuses_to_parse(good, path):
 def test_wide_strings_are_not_allocated(good, path, arrays):
     state = {"a": [{"$array": array} for array in arrays]}
     refusal(path, signed(good, lambda header: header.update(state=state)))
+
+
+# ------------------------------------------------------------------------------ notes
+
+
+def test_notes_are_kept(path):
+    model = Fake().fit()
+    model.notes = {"task": "tag", "separator": None, "columns": (2, 3), "x": 0.5}
+    save(model, path)
+    again = load(path)
+    assert_same(again.notes, model.notes)
+    save(again, path)  # and once more
+    assert_same(load(path).notes, model.notes)
+
+
+def test_without_notes_there_are_none(path, good):
+    assert b"notes" not in good
+    assert not hasattr(load(path), "notes")
+
+
+@pytest.mark.parametrize(
+    ("notes", "says"),
+    [
+        ([1], "its notes are of type list"),
+        ({1: 2}, "'1' in its notes has a name that is not a string"),
+        ({"f": print}, "'f' in its notes holds a value of type"),
+    ],
+)
+def test_notes_must_be_plain(path, notes, says):
+    model = Fake().fit()
+    model.notes = notes
+    with pytest.raises(ValueError, match="Fake cannot be saved") as caught:
+        save(model, path)
+    assert says in str(caught.value)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("notes", [[], "text", 3, {"a": {"$odd": 1}}])
+def test_foreign_notes_are_refused(path, good, notes):
+    def edit(header):
+        header["notes"] = notes
+
+    assert "its header is not valid" in refusal(path, signed(good, edit))

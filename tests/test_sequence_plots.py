@@ -42,15 +42,16 @@ def closed():
 class Fitted(BaseEstimator):
     """What pictures read of a fitted tagger."""
 
-    def __init__(self, forbidden=None):
+    def __init__(self, forbidden=None, scheme=None):
         self.forbidden = forbidden
+        self.scheme = scheme
 
     def fit(self, X, y): ...
 
 
-def tagger(names=("B-X", "I-X", "O"), n_features=4, forbidden=None):
+def tagger(names=("B-X", "I-X", "O"), n_features=4, **params):
     """With weights that are easy to tell."""
-    model = Fitted(forbidden)
+    model = Fitted(**params)
     k = len(names)
     model.classes_ = np.array(names)
     model.transitions_ = np.arange(k * k, dtype=np.float32).reshape(k, k) - k
@@ -94,12 +95,21 @@ def test_transitions_that_are_forbidden():
     # first E; last B; B-B, B-O, E-E, O-E
     assert texts(ax).count(CROSS) == 6
     assert transition_table(model).split("\n") == [
-        "            B-X     E-X      O    (end)",
-        "(start)  100.00       x  102.00        ",
-        "B-X           x   -2.00       x        x",
-        "E-X        0.00       x    2.00  -201.00",
-        "O          3.00       x    5.00  -202.00",
+        "            B-X    E-X       O    (end)",
+        "(start)  100.00      x  102.00",
+        "B-X           x  -2.00       x        x",
+        "E-X        0.00      x    2.00  -201.00",
+        "O          3.00      x    5.00  -202.00",
     ]
+
+
+def test_transitions_that_the_scheme_forbids():
+    by_scheme = transition_table(tagger(scheme="BIO"))
+    pairs = forbidden_transitions(["B-X", "I-X", "O"], "BIO")
+    assert by_scheme == transition_table(tagger(forbidden=pairs))
+    assert by_scheme != transition_table(tagger())
+    both = tagger(scheme="BIO", forbidden=[("O", "O"), ("Z", "O"), (None, "Z")])
+    assert transition_table(both).count("x") == 3
 
 
 def test_transition_table_of_small_weights():
@@ -259,7 +269,9 @@ def test_pictures_of_a_fitted_tagger(tmp_path):
     y = [["B-NP", "I-NP", "O"], ["B-NP", "O"], ["O"]]
     forbidden = forbidden_transitions(["B-NP", "I-NP", "O"], "BIO")
     model = SequenceTagger(C=10, forbidden=forbidden).fit(X, y)
-    assert top_features(model, "B-NP", 1)[0][0] in ("the", "dogs")
+    weights = dict(top_features(model, "B-NP"))
+    assert weights["the"] > 0 > weights["dog"]
+    assert weights["the"] == model.coef_[0, model.feature_names_.index("the")]
     assert "the" in feature_table(model)
     assert " x " in transition_table(model)
     plot_transitions(model, path=tmp_path / "t.png")

@@ -8,7 +8,11 @@ from conftest import random_chain, random_multiclass
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maxmargin.schemes import spans
+from maxmargin.structures import contract
+from maxmargin.structures.chain2 import second_order
 from maxmargin.structures.chain_inference import k_best, table_per_token
+from maxmargin.structures.chain_spans import span_tables
 from maxmargin.structures.decode import decode
 from maxmargin.testing import check_structure, enumerate_chain, enumerate_multiclass
 
@@ -42,6 +46,39 @@ def test_chain_equals_enumeration(seed, lengths, cost, zero_one, walled):
         zero_one=zero_one,
         barrier=BARRIER if walled else None,
     )
+    check_structure(batch, n_weights, enumerate_chain, seed=seed, trials=1)
+
+
+SPAN_LABELS = [["O", "B-X", "I-X"], ["B-X", "B-Y", "I-Y"], ["E-X", "I-X", "S-X"]]
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    lengths=st.lists(st.integers(0, 4), min_size=1, max_size=3),
+    labels=st.sampled_from(SPAN_LABELS),
+)
+def test_span_loss_equals_enumeration(seed, lengths, labels):
+    batch, n_weights = random_chain(seed, lengths)
+    batch = batch._replace(spans=1, counted=0, tables=span_tables(labels))
+    check_structure(batch, n_weights, enumerate_chain, seed=seed, trials=1)
+    for i in range(len(lengths)):
+        truth = [labels[k] for k in batch.y[batch.start[i] : batch.start[i + 1]]]
+        for y in enumerate_chain(batch, i):
+            a, b = set(spans(truth)), set(spans([labels[k] for k in y]))
+            assert contract.loss(batch, i, y) == len(a ^ b)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    lengths=st.lists(st.integers(0, 4), min_size=1, max_size=3),
+    cost=st.sampled_from(sorted(COSTS)),
+    walled=st.booleans(),
+)
+def test_second_order_equals_enumeration(seed, lengths, cost, walled):
+    barrier = BARRIER if walled else None
+    batch, n_weights = random_chain(seed, lengths, cost=COSTS[cost], barrier=barrier)
+    n_weights += batch.n_labels**2 * batch.width
+    batch = second_order(batch)
     check_structure(batch, n_weights, enumerate_chain, seed=seed, trials=1)
 
 

@@ -10,6 +10,7 @@ import importlib
 __version__ = "0.1.0"
 
 _WHERE = {
+    "HMMTagger": "maxmargin.estimators.hmm",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
     "Problem": "maxmargin.problem",
     "SequenceTagger": "maxmargin.estimators.tagger",

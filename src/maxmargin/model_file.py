@@ -11,6 +11,7 @@ library    version of the library that wrote the file, for information
 class      registered name of the model's class, such as ``"MulticlassSVM.v1"``
 params     constructor parameters
 state      everything else the model needs: labels, vocabularies, history, ...
+notes      optional: what the users of the file want to know, see `save`
 ========== ====================================================================
 
 The digest covers every byte of the file: array names, types, shapes and contents,
@@ -59,6 +60,7 @@ __all__ = ["load", "save"]
 
 # The only classes a file can name: loading imports nothing that is not listed here.
 _CLASSES = {
+    "HMMTagger.v1": "maxmargin.estimators.hmm:HMMTagger",
     "MulticlassSVM.v1": "maxmargin.estimators.multiclass:MulticlassSVM",
     "SequenceTagger.v1": "maxmargin.estimators.tagger:SequenceTagger",
 }
@@ -104,6 +106,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     The file appears at once and complete: if anything goes wrong, or the process is
     interrupted, an existing file at ``path`` stays as it was.
+
+    If the model has an attribute ``notes``, a dict of plain values, `save` keeps it and
+    `load` gives it back; the model itself makes no use of it. The command line notes
+    there how the training file was written.
 
     Parameters
     ----------
@@ -177,13 +183,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     path = os.fsdecode(path)
     try:
-        name, params, state, arrays = _read(path)
+        name, params, state, notes, arrays = _read(path)
         cls = _find_class(name)
         try:
-            return cls._from_state(params, arrays, state)
+            model = cls._from_state(params, arrays, state)
         except Exception as error:
             what = f"{cls.__name__} does not accept it ({type(error).__name__}: "
             raise _Refused(_INVALID.format(f"{what}{error})")) from error
+        if notes is not None:
+            model.notes = notes
+        return model
     except _Refused as reason:
         raise ValueError(f"Cannot load '{path}': {reason}.") from reason.__cause__
 
@@ -221,17 +230,7 @@ def _pack(model: Any) -> bytearray:
             ) from None
 
     arrays, values = model._get_state()
-    state = {}
-    for key, value in values.items():
-        try:
-            if type(key) is not str:  # JSON would turn 1 into "1"
-                raise _Refused("has a name that is not a string")
-            state[key] = _encode(value)
-        except _Refused as reason:
-            raise ValueError(
-                f"{cls.__name__} cannot be saved: '{key}' in its state {reason}, which "
-                "a model file cannot hold. Use pickle or joblib."
-            ) from None
+    state = _encode_dict(cls, "state", values)
 
     header = {
         "sha256": _NO_DIGEST,
@@ -242,6 +241,14 @@ def _pack(model: Any) -> bytearray:
         "params": params,
         "state": state,
     }
+    notes = getattr(model, "notes", None)
+    if notes is not None:
+        if type(notes) is not dict:
+            raise ValueError(
+                f"{cls.__name__} cannot be saved: its notes are of type "
+                f"{type(notes).__name__}, but they must be a dict."
+            )
+        header["notes"] = _encode_dict(cls, "notes", notes)
     text = json.dumps(header, allow_nan=False, separators=(",", ":"))
     try:
         _decode_fields(header, len(text))  # never write what load would refuse
@@ -260,6 +267,22 @@ def _pack(model: Any) -> bytearray:
         )
     data[_DIGEST_AT:_DIGEST_END] = _digest(data).encode()
     return data
+
+
+def _encode_dict(cls: type, what: str, values: dict) -> dict:
+    """Named values as JSON can say them."""
+    encoded = {}
+    for key, value in values.items():
+        try:
+            if type(key) is not str:  # JSON would turn 1 into "1"
+                raise _Refused("has a name that is not a string")
+            encoded[key] = _encode(value)
+        except _Refused as reason:
+            raise ValueError(
+                f"{cls.__name__} cannot be saved: '{key}' in its {what} {reason}, which "
+                "a model file cannot hold. Use pickle or joblib."
+            ) from None
+    return encoded
 
 
 def _plain_array(name: Any, array: Any) -> np.ndarray:
@@ -305,8 +328,8 @@ def _library_version() -> str:
 # --------------------------------------------------------------------------- reading
 
 
-def _read(path: str) -> tuple[str, dict, dict, dict[str, np.ndarray]]:
-    """Read and check a file: class name, parameters, state, arrays."""
+def _read(path: str) -> tuple[str, dict, dict, dict | None, dict[str, np.ndarray]]:
+    """Read and check a file: class name, parameters, state, notes, arrays."""
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
@@ -337,11 +360,11 @@ def _read(path: str) -> tuple[str, dict, dict, dict[str, np.ndarray]]:
         raise _Refused(_DAMAGED)
 
     try:
-        name, params, state = _decode_fields(header, text_length)
+        name, params, state, notes = _decode_fields(header, text_length)
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         what = f"its header is not valid ({error})"
         raise _Refused(_INVALID.format(what)) from None
-    return name, params, state, _parse_arrays(data)
+    return name, params, state, notes, _parse_arrays(data)
 
 
 def _parse_header(raw: bytes) -> tuple[dict, int]:
@@ -389,17 +412,24 @@ def _parse_arrays(data: bytes) -> dict[str, np.ndarray]:
     }
 
 
-def _decode_fields(header: dict, text_length: int) -> tuple[str, dict, dict]:
-    """Class name, parameters and state of a header whose version is known."""
+def _decode_fields(
+    header: dict, text_length: int
+) -> tuple[str, dict, dict, dict | None]:
+    """Class name, parameters, state and notes of a header whose version is known."""
     # A short text may declare wide strings. Allow what no machine minds, and beyond
     # that only a multiple of what the file really holds.
     room = _Room(2**26 + 64 * text_length)
     name, params, state = header["class"], header["params"], header["state"]
+    notes = header.get("notes")
     if not (type(name) is str and type(params) is dict and type(state) is dict):
         raise TypeError("a field has the wrong type")
+    if type(notes) is not dict and notes is not None:
+        raise TypeError("its notes have the wrong type")
     params = {key: _decode(value, room) for key, value in params.items()}
     state = {key: _decode(value, room) for key, value in state.items()}
-    return name, params, state
+    if notes is not None:
+        notes = {key: _decode(value, room) for key, value in notes.items()}
+    return name, params, state, notes
 
 
 def _find_class(name: str) -> type:

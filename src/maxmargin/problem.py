@@ -44,13 +44,19 @@ class Problem:
     Ensures: every solver, margin and slack rescaling, linear and quadratic slacks, hard
     margins, certificates. Methods must not change x, y or w.
 
+    Certificates are only as good as ``loss_augmented_argmax``. A fit ends with a look for
+    violated outputs that it should have found, through ``argmax``; such a finding is an
+    error, but none is no proof that there are none.
+
     Set ``exact = False`` if your argmax is approximate: an answer worse than the true
     output is then replaced by it instead of being an error, and the certificate says
     ``exact=False``.
 
     For slack rescaling or quadratic slacks, set ``smallest_loss`` to the smallest loss
     that is not zero (1 for counts of errors): without it the search through your argmax
-    cannot prove that an example is satisfied, and the gap may stay open.
+    cannot prove that an example is satisfied, and the gap may stay open. With several
+    losses, the search only bounds the largest violation, and the gap closes up to that
+    bound.
     """
 
     exact: bool = True

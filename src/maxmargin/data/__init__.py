@@ -1,19 +1,13 @@
 """Data: label-sequence files, where data sets are looked for, one that needs no file."""
 
-from maxmargin.data.columns import (
-    Column,
-    Columns,
-    RawText,
-    columns_from,
-    read_columns,
-    read_raw,
-    tag_file,
-    write_columns,
-)
+from maxmargin.data.column_reader import read_columns
+from maxmargin.data.column_writers import tag_file, write_columns
+from maxmargin.data.columns import Column, Columns, columns_from
 from maxmargin.data.crfsuite import read_crfsuite, write_crfsuite
 from maxmargin.data.digits import DigitStrings, digit_strings
 from maxmargin.data.paths import data_file, data_home
 from maxmargin.data.svmhmm import read_svmhmm, write_svmhmm
+from maxmargin.data.text_files import RawText, read_raw
 
 __all__ = [
     "Column",

@@ -15,14 +15,9 @@ from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any
 
-from maxmargin.data.columns import (
-    RawText,
-    _kind,
-    _short,
-    plain_labels,
-    read_text,
-    write_text,
-)
+from maxmargin.data.column_writers import plain_labels
+from maxmargin.data.messages import kind_of, short
+from maxmargin.data.text_files import RawText, read_text, write_text
 
 # A name: anything but a colon, and pairs of a backslash and what follows.
 _FIELD = re.compile(r"((?:[^\\:]|\\.|\\$)*)(?::([^:]*))?", re.DOTALL)
@@ -142,23 +137,23 @@ def _parse(field: str) -> tuple[str, float]:
     match = _FIELD.fullmatch(field)
     if match is None:
         raise _Refused(
-            f"the attribute {_short(field)} has more than one colon; those that belong "
+            f"the attribute {short(field)} has more than one colon; those that belong "
             f"to its name are written as \\:"
         )
     name, number = match.groups()
     if not name:
-        raise _Refused(f"the attribute {_short(field)} has no name before the colon")
+        raise _Refused(f"the attribute {short(field)} has no name before the colon")
     name = _ESCAPE.sub(r"\1", name)
     if not number:
         return name, 1.0
-    return name, _value(number, f"the attribute {_short(field)}")
+    return name, _value(number, f"the attribute {short(field)}")
 
 
 def _value(number: str, what: str) -> float:
     value = float(number) if _NUMBER.fullmatch(number) else float("nan")
     if not isfinite(value):
         raise _Refused(
-            f"{what} has the value {_short(number)}, which is not a finite number; a "
+            f"{what} has the value {short(number)}, which is not a finite number; a "
             f"colon that belongs to a name is written as \\:"
         )
     return value
@@ -170,7 +165,7 @@ def _label(field: str) -> str:
     match = _FIELD.fullmatch(field)
     if match is None or match[2] is not None:
         raise _Refused(
-            f"the label {_short(field)} has a colon; in labels it is written as \\:"
+            f"the label {short(field)} has a colon; in labels it is written as \\:"
         )
     return _ESCAPE.sub(r"\1", field)
 
@@ -179,12 +174,12 @@ def _weight(field: str) -> float:
     name, colon, number = field.partition(":")
     if name != "@weight" or not colon:
         raise _Refused(
-            f"{_short(field)} is not known; of the lines that begin with @ there is "
+            f"{short(field)} is not known; of the lines that begin with @ there is "
             f"only @weight:number"
         )
     value = _value(number, name)
     if value < 0:
-        raise _Refused(f"{_short(field)} is negative; weights must be 0 or more")
+        raise _Refused(f"{short(field)} is negative; weights must be 0 or more")
     return value
 
 
@@ -214,7 +209,7 @@ def write_crfsuite(
     for i, (tokens, own) in enumerate(zip(sequences, labels, strict=True)):
         if isinstance(tokens, (str, dict)) or not hasattr(tokens, "__len__"):
             raise ValueError(
-                f"sequence {i} is {_kind(tokens)}, but it must be a list of tokens."
+                f"sequence {i} is {kind_of(tokens)}, but it must be a list of tokens."
             )
         if len(tokens) != len(own):
             raise ValueError(
@@ -249,7 +244,7 @@ class _Escaped(dict):
     def __missing__(self, name: str) -> str:
         if not name or re.search(r"[\t\r\n]", name):
             raise _Refused(
-                f"the attribute {_short(name)} cannot be written: names must not be "
+                f"the attribute {short(name)} cannot be written: names must not be "
                 f"empty and must not contain tabs or line ends"
             )
         self[name] = text = _escape(name)

@@ -16,16 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.data.columns import (
-    RawText,
-    _check_not_empty,
-    _kind,
-    _short,
-    _widths,
-    plain_labels,
-    read_text,
-    write_text,
-)
+from maxmargin.data.column_reader import cell_counts
+from maxmargin.data.column_writers import check_not_empty, plain_labels
+from maxmargin.data.messages import kind_of, short
+from maxmargin.data.text_files import RawText, read_text, write_text
 
 _LARGEST = np.iinfo(np.int32).max  # scipy indexes columns with int32
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -98,7 +92,7 @@ def _fast(text: bytes) -> _Tokens | None:
     """All tokens, without Python code per feature; None if anything is unusual."""
     if b"\v" in text or b"\f" in text:
         return None
-    widths = _widths(text)
+    widths = cell_counts(text)
     widths = widths[widths > 0]
     if len(widths) == 0 or widths.min() < 2:
         return None
@@ -185,9 +179,9 @@ def _qid(cells: list[bytes]) -> int:
     second = cells[1] if len(cells) > 1 else b""
     number = second[4:]
     if second[:4] != b"qid:" or not number.isdigit() or len(number) > 18:
-        shown = _short(second.decode()) if second else "the end of the line"
+        shown = short(second.decode()) if second else "the end of the line"
         raise ValueError(
-            f"after the tag {_short(cells[0].decode())} comes {shown}, but it must be "
+            f"after the tag {short(cells[0].decode())} comes {shown}, but it must be "
             f"qid: and the number of the sequence, such as qid:1"
         )
     return int(number)
@@ -197,7 +191,7 @@ def _pairs(cells: list[bytes]) -> list[tuple[int, float]]:
     found: list[tuple[int, float]] = []
     for cell in cells:
         name, colon, number = cell.partition(b":")
-        shown = _short(cell.decode())
+        shown = short(cell.decode())
         if not colon or not name.isdigit():
             raise ValueError(
                 f"{shown} is not a feature; features are written as number:value"
@@ -205,13 +199,13 @@ def _pairs(cells: list[bytes]) -> list[tuple[int, float]]:
         feature = int(name) if len(name) < 19 else _LARGEST + 1
         if not 1 <= feature <= _LARGEST:
             raise ValueError(
-                f"the feature {_short(name.decode())} is out of range; features are "
+                f"the feature {short(name.decode())} is out of range; features are "
                 f"numbered from 1 to {_LARGEST}"
             )
         if number.lower().lstrip(b"+-") in (b"nan", b"inf", b"infinity"):
             raise ValueError(f"{shown} is not finite; values must be finite numbers")
         if not _NUMBER.fullmatch(number):
-            raise ValueError(f"{shown}: {_short(number.decode())} is not a number")
+            raise ValueError(f"{shown}: {short(number.decode())} is not a number")
         value = float(number)
         if not np.isfinite(value):
             raise ValueError(f"{shown} is too large; values must be finite numbers")
@@ -265,7 +259,7 @@ def write_svmhmm(
             qid + "".join(pairs[a:b]) for a, b in pairwise(matrix.indptr.tolist())
         )
         start.append(len(rows))
-    _check_not_empty(np.array(start))
+    check_not_empty(np.array(start))
     for tag in dict.fromkeys(flat):
         if not tag or re.search(r"[#\s]", tag):
             raise ValueError(
@@ -287,7 +281,7 @@ def _matrix(table: Any, i: int):
             raise ValueError
     except (TypeError, ValueError):
         raise ValueError(
-            f"sequence {i} is {_kind(table)}, but it must be a table of numbers or a "
+            f"sequence {i} is {kind_of(table)}, but it must be a table of numbers or a "
             f"sparse matrix with one row per token."
         ) from None
     matrix.sum_duplicates()

@@ -26,9 +26,14 @@ SOLVERS = (
 POSITIVE_C = "a positive number, or inf for a hard margin"
 # Passes of the baselines, which have no certificate to stop at.
 BASELINE_PASSES = {"perceptron": 10, "passive-aggressive": 10, "subgradient": 50}
+BASELINE_PASSES["boosting"] = 200  # rounds
+# C times a sample weight: beyond it, one rounding of a score outweighs all else.
+LARGEST_MASS = 1e15
 # Single precision carries about six digits: enough down to this tolerance.
 SINGLE_PRECISION_TOL = 1e-4
 SINGLE_PRECISION_MASS = 1e4
+# From this share of the gap on, a search that only bounds is what keeps it open.
+SEARCH_SHARE = 0.5
 
 
 @dataclass
@@ -40,7 +45,6 @@ class Encoded:
     dtype: Any
     weights: np.ndarray  # sample weights
     attributes: dict = field(default_factory=dict)
-    context: Any = None
 
 
 class MaxMarginEstimator(BaseEstimator):
@@ -65,7 +69,9 @@ class MaxMarginEstimator(BaseEstimator):
         """Fit one model per C, each started from the last; returns them in that order.
 
         The data are encoded once and stored planes are shared: an output that was once
-        found stays a valid plane for every C.
+        found stays a valid plane for every C. The fits run from the smallest C to the
+        largest. Ctrl-C ends them all: the models fitted so far are returned, the
+        interrupted one with the best weights it has found, the others left out.
         """
         try:
             Cs = list(Cs)
@@ -79,27 +85,34 @@ class MaxMarginEstimator(BaseEstimator):
         models = [clone(self).set_params(C=C) for C in Cs]
         for model in models:
             model._settings()
-        encoded = self._encode(X, y, sample_weight)
-        state = None
-        for position in np.argsort(Cs, kind="stable"):
+        # the largest C asks for the most precision
+        encoder = models[int(np.argmax(Cs))] if Cs else self
+        encoded = encoder._encode(X, y, sample_weight)
+        for C in Cs:
+            masses(C, encoded.weights)
+        state, fitted = None, []
+        for position in np.argsort(Cs, kind="stable").tolist():
             model = models[position]
-            model._train(encoded, model._settings(), state, keep_state=True)
+            status = model._train(encoded, model._settings(), state, keep_state=True)
+            fitted.append(position)
             state = getattr(model, "_dual_state", None)
             if state is not None and not self.warm_start:
                 del model._dual_state
-        return models
+            if status == "interrupted":
+                break
+        return [models[position] for position in sorted(fitted)]
 
     # training --------------------------------------------------------------------------
 
-    def _train(self, encoded: Encoded, settings, state, keep_state=False) -> None:
+    def _train(self, encoded: Encoded, settings, state, keep_state=False) -> str:
+        """Train and set the fitted attributes; returns how training ended."""
         from maxmargin.solvers import registry
         from maxmargin.solvers.driver import drive
         from maxmargin.solvers.warm_start import DualState
 
         form, limits, name, seed, n_jobs = settings
         C = float(self.C)
-        with np.errstate(invalid="ignore"):
-            mass = np.where(encoded.weights > 0, C * encoded.weights, 0.0)
+        mass = masses(C, encoded.weights)
         dtype = np.float64 if math.isinf(C) else encoded.dtype
         task = self._make_task(
             encoded.batch, encoded.n_weights, form, mass, dtype, n_jobs, seed
@@ -110,8 +123,9 @@ class MaxMarginEstimator(BaseEstimator):
             planes = state.planes_for(task)
         solver = registry.make(name, task, planes)
         solution = drive(task, solver, limits)
+        getattr(solver, "finish", lambda _: None)(solution)  # it may have last words
         if not solution.converged and name not in BASELINE_PASSES:
-            _warn_unconverged(solution, limits.tol)
+            _warn_unconverged(solution, limits.tol, task.hard)
         self._install(encoded, solution.w)
         for attribute, value in encoded.attributes.items():
             setattr(self, attribute, value)
@@ -123,6 +137,7 @@ class MaxMarginEstimator(BaseEstimator):
             self._dual_state = DualState(encoded.batch, solver.planes)
         elif hasattr(self, "_dual_state"):
             del self._dual_state
+        return solution.status
 
     def _make_task(self, *arguments):
         """What is minimised; estimators with other losses than the hinge override it."""
@@ -182,17 +197,30 @@ class MaxMarginEstimator(BaseEstimator):
             )
         return effective_n_jobs(n_jobs)
 
-    def _working_dtype(self, values):
-        """float32 if the features survive it, and neither tol nor C |x|^2 forbids it.
+    def _working_dtype(self, values, weights=(1.0,)):
+        """float32 if the features survive it, and neither tol nor C_i |x|^2 forbids it.
 
-        Dual variables of the size of 1 / |x|^2 must be seen beside the mass C.
+        Dual variables of the size of 1 / |x|^2 must be seen beside the mass C_i.
         """
         if values.dtype != np.float32 or self._tolerance() < SINGLE_PRECISION_TOL:
             return np.float64
         largest = float(np.abs(values).max(initial=0.0))
-        return (
-            np.float32 if self.C * largest**2 <= SINGLE_PRECISION_MASS else np.float64
+        mass = float(self.C) * max(float(np.max(weights)), 1.0)
+        return np.float32 if mass * largest**2 <= SINGLE_PRECISION_MASS else np.float64
+
+
+def masses(C: float, weights: np.ndarray) -> np.ndarray:
+    """C_i = C * weight, 0 where the weight is 0; refuses numbers beyond precision."""
+    if math.isinf(C):
+        return np.where(weights > 0, math.inf, 0.0)
+    heaviest = float(weights.max(initial=0.0))
+    if C * heaviest > LARGEST_MASS:
+        raise ValueError(
+            f"C times the sample weight is {C:g} * {heaviest:g}, but at most "
+            f"{LARGEST_MASS:g} is possible without loss of precision: choose a smaller "
+            "C or smaller weights, or C=inf for a hard margin."
         )
+    return C * weights
 
 
 def check_weights(sample_weight, n: int) -> np.ndarray:
@@ -263,12 +291,55 @@ def _callables(callbacks) -> tuple:
     return tuple(callbacks)
 
 
-def _warn_unconverged(solution, tol) -> None:
-    warnings.warn(
-        f"Training {solution.status} at a relative gap of "
-        f"{solution.certificate.relative_gap:.3g} (tol={tol:g}). The weights are the best "
-        "found and certificate_ is valid; allow more max_iter or max_time, or a larger "
-        "tol, for less.",
-        ConvergenceWarning,
-        stacklevel=4,
-    )
+def _warn_unconverged(solution, tol, hard) -> None:
+    """Say how far a fit has come, what that means and what would help."""
+    certificate, status = solution.certificate, solution.status
+    limited = status.startswith("stopped after")
+    if hard and math.isinf(certificate.primal):
+        text = (
+            f"Training {status}, and no weights that separate the data were found yet: "
+            "the weights are the last ones tried, and certificate_ has no finite primal."
+        )
+        if limited:
+            text += " Allow more max_iter or max_time, or choose a finite C."
+    else:
+        text = (
+            f"Training {status} at a relative gap of {certificate.relative_gap:.3g} "
+            f"(tol={tol:g}). The weights are the best found"
+        )
+        text += " and certificate_ is valid." if certificate.exact else "."
+        share = solution.search_gap / max(certificate.gap, 1e-300)
+        if share >= SEARCH_SHARE:
+            text += (
+                f" The search for violated outputs leaves {min(share, 1):.0%} of this gap "
+                "open, and more passes cannot close that: name the smallest loss that is "
+                "not zero (smallest_loss of a Problem, least_loss of a structure), or "
+                "allow a larger tol."
+            )
+        elif limited:
+            text += " Allow more max_iter or max_time, or a larger tol, for less."
+    warnings.warn(text, ConvergenceWarning, stacklevel=4)
+
+
+# saving (model_file.py) --------------------------------------------------------------
+
+
+def shared_state(model) -> dict:
+    """What every fitted estimator knows of its training, as plain values."""
+    c = model.certificate_
+    return {
+        "certificate": [c.primal, c.dual, c.gap, c.relative_gap, c.exact],
+        "history": model.history_,
+        "converged": model.converged_,
+    }
+
+
+def restore_shared(model, state):
+    """The same, back on a model that was loaded."""
+    from maxmargin.solvers.result import Certificate
+
+    model.certificate_ = Certificate(*state["certificate"])
+    model.history_ = state["history"]
+    model.n_iter_ = len(model.history_)
+    model.converged_ = state["converged"]
+    return model

@@ -8,7 +8,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.estimators.base import Encoded, MaxMarginEstimator, check_weights
+from maxmargin.estimators.base import (
+    Encoded,
+    MaxMarginEstimator,
+    check_weights,
+    restore_shared,
+    shared_state,
+)
 from maxmargin.losses import cost_table
 
 
@@ -136,7 +142,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         if self.fit_intercept:
             indptr, indices, values = _append_ones(indptr, indices, values, n_features)
             n_features += 1
-        dtype = self._working_dtype(values)
+        dtype = self._working_dtype(values, weights)
         batch = make_batch(indptr, indices, values, n_features, numbers, cost, dtype)
         attributes = {"classes_": classes, "n_features_in_": X.shape[1]}
         if hasattr(checker, "feature_names_in_"):
@@ -171,26 +177,6 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         if "feature_names_in" in state:
             model.feature_names_in_ = state["feature_names_in"]
         return restore_shared(model, state)
-
-
-def shared_state(model) -> dict:
-    """What every fitted estimator knows of its training, as plain values."""
-    c = model.certificate_
-    return {
-        "certificate": [c.primal, c.dual, c.gap, c.relative_gap, c.exact],
-        "history": model.history_,
-        "converged": model.converged_,
-    }
-
-
-def restore_shared(model, state):
-    from maxmargin.solvers.result import Certificate
-
-    model.certificate_ = Certificate(*state["certificate"])
-    model.history_ = state["history"]
-    model.n_iter_ = len(model.history_)
-    model.converged_ = state["converged"]
-    return model
 
 
 def _validated(estimator, X, *y, **options):

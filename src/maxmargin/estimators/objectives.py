@@ -9,15 +9,17 @@ import numpy as np
 from maxmargin.estimators.base import SOLVERS
 
 DECODINGS = ("auto", "viterbi", "posterior")
-ORDERS = (0, 1)
+ORDERS = (0, 1, 2)
 SMOOTH = ("log", "marginal", "exponential")
 ONLINE = ("perceptron", "passive-aggressive")
-OBJECTIVES = ("hinge", *SMOOTH, *ONLINE)
+OBJECTIVES = ("hinge", "hinge-per-output", *SMOOTH, "boosting", *ONLINE)
 _SOLVERS_OF = {
     "hinge": SOLVERS,
+    "hinge-per-output": ("auto",),
     "log": ("auto", "exponentiated", "lbfgs"),
     "marginal": ("auto", "lbfgs"),
     "exponential": ("auto", "lbfgs"),
+    "boosting": ("auto",),
     "perceptron": ("auto",),
     "passive-aggressive": ("auto",),
 }
@@ -34,8 +36,17 @@ def check_objective(tagger) -> None:
     if tagger.order not in ORDERS or isinstance(tagger.order, bool):
         raise ValueError(
             f"order={tagger.order!r} is not possible: 0 labels every token on its own, "
-            "1 learns transitions between labels."
+            "1 learns transitions between labels, 2 triples of labels."
         )
+    if tagger.order == 2 and objective not in ("hinge", *ONLINE):
+        raise ValueError(
+            f"order=2 needs objective='hinge' or one of {', '.join(ONLINE)}, not "
+            f"{objective!r}."
+        )
+    if tagger.order == 2 and isinstance(tagger.loss, str) and tagger.loss != "hamming":
+        raise ValueError(f"order=2 needs a loss of labels, not {tagger.loss!r}.")
+    if tagger.order == 2 and tagger.decoding == "posterior":
+        raise ValueError("order=2 has no marginals to decode with: use 'viterbi'.")
     good = isinstance(l1, numbers.Real) and not isinstance(l1, bool)
     if not good or not 0 <= l1 < np.inf:
         raise ValueError(f"l1={l1!r} is not possible: it must be zero or more.")
@@ -48,7 +59,7 @@ def check_objective(tagger) -> None:
         raise ValueError(
             f"C=inf, a hard margin, needs objective='hinge', not {objective!r}."
         )
-    if objective in SMOOTH and (tagger.rescaling, tagger.penalty) != (
+    if objective not in ("hinge", *ONLINE) and (tagger.rescaling, tagger.penalty) != (
         "margin",
         "linear",
     ):
@@ -65,8 +76,10 @@ def check_objective(tagger) -> None:
 
 def solver_for(tagger) -> str:
     """The solver's name in the registry."""
-    if tagger.objective in ONLINE:
+    if tagger.objective in (*ONLINE, "boosting"):
         return tagger.objective
+    if tagger.objective == "hinge-per-output":
+        return "per-output"
     if tagger.objective == "hinge" or tagger.solver != "auto":
         return tagger.solver
     if tagger.objective == "log" and tagger.l1 == 0:
@@ -75,7 +88,15 @@ def solver_for(tagger) -> str:
 
 
 def make_task(tagger, *arguments):
-    """The training problem: hinge, log-loss with a dual, or a smooth loss."""
+    """The training problem: hinges, log-loss with a dual, or a smooth loss."""
+    if tagger.objective == "boosting":
+        from maxmargin.solvers.boosting import BoostingTask
+
+        return BoostingTask(*arguments)
+    if tagger.objective == "hinge-per-output":
+        from maxmargin.solvers.per_output import PerOutputTask
+
+        return PerOutputTask(*arguments)
     if tagger.objective not in SMOOTH:
         from maxmargin.solvers.task import Task
 

@@ -27,14 +27,23 @@ class StructuralSVM(MaxMarginEstimator):
     rescaling : {"margin", "slack"}
     penalty : {"linear", "quadratic"}
     solver : {"auto", "block-coordinate", "one-slack", "n-slack", "perceptron",
-        "subgradient"}
-        "auto" is block-coordinate. The last two are baselines without certificates.
+        "passive-aggressive", "subgradient"}
+        "auto" is block-coordinate. The last three are baselines without a dual, so that
+        their certificates prove little.
     tol : float, default 0.01
         Stop when (primal - dual) / primal <= tol, proved.
-    max_iter, max_time : int or None, float or None
-        Passes and seconds allowed; the best weights so far are kept.
+    max_iter : int or None
+        Passes allowed; the best weights so far are kept. None is 1000 passes (10 for
+        perceptron and passive-aggressive, 50 for subgradient).
+    max_time : float or None
+        Seconds allowed. The clock is read between passes, and then the weights are
+        certified: with a slow search in Python, a pass over all samples and the
+        certificate come on top.
     warm_start : bool
-        Start ``fit`` from the dual point of the last one, if the examples match.
+        Start ``fit`` from the dual point of the last one, where the data match. A
+        Problem: the samples that have an equal x and y, if the problem is equal too;
+        objects changed in place count as equal, so hand over new ones. A structure:
+        equal batches, so that only C and sample weights may be new.
     n_jobs : int
         Threads for passes at fixed weights and for prediction (compiled structures).
         The weights do not depend on it.
@@ -107,7 +116,11 @@ class StructuralSVM(MaxMarginEstimator):
         check_is_fitted(self, "coef_")
         X, y = _check_lengths(X, y)
         weights = check_weights(sample_weight, len(X))
-        loss = self.structure_.loss
+        loss = getattr(self.structure_, "loss", None)
+        if loss is None:
+            from maxmargin.structures.base import missing_loss
+
+            raise NotImplementedError(missing_loss(self.structure_))
         losses = [loss(a, b) for a, b in zip(y, self.predict(X), strict=True)]
         return -float(np.average(losses, weights=weights))
 
@@ -126,7 +139,8 @@ class StructuralSVM(MaxMarginEstimator):
         else:
             from maxmargin.structures.functions import FunctionBatch
 
-            batch = FunctionBatch(structure, X, y)
+            asked = copy.deepcopy(self.problem) if self.warm_start else None
+            batch = FunctionBatch(structure, X, y, asked)
             n_weights, dtype = batch.n_features, np.float64
         return Encoded(batch, n_weights, dtype, weights, {"structure_": structure})
 

@@ -60,7 +60,7 @@ def label_set(y) -> list:
         labels = set(chain_lists.from_iterable(y))
     except TypeError:  # a label that cannot be hashed
         raise _bad_label(y) from None
-    labels = set(map(_plain, labels))
+    labels = set(map(_plain, labels)) - {None}  # a label that is not known
     kinds = set(map(_label_kind, labels))
     if None in kinds or len(kinds) > 1:
         raise _bad_label(y)

@@ -7,16 +7,23 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.estimators.base import Encoded, MaxMarginEstimator, check_weights
-from maxmargin.estimators.multiclass import restore_shared, shared_state
+from maxmargin.estimators.base import (
+    Encoded,
+    MaxMarginEstimator,
+    check_weights,
+    restore_shared,
+    shared_state,
+)
 from maxmargin.estimators.objectives import (
     DECODINGS,
     check_objective,
     make_task,
     solver_for,
 )
+from maxmargin.estimators.partial import fit_with_gaps, has_gaps, known_runs
 from maxmargin.estimators.tag_input import (
     barrier_of,
     check_allowed,
@@ -25,7 +32,7 @@ from maxmargin.estimators.tag_input import (
     label_set,
 )
 from maxmargin.losses import cost_table
-from maxmargin.schemes import check_scheme, forbidden_transitions
+from maxmargin.schemes import check_scheme, forbidden_transitions, guess_scheme
 
 
 class SequenceTagger(MaxMarginEstimator):
@@ -46,6 +53,9 @@ class SequenceTagger(MaxMarginEstimator):
         - "log": -log p(y), the conditional random field
         - "marginal": -sum_t log p(y_t), decoded token by token
         - "exponential": 1 / p(y) - 1, divided by the number of labellings
+        - "hinge-per-output": one slack per sequence and labelling, for short sequences
+        - "boosting": the exponential loss without 1/2 |w|^2, one weight per round, 200
+          rounds: sparse weights, no certificate
         - "perceptron", "passive-aggressive": averaged, 10 passes, no certificate
 
     C : float, default 1.0
@@ -55,8 +65,10 @@ class SequenceTagger(MaxMarginEstimator):
         set ("chunking", "ner", "pos"); see ``docs/features.md``. None: X holds features.
     min_count : int, default 1
         With ``features``, leave out features seen fewer times in training.
-    order : 0 or 1, default 1
-        1 learns transitions between labels, 0 labels every token on its own.
+    order : 0, 1 or 2, default 1
+        1 learns transitions between labels, 2 also weights of three labels in a row, 0
+        labels every token on its own. 2 needs the hinge, the perceptron or
+        passive-aggressive, and has no k-best sequences, marginals or scores.
     scheme : "BIO", "IOB1", "BIOES" or None
         Make label sequences that break this scheme impossible.
     decoding : "auto", "viterbi" or "posterior", default "auto"
@@ -64,9 +76,10 @@ class SequenceTagger(MaxMarginEstimator):
         for the marginal objective only).
     l1 : float, default 0.0
         Adds l1 |w|_1 to "log", "marginal" or "exponential": sparse weights.
-    loss : "hamming", "zero-one", dict, array or function, default "hamming"
+    loss : "hamming", "zero-one", "spans", dict, array or function, default "hamming"
         "hamming" counts wrong labels (not divided by the length), "zero-one" is 1 for
-        any wrong sequence; others give the cost of one label against another, summed.
+        any wrong sequence, "spans" counts spans missed and spans invented; others give
+        the cost of one label against another, summed.
     forbidden : list of (label, label) or None
         Transitions that must not occur, at training and prediction; ``None`` in a pair
         stands for the start (first place) or the end (second place) of the sequence.
@@ -87,6 +100,7 @@ class SequenceTagger(MaxMarginEstimator):
     coef_ : ndarray (labels, features)
     transitions_ : ndarray (labels, labels), from row to column
     first_, last_ : ndarray (labels,)
+    triples_ : ndarray (labels, labels, labels), for order=2 only
     feature_names_ : list of str, or None for numeric input
     certificate_, history_, n_iter_, converged_
         As in :class:`maxmargin.StructuralSVM`.
@@ -148,6 +162,36 @@ class SequenceTagger(MaxMarginEstimator):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+
+    def fit(self, X, y, sample_weight=None):
+        """Train on sequences X and label sequences y, in which None is unknown.
+
+        A call that raises leaves the estimator as it was. Ctrl-C ends training and keeps
+        the best weights found so far.
+        """
+        if not has_gaps(y):
+            return super().fit(X, y, sample_weight)
+        model = clone(self)
+        fit_with_gaps(model, X, y, sample_weight, super(SequenceTagger, model).fit)
+        self.__dict__.update(model.__dict__)
+        return self
+
+    def complete(self, X, y) -> list[list[Any]]:
+        """y with every None replaced by the best label, given the known ones."""
+        from maxmargin.structures.chain_inference import complete
+
+        X, y = check_samples(X, y)
+        batch, start = self._batch(X)
+        check_matching(start, y)
+        numbers = {label: k for k, label in enumerate(self._labels)}
+        known = np.fromiter(
+            (numbers.get(label, -1) for label in chain_lists.from_iterable(y)), np.int32
+        )
+        flat = complete(batch, self._w, known, self._threads())
+        return [
+            [b if a is None else a for a, b in zip(given, found, strict=True)]
+            for given, found in zip(y, self._sequences(start, flat), strict=True)
+        ]
 
     # prediction ------------------------------------------------------------------------
 
@@ -229,6 +273,8 @@ class SequenceTagger(MaxMarginEstimator):
     def _tables(self, X, kind):
         from maxmargin.structures.chain_inference import table_per_token
 
+        if self.order == 2:
+            raise ValueError("order=2 has no scores per token: fit with order=1.")
         batch, start = self._batch(X)
         table = table_per_token(kind, batch, self._w, self._threads())
         return np.split(table, start[1:-1]) if len(start) > 1 else []
@@ -245,6 +291,7 @@ class SequenceTagger(MaxMarginEstimator):
         d = self.coef_.shape[1]
         cut = self._cut(tokens)
         batch = make_batch(cut, d, None, cost, barrier, False, self._w.dtype)
+        batch = self._raise_order(batch)
         if barrier is not None:
             self._check_possible(batch)
         return batch, tokens.start
@@ -259,9 +306,18 @@ class SequenceTagger(MaxMarginEstimator):
 
     def _cut(self, tokens):
         """Without transitions a sequence is a bag of tokens: one sequence each."""
-        if self.order == 1:
+        if self.order > 0:
             return tokens
         return tokens._replace(start=np.arange(tokens.start[-1] + 1))
+
+    def _raise_order(self, batch):
+        from maxmargin.structures.chain2 import second_order
+
+        return second_order(batch) if self.order == 2 else batch
+
+    def _n_rows(self, d: int, k: int) -> int:
+        """Rows of the table of weights."""
+        return d + k + 2 + (k * k if self.order == 2 else 0)
 
     def _barrier(self, labels):
         pairs = self.forbidden
@@ -317,33 +373,59 @@ class SequenceTagger(MaxMarginEstimator):
         weights = check_weights(sample_weight, len(y))
         labels = label_set(y)
         numbers = {label: k for k, label in enumerate(labels)}
-        if self.scheme is not None:
+        gaps = has_gaps(y)
+        if self.scheme is not None and not gaps:
             check_scheme(y, self.scheme)
         encoder = self._new_encoder()
         tokens = encoder.fit_encode(X)
         check_matching(tokens.start, y)
+        if gaps and not labels:
+            raise ValueError("y holds no known label: at least two are needed.")
+        if gaps:
+            numbers[None] = -1
         flat = np.fromiter(
             map(numbers.__getitem__, chain_lists.from_iterable(y)), np.int32
         )
-        cost = cost_table(self.loss, labels)
+        spans = self._span_tables(labels)
+        cost = cost_table("hamming" if spans else self.loss, labels)
         barrier = self._barrier(labels)
+        if gaps:
+            tokens, flat, weights = known_runs(tokens, flat, weights)
+            if barrier is not None:
+                barrier[len(labels) :] = 0.0  # a run may begin and end with any label
         if barrier is not None:
             check_allowed(barrier, flat, tokens.start, labels)
-        dtype = self._working_dtype(tokens.values)
+        dtype = self._working_dtype(tokens.values, weights)
         zero_one = isinstance(self.loss, str) and self.loss == "zero-one"
         d = tokens.n_features
         if self.order == 0:
             weights = np.repeat(weights, np.diff(tokens.start))
         cut = self._cut(tokens)
-        batch = make_batch(cut, d, flat, cost, barrier, zero_one, dtype)
+        batch = make_batch(cut, d, flat, cost, barrier, zero_one, dtype, spans)
+        batch = self._raise_order(batch)
         attributes = {
             "_encoder": encoder,
             "_labels": labels,
             "classes_": np.array(labels),
         }
         return Encoded(
-            batch, (d + len(labels) + 2) * batch.width, dtype, weights, attributes
+            batch,
+            self._n_rows(d, len(labels)) * batch.width,
+            dtype,
+            weights,
+            attributes,
         )
+
+    def _span_tables(self, labels):
+        from maxmargin.structures.chain_spans import span_tables
+
+        if not isinstance(self.loss, str) or self.loss != "spans":
+            return None
+        if guess_scheme(labels) is None:
+            raise ValueError(
+                "loss='spans' needs labels in a span scheme, such as B-PER, I-PER and O."
+            )
+        return span_tables(labels)
 
     def _new_encoder(self):
         from maxmargin.features import ColumnEncoder, TokenEncoder
@@ -369,11 +451,13 @@ class SequenceTagger(MaxMarginEstimator):
         self.coef_ = rows[:d, :k].T
         self.transitions_ = rows[d : d + k, :k]
         self.first_, self.last_ = rows[d + k, :k], rows[d + k + 1, :k]
+        if self.order == 2:
+            self.triples_ = rows[d + k + 2 :, :k].reshape(k, k, k)
 
     def __getstate__(self):
         # the public tables are views of _w: pickled apart they would become copies
         state = dict(super().__getstate__())
-        for name in ("coef_", "transitions_", "first_", "last_"):
+        for name in ("coef_", "transitions_", "first_", "last_", "triples_"):
             state.pop(name, None)
         return state
 
@@ -384,7 +468,8 @@ class SequenceTagger(MaxMarginEstimator):
         if "_w" in self.__dict__:
             k = len(self._labels)
             width = padded_width(k)
-            self._set_weights(self._w, k, len(self._w) // width - k - 2, width)
+            d = len(self._w) // width - self._n_rows(0, k)
+            self._set_weights(self._w, k, d, width)
 
     # saving (model_file.py) ------------------------------------------------------------
 
@@ -412,7 +497,7 @@ class SequenceTagger(MaxMarginEstimator):
         labels, d = state["labels"], state["n_features"]
         k = len(labels)
         width = padded_width(k)
-        if k < 1 or arrays["w"].shape != ((d + k + 2) * width,):
+        if k < 1 or arrays["w"].shape != (model._n_rows(d, k) * width,):
             raise ValueError("weights and labels do not fit together")
         model._encoder = _restore_encoder(arrays, state, d)
         model._labels = labels

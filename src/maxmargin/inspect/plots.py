@@ -1,4 +1,4 @@
-"""Pictures of training, transitions and predictions. Needs matplotlib (extra ``plot``).
+"""Pictures of training and predictions. Needs matplotlib (extra ``plot``).
 
 Every function draws into the ``ax`` that it is given, or makes a figure, and returns
 the figure. Colours are told apart by all common kinds of colour vision, and nothing is
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 # From the palette of Okabe and Ito.
 BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#8C8C8C", "#333333"
-MOST_NUMBERS = 12  # labels up to which a heat map has room for numbers
 LINE = 0.42  # height of a line of labels under pictures of height 1
 
 
@@ -28,12 +27,12 @@ def plot_convergence(model: Any, ax=None) -> Figure:
     Parameters
     ----------
     model : fitted estimator, or a list of history rows (``history_``)
-        Passes before the first certificate, which have no primal yet, are left out.
+        Passes without a certificate of their own show the dual only.
     ax : Axes, pair of Axes, or None
         One Axes gets the bounds only; the second of a pair gets the relative gap.
     """
-    rows = [row for row in _history(model) if math.isfinite(row["primal"])]
-    if not rows:
+    rows = _history(model)
+    if not any(math.isfinite(row["primal"]) for row in rows):
         raise ValueError("the history holds no certified pass: nothing to draw.")
     certificate = getattr(model, "certificate_", None)
     exact = getattr(certificate, "exact", True)
@@ -45,8 +44,9 @@ def plot_convergence(model: Any, ax=None) -> Figure:
     _draw_bounds(axes[0], seconds, primal, dual, exact)
     axes[0].set_title(_verdict(rows[-1], exact), loc="left", fontsize=11)
     if len(axes) > 1:
-        gap = (primal - dual) / np.where(primal > 0, primal, 1.0)
-        _draw_gap(axes[1], seconds, gap, getattr(model, "tol", None))
+        known = np.isfinite(primal)
+        gap = (primal - dual)[known] / np.where(primal > 0, primal, 1.0)[known]
+        _draw_gap(axes[1], seconds[known], gap, _tolerance(model))
     for panel in axes if ax is not None else axes[-1:]:
         panel.set_xlabel("seconds of training")
         if seconds[0] < seconds[-1] / 2:  # else compiling came first: leave it out
@@ -54,18 +54,25 @@ def plot_convergence(model: Any, ax=None) -> Figure:
     return axes[0].figure
 
 
+def _tolerance(model) -> float | None:
+    """tol as the fit used it, or None for a bare history."""
+    own = getattr(model, "_tolerance", None)
+    return own() if own else getattr(model, "tol", None)
+
+
 def _draw_bounds(ax, seconds, primal, dual, exact) -> None:
     style = {"lw": 1.8, "marker": "o", "ms": 3.5}
-    ax.plot(seconds, primal, color=ORANGE, label="primal", **style)
+    known = np.isfinite(primal)
+    ax.plot(seconds[known], primal[known], color=ORANGE, label="primal", **style)
     between = "the optimum is in here" if exact else "gap, not proved"
     fill = {"color": GREY, "alpha": 0.2, "lw": 0, "label": between}
-    ax.fill_between(seconds, dual, primal, **fill)
+    ax.fill_between(seconds[known], dual[known], primal[known], **fill)
     ax.plot(seconds, dual, color=BLUE, label="dual", **style)
     # The first passes are far off and would press the rest into one line.
     low, high = dual[-1], primal[-1]
     room = max(2.0 * (high - low), 0.6 * abs(high), 1e-12)
     ax.set_ylim(max(dual.min(), low - room) - 0.05 * room, None)
-    ax.set_ylim(None, min(primal.max(), high + room) + 0.05 * room)
+    ax.set_ylim(None, min(primal[known].max(), high + room) + 0.05 * room)
     ax.set_ylabel("objective")
     ax.legend(frameon=False, loc="best")
     _plain(ax)
@@ -109,84 +116,6 @@ def _verdict(row, exact) -> str:
     if row["dual"] <= 0:
         return f"No lower bound: this solver has no certificate ({spent})"
     return f"Within {_percent(max(gap, 0.0))} of the optimum, proved ({spent})"
-
-
-def plot_transitions(tagger: Any, ax=None) -> Figure:
-    """Heat map of the learned ``transitions_``: rows are followed by columns.
-
-    Parameters
-    ----------
-    tagger : fitted SequenceTagger
-        Forbidden transitions are left grey and marked with a cross.
-    ax : Axes or None
-    """
-    from sklearn.utils.validation import check_is_fitted
-
-    check_is_fitted(tagger, "transitions_")
-    names = [str(label) for label in tagger.classes_]
-    k = len(names)
-    banned = _banned(tagger)
-    table = np.ma.masked_array(np.asarray(tagger.transitions_, float), banned)
-    largest = float(np.abs(table).max()) if table.count() else 0.0
-
-    own = ax is None
-    side = min(max(3.4, 1.6 + 0.42 * k), 12.0)
-    (ax,) = _axes(ax, figsize=(side + 0.9, side))
-    ax.set_facecolor("#E8E8E8")
-    limit = largest or 1.0
-    image = ax.imshow(table, cmap="PuOr_r", vmin=-limit, vmax=limit)
-    size = 9 if k <= 25 else 6
-    turned = 90 if max(map(len, names)) > 2 else 0
-    ax.set_xticks(range(k), names, rotation=turned, fontsize=size)
-    ax.set_yticks(range(k), names, fontsize=size)
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
-    ax.set_xlabel("next label")
-    ax.set_ylabel("label")
-    for i, j in zip(*np.nonzero(banned), strict=True):
-        ax.text(j, i, "\N{MULTIPLICATION SIGN}", ha="center", va="center", color=GREY)
-    if k <= MOST_NUMBERS:
-        _write_numbers(ax, table, limit)
-    ax.set_title(_strongest(table, names), loc="left", fontsize=11)
-    bar = ax.figure.colorbar(image, ax=ax, fraction=0.045, pad=0.03)
-    bar.outline.set_visible(False)
-    bar.set_label("weight")
-    if own:  # squares of fixed shape need a round of layout before that of drawing
-        ax.figure.get_layout_engine().execute(ax.figure)
-    return ax.figure
-
-
-def _banned(tagger) -> np.ndarray:
-    number = {label: k for k, label in enumerate(tagger.classes_.tolist())}
-    banned = np.zeros((len(number), len(number)), dtype=bool)
-    for a, b in tagger.forbidden or ():
-        if a in number and b in number:
-            banned[number[a], number[b]] = True
-    return banned
-
-
-def _write_numbers(ax, table, limit) -> None:
-    for i in range(len(table)):
-        for j in range(len(table)):
-            value = table[i, j]
-            if np.ma.is_masked(value):
-                continue
-            text = f"{value:.1f}".replace("-0.0", "0.0").replace("-", "\N{MINUS SIGN}")
-            strong = abs(value) > 0.6 * limit
-            color = "white" if strong else INK
-            ax.text(j, i, text, ha="center", va="center", color=color, fontsize=7.5)
-
-
-def _strongest(table, names) -> str:
-    if not table.count():
-        return "Every transition is forbidden"
-    i, j = np.unravel_index(np.ma.argmax(table), table.shape)
-    a, b = np.unravel_index(np.ma.argmin(table), table.shape)
-    arrow = "\N{RIGHTWARDS ARROW}"
-    return (
-        f"Sought most: {names[i]} {arrow} {names[j]}\n"
-        f"Avoided most: {names[a]} {arrow} {names[b]}"
-    )
 
 
 def plot_predictions(

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.inspect.plots import BLUE, GREY, INK, ORANGE, _axes, _banned, _pyplot
+from maxmargin.inspect.plots import BLUE, GREY, INK, ORANGE, _axes, _pyplot
 from maxmargin.metrics import confusion
+from maxmargin.schemes import forbidden_transitions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,7 +55,8 @@ def plot_transitions(
     k = len(tagger.classes_)
 
     own = ax is None
-    ax = _square(ax, len(rows))
+    numbers = k <= MOST_NUMBERS
+    ax = _square(ax, len(rows), 0.5 if numbers else 0.36)
     ax.set_facecolor("#E8E8E8")
     image = ax.imshow(table, cmap="PuOr_r", vmin=-limit, vmax=limit)
     _name_cells(ax, rows, columns, k)
@@ -67,10 +69,10 @@ def plot_transitions(
         banned[0, -1] = False  # an empty sequence: no cell at all
     for i, j in zip(*np.nonzero(banned), strict=True):
         ax.text(j, i, CROSS, ha="center", va="center", color=GREY)
-    if k <= MOST_NUMBERS:
+    if numbers:
         digits = _digits(largest)
         for i, j in zip(*np.nonzero(~np.ma.getmaskarray(table)), strict=True):
-            color = "white" if abs(table[i, j]) > 0.6 * limit else INK
+            color = "white" if abs(table[i, j]) > 0.5 * limit else INK
             text = _number(table[i, j], digits).replace("-", MINUS)
             _cell(ax, i, j, text, color, 7.5)
     ax.set_title(_strongest(table, rows, columns), loc="left", fontsize=11, **PLAIN)
@@ -93,11 +95,12 @@ def transition_table(tagger: Any) -> str:
         cells[0][-1] = ""
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
     left = max(map(len, rows))
-    return "\n".join(
+    lines = [
         f"{name:<{left}}  "
         + "  ".join(f"{cell:>{w}}" for cell, w in zip(line, widths, strict=True))
         for name, line in zip(["", *rows], [columns, *cells], strict=True)
-    )
+    ]
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _transitions(tagger):
@@ -106,20 +109,28 @@ def _transitions(tagger):
 
     check_is_fitted(tagger, "transitions_")
     names = [str(label) for label in tagger.classes_]
-    table = np.ma.masked_array(np.asarray(tagger.transitions_, float), _banned(tagger))
-    if not hasattr(tagger, "first_"):
-        return table, names, names
     k = len(names)
     whole = np.ma.masked_all((k + 1, k + 1))
-    whole[1:, :-1] = table
-    whole[0, :-1], whole[1:, -1] = tagger.first_, tagger.last_
+    whole[1:, :-1] = tagger.transitions_
+    ends = hasattr(tagger, "first_")
+    if ends:
+        whole[0, :-1], whole[1:, -1] = tagger.first_, tagger.last_
     number = {label: j for j, label in enumerate(tagger.classes_.tolist())}
-    for a, b in tagger.forbidden or ():
-        if a is None and b in number:
-            whole[0, number[b]] = np.ma.masked
-        elif b is None and a in number:
-            whole[1 + number[a], -1] = np.ma.masked
+    row = {None: 0} | {label: j + 1 for label, j in number.items()}
+    column = {None: k} | number
+    for a, b in _forbidden(tagger, list(number)):
+        if a in row and b in column:  # others never occur
+            whole[row[a], column[b]] = np.ma.masked
+    if not ends:
+        return whole[1:, :-1], names, names
     return whole, [START, *names], [*names, END]
+
+
+def _forbidden(tagger, labels) -> list:
+    """What the user forbade, and what the scheme does."""
+    pairs = list(tagger.forbidden or ())
+    scheme = getattr(tagger, "scheme", None)
+    return pairs if scheme is None else pairs + forbidden_transitions(labels, scheme)
 
 
 def _strongest(table, rows, columns) -> str:
@@ -229,37 +240,48 @@ def top_features(tagger: Any, label: Any, n: int = 10) -> list[tuple[str, float]
 
     Sorted by size; features whose weight is zero are left out.
     """
-    from sklearn.utils.validation import check_is_fitted
+    return _top(tagger, [label], n)[0]
 
-    check_is_fitted(tagger, "coef_")
+
+def _top(tagger, labels, n) -> list[list[tuple[str, float]]]:
+    """:func:`top_features` of several labels; names are asked for once, being many."""
+    known = _chosen(tagger, None)
     _check_count(n)
-    known = tagger.classes_.tolist()
-    if label not in known:
+    unknown = [label for label in labels if label not in known]
+    if unknown:
         raise ValueError(
-            f"label={label!r} is not known to the model; choose from "
+            f"label={unknown[0]!r} is not known to the model; choose from "
             f"{', '.join(map(repr, known))}."
         )
-    weights = np.asarray(tagger.coef_[known.index(label)], float)
-    size = np.abs(weights)
-    n = min(n, len(size))
-    # all that tie with the n-th, so that the choice does not depend on the sort
-    least = np.partition(size, len(size) - n)[len(size) - n] if n else np.inf
-    close = np.flatnonzero((size >= least) & (size > 0))
-    best = close[np.argsort(-size[close], kind="stable")][:n]
     names = tagger.feature_names_
-    return [
-        (f"feature {j}" if names is None else str(names[j]), float(weights[j]))
-        for j in best.tolist()
-    ]
+    out = []
+    for label in labels:
+        weights = np.asarray(tagger.coef_[known.index(label)], float)
+        out.append(
+            [
+                (f"feature {j}" if names is None else str(names[j]), float(weights[j]))
+                for j in _largest(np.abs(weights), n)
+            ]
+        )
+    return out
+
+
+def _largest(size: np.ndarray, n: int) -> list[int]:
+    """Where the n largest are that are not zero, in order; of equals the first."""
+    n = min(n, len(size))
+    if n == 0:
+        return []
+    least = np.partition(size, len(size) - n)[len(size) - n]
+    close = np.flatnonzero((size >= least) & (size > 0))
+    return close[np.argsort(-size[close], kind="stable")][:n].tolist()
 
 
 def feature_table(tagger: Any, labels: Sequence | None = None, n: int = 10) -> str:
     """:func:`top_features` of several labels (None: all) as text."""
+    labels = _chosen(tagger, labels)
     blocks = []
-    for label in _chosen(tagger, labels):
-        lines = [
-            f"{weight:>9.3f}  {name}" for name, weight in top_features(tagger, label, n)
-        ]
+    for label, row in zip(labels, _top(tagger, labels, n), strict=True):
+        lines = [f"{weight:>9.3f}  {name}" for name, weight in row]
         blocks.append("\n".join([str(label), *(lines or ["  (all weights are zero)"])]))
     return "\n\n".join(blocks)
 
@@ -284,7 +306,7 @@ def plot_top_features(
     labels = _chosen(tagger, labels)
     rest = len(labels) - MOST_LABELS
     labels = labels[:MOST_LABELS]
-    best = [top_features(tagger, label, n) for label in labels]
+    best = _top(tagger, labels, n)
     weights = [weight for row in best for _, weight in row]
     ends = 1.05 * min([0.0, *weights]), 1.05 * max([0.0, *weights]) or 1.0
     columns = min(3, len(labels))
@@ -351,12 +373,12 @@ def _cut(name: str) -> str:
 # shared ------------------------------------------------------------------------------
 
 
-def _square(ax, k):
+def _square(ax, k, cell=0.36):
     """The given Axes, or those of a new figure for a table with k rows and columns."""
     pyplot = _pyplot()
     if ax is not None:
         return ax
-    side = min(max(3.6, 1.8 + 0.36 * k), 13.0)
+    side = min(max(3.6, 1.8 + cell * k), 13.0)  # inches
     return pyplot.subplots(figsize=(side + 1.0, side), layout="compressed")[1]
 
 

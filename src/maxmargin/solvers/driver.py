@@ -38,6 +38,10 @@ SMALL = 20_000  # slots
 PROMISING = 1.2  # a certificate is worth its price when the guess is this near tol
 MULTIPLES = 2  # tried per certificate, beside 1
 GROWTH_PASSES = 400  # before growth of the dual is judged
+# By how much the dual may be above the primal for rounding (a hard margin is held to
+# 1e-7 of the loss), relative.
+ROUNDING = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-6}
+LARGE_MASS = 1e8  # from here on, a contradiction may well be rounding
 
 
 def drive(task: Task, solver, limits: Limits) -> Solution:
@@ -85,13 +89,21 @@ def drive(task: Task, solver, limits: Limits) -> Solution:
             for callback in limits.callbacks:
                 if callback(row):
                     status = status or "stopped by a callback"
+        if last_certified < iteration:  # a callback ended it: the last passes count too
+            best.certify(solver, limits.tol)
+            best.see_dual(solver.dual)
+        best.ask_again()
     except KeyboardInterrupt:
         status = "interrupted"
         if best.w is None:
             best.certify(solver, limits.tol)
-        if stepping or not history:
-            seconds = time.perf_counter() - began
-            history.append(_row(task, solver, best, len(history) + 1, seconds))
+            best.see_dual(solver.dual)  # the steps of an unfinished pass count too
+    best.check(best.primal)
+    if stepping or not history:
+        seconds = time.perf_counter() - began
+        history.append(_row(task, solver, best, len(history) + 1, seconds))
+    else:
+        history[-1].update(best.bounds())
     if limits.verbose:
         print(file=sys.stderr)
     return Solution(
@@ -100,14 +112,15 @@ def drive(task: Task, solver, limits: Limits) -> Solution:
         history=history,
         converged=status == "converged",
         status=status,
+        search_gap=best.search_gap(),
     )
 
 
 def _check_separable(best: _Best, history: list[dict]) -> None:
-    """With a hard margin, say so when no weights separate the data.
+    """With a hard margin, give up when it seems that no weights separate the data.
 
     If weights exist the dual is bounded, and its growth flattens; if not, it grows for
-    ever, about in proportion to the passes.
+    ever, about in proportion to the passes. That is a sign, not a proof.
     """
     if best.primal < math.inf:
         return
@@ -115,18 +128,20 @@ def _check_separable(best: _Best, history: list[dict]) -> None:
     dual, half = history[-1]["dual"], history[passes // 2]["dual"]
     if passes >= GROWTH_PASSES and dual > 1.8 * half:
         raise NotSeparable(
-            not_separable(
-                f"after {passes} passes some outputs still score above the true ones, "
-                "and the dual grows without bound"
-            )
+            f"There are no separating weights after {passes} passes, and the dual keeps "
+            "growing: most likely the data cannot be separated with a hard margin. "
+            + REMEDY
         )
 
 
+REMEDY = (
+    "Choose a finite C, or look for examples with equal inputs and different outputs."
+)
+
+
 def not_separable(reason: str) -> str:
-    return (
-        f"The data cannot be separated with a hard margin: {reason}. Choose a finite C, "
-        "or look for examples with equal inputs and different outputs."
-    )
+    """The sentence for a proof that no weights separate the data."""
+    return f"The data cannot be separated with a hard margin: {reason}. {REMEDY}"
 
 
 class _Best:
@@ -135,6 +150,7 @@ class _Best:
     def __init__(self, task: Task):
         self.task = task
         self.w = None
+        self.sweep = None  # at these weights
         self.primal = math.inf
         self.dual = 0.0  # alpha = 0 is feasible, so 0 bounds the optimum from below
         self.rounds = 0
@@ -165,28 +181,35 @@ class _Best:
                 break
             w = candidates[c]
             primal, multiple, sweep = self.task.primal(w)
-            self._check(primal)
+            self.check(primal)
             solver.learn_from(sweep)
-            primal, multiple = self._best_multiple(w, primal, multiple, sweep, tol)
+            primal, multiple, sweep = self._best_multiple(
+                w, primal, multiple, sweep, tol
+            )
             if primal < round_best:
                 round_best = primal
                 self.winner = c
             if primal < self.primal or self.w is None:
                 self.primal = primal
+                self.sweep = sweep
                 self.w = np.multiply(w, w.dtype.type(multiple), out=self.w)
         if self.dual < solver.estimate < math.inf and round_best < math.inf:
             ratio = (round_best - self.dual) / (solver.estimate - self.dual)
             self.ratio = min(max(ratio, 0.1), 10.0)
 
-    def _check(self, primal: float) -> None:
+    def check(self, primal: float) -> None:
         """Numbers that cannot be must not pass for a certificate."""
         if math.isnan(primal) or math.isnan(self.dual):
             raise ValueError(
                 "Training overflowed: the scores are no longer finite numbers. Scale the "
                 "features to a moderate range, or choose a smaller C."
             )
-        python = not isinstance(self.task.batch, tuple)
-        if python and self.task.exact and primal < self.dual * (1 - 1e-6) - 1e-9:
+        task = self.task
+        rounding = ROUNDING.get(task.dtype, 1e-6)
+        if not task.exact or primal >= self.dual * (1 - rounding) - 1e-9:
+            return
+        large = float(task.mass.max(initial=0.0, where=np.isfinite(task.mass)))
+        if not isinstance(task.batch, tuple) and large < LARGE_MASS:
             raise ValueError(
                 f"The oracle contradicts itself: at the same weights it once found "
                 f"outputs that prove an objective of at least {self.dual:.6g}, and now "
@@ -194,6 +217,30 @@ class _Best:
                 "loss_augmented_argmax adds the loss and really finds the maximum; if "
                 "it is approximate by design, set exact = False on the problem."
             )
+        remedy = "choose a smaller C or smaller weights, or scale the features"
+        if task.dtype == np.float32:
+            remedy += ", or set tol below 1e-4, which computes in double precision"
+        raise ValueError(
+            f"Training lost precision: C times the sample weight is too large (up to "
+            f"{large:.3g}) beside the features, so that the dual {self.dual:.6g} came "
+            f"out above the primal {primal:.6g} and nothing is proved: {remedy}."
+        )
+
+    def ask_again(self) -> None:
+        """Let a Python batch look for outputs that its oracle should have found."""
+        question = getattr(self.task.batch, "check_maxima", None)
+        if question is not None and self.task.exact and self.primal < math.inf:
+            question(self.w, self.task.form, self.task.mass, self.sweep.hinges)
+
+    def search_gap(self) -> float:
+        """What the bounds of the search add to the primal, over the outputs found."""
+        task, form = self.task, self.task.form
+        if not (form.slack or form.quadratic) or task.hard:
+            return 0.0
+        c = np.sqrt(self.sweep.losses) if form.quadratic else self.sweep.losses
+        found = c - (c if form.slack else 1.0) * self.sweep.margins
+        bound = task.primal_from_hinges(0.0, self.sweep.hinges)
+        return bound - task.primal_from_hinges(0.0, np.maximum(found, 0.0))
 
     def _best_multiple(self, w, primal, multiple, sweep, tol):
         """Try t w for a t near 1, where the slope of the primal says that it pays.
@@ -208,18 +255,27 @@ class _Best:
         squared = sum_of_squares(w)
         gap = primal - self.dual
         if not task.scalable or squared == 0 or gap <= tol * primal:
-            return primal, multiple
-        slope = squared - task.pull(sweep)
+            return primal, multiple, sweep
+        # Nearly separated, and C is large: a little longer, w violates nothing.
+        t = task.obeying_multiple(sweep, sweep.hinges > 0)
+        if 0.5 * t * t * squared < self.dual + 0.5 * gap:
+            other, t, after = task.primal(w, t)
+            if other < primal:
+                primal, multiple, sweep = other, t, after
+                gap = primal - self.dual
+                if gap <= tol * primal:
+                    return primal, multiple, sweep
+        slope = multiple * squared - task.pull(sweep) / multiple
         if abs(slope) < 1e-9 * squared or gap - tol * primal > 3.0 * self.share * gap:
-            return primal, multiple  # it cannot be enough
-        best, best_multiple = primal, multiple
-        t, step = 1.0, -2.0 * self.share * gap / slope
+            return primal, multiple, sweep  # it cannot be enough
+        best, best_multiple, best_sweep = primal, multiple, sweep
+        t, step = multiple, -2.0 * self.share * gap / slope
         for _ in range(MULTIPLES):
             step = min(max(step, -0.3), 0.3)
             t += step
             other, _, sweep = task.primal(w, t)
             if other < best:
-                best, best_multiple = other, t
+                best, best_multiple, best_sweep = other, t, sweep
             slope, before = t * squared - task.pull(sweep) / t, slope
             bend = (slope - before) / step
             if bend <= 0 or best - self.dual <= tol * best:
@@ -228,13 +284,19 @@ class _Best:
             if other + 0.5 * step * slope - self.dual > tol * best:
                 break  # not even the bottom of the parabola is low enough
         self.share = min(max((primal - best) / gap, 0.5 * self.share, 0.02), 0.9)
-        return best, best_multiple
+        return best, best_multiple, best_sweep
 
     def relative_gap(self) -> float:
         return self.certificate().relative_gap
 
     def certificate(self) -> Certificate:
         return Certificate.of(self.primal, self.dual, self.task.exact)
+
+    def bounds(self) -> dict:
+        """The certificate as a part of a history row."""
+        certificate = self.certificate()
+        names = ("primal", "dual", "gap")
+        return {name: getattr(certificate, name) for name in names}
 
 
 def _row(task, solver, best, iteration, seconds) -> dict:
@@ -243,16 +305,13 @@ def _row(task, solver, best, iteration, seconds) -> dict:
     ``primal`` is the exact primal of the best weights certified so far and ``dual`` the
     best dual so far, so ``gap`` is a proved bound in every row.
     """
-    certificate = best.certificate()
     # a user's Python oracle is timed call by call; compiled passes are timed whole
     timed = getattr(task.batch, "seconds", None)
     update = solver.update_seconds if timed is None else seconds - timed
     return {
         "iteration": iteration,
         "seconds": seconds,
-        "primal": certificate.primal,
-        "dual": certificate.dual,
-        "gap": certificate.gap,
+        **best.bounds(),
         "oracle_calls": task.oracle_calls,
         "oracle_seconds": seconds - update,
         "update_seconds": update,

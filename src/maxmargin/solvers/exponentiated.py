@@ -306,7 +306,7 @@ def exponentiated_pass(batch, gibbs, theta, sums, order, mass, eta, w, gaps):
             for k in range(n):
                 own_row[k] += own_row.dtype.type(step) * (goal[k] - own_row[k])
         keep_sums(batch, gibbs, i, sums)
-        eta[i] = min(max(best, 0.02), 1.0)
+        eta[i] = min(max(best, 1e-9), 1.0)
     return gained
 
 

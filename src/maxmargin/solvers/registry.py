@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from maxmargin.solvers.block_coordinate import BlockCoordinate
+from maxmargin.solvers.boosting import Boosting
 from maxmargin.solvers.exact_blocks import ExactBlocks
 from maxmargin.solvers.exponentiated import Exponentiated
 from maxmargin.solvers.n_slack import NSlack
 from maxmargin.solvers.one_slack import OneSlack
 from maxmargin.solvers.online import PassiveAggressive, Perceptron, Subgradient
+from maxmargin.solvers.per_output import PerOutput
 from maxmargin.solvers.smooth import LBFGS
 
 _SOLVERS = {
@@ -19,6 +21,8 @@ _SOLVERS = {
     "subgradient": Subgradient,
     "exponentiated": Exponentiated,
     "lbfgs": LBFGS,
+    "boosting": Boosting,
+    "per-output": PerOutput,
 }
 
 

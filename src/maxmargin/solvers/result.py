@@ -38,6 +38,7 @@ class Certificate:
 
     @classmethod
     def of(cls, primal: float, dual: float, exact: bool) -> Certificate:
+        primal, dual, exact = float(primal), float(dual), bool(exact)
         gap = primal - dual
         if math.isinf(primal):
             return cls(primal, dual, math.inf, 1.0, exact)
@@ -48,10 +49,15 @@ class Certificate:
 
 @dataclass
 class Solution:
-    """What the driver returns."""
+    """What the driver returns.
+
+    ``search_gap`` is the part of the gap that is left open by a search that only bounds
+    the largest violation (``search.py``): no further pass can close it.
+    """
 
     w: np.ndarray
     certificate: Certificate
     history: list[dict] = field(default_factory=list)
     converged: bool = False
     status: str = ""
+    search_gap: float = 0.0

@@ -125,16 +125,23 @@ class Task:
             broken = sweep.hinges > 1e-7 * np.maximum(sweep.losses, 1e-12)
             if not broken.any():
                 return 0.5 * t * t * squared, t, sweep
-            margins = sweep.margins[broken] / t
-            if (margins <= 0).any():
+            longer = t * self.obeying_multiple(sweep, broken)
+            if longer == math.inf:
                 return math.inf, multiple, sweep
-            wanted = np.ones_like(margins)
-            if not self.form.slack:
-                wanted = sweep.losses[broken]
-                if self.form.quadratic:
-                    wanted = np.sqrt(wanted)
-            t = max(t * (1 + 1e-9), float((wanted / margins).max()))
+            t = max(t * (1 + 1e-9), longer)
         return math.inf, multiple, sweep
+
+    def obeying_multiple(self, sweep: Sweep, broken) -> float:
+        """The factor by which w must grow for these outputs to obey; inf if none."""
+        margins = sweep.margins[broken]
+        if (margins <= 0).any():
+            return math.inf
+        wanted = np.ones_like(margins)
+        if not self.form.slack:
+            wanted = sweep.losses[broken]
+            if self.form.quadratic:
+                wanted = np.sqrt(wanted)
+        return float((wanted / margins).max(initial=1.0))
 
     def pull(self, sweep: Sweep) -> float:
         """sum_i C_i phi'(H_i) r_i margin_i: minus the slope of the risk along w."""

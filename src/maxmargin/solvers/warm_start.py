@@ -1,36 +1,59 @@
 """The dual point of one fit as the start of the next.
 
-Planes are labellings, so they are valid planes for any C, any sample weights and any
-features, as long as the examples keep their sizes and the labels their numbers. The
-masses are scaled to the new C_i and shrunk to the best multiple, which never makes the
-start worse than starting from zero.
+Planes are labellings, so they are valid planes for any C and any sample weights, as long
+as the new examples have the same outputs to choose from. What says so depends on the
+batch:
+
+* classes and chains: equal ``OUTPUT_FIELDS``. Features, costs and true labels may be new;
+  the truth is written into plane 0 anew.
+* structures of users: every field equal, by a fingerprint. What a labelling means there,
+  and which are possible, may depend on anything.
+* Python problems: an equal problem; and then, example by example, an equal x and y. The
+  planes of other examples are dropped. Inputs that are the same objects count as equal,
+  so a change made in place is not seen.
+
+The masses are scaled to the new C_i and shrunk to the best multiple, which never makes
+the start worse than starting from zero.
 """
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.kernel import run
 from maxmargin.solvers.planes import copy_labels, dual_value, rebuild, sum_of_squares
+from maxmargin.structures.chain import ChainBatch
+from maxmargin.structures.multiclass import MulticlassBatch
+
+# The fields that say which labellings an example has.
+OUTPUT_FIELDS = {
+    MulticlassBatch: ("start", "n_labels"),
+    ChainBatch: ("start", "n_labels", "barrier"),
+}
 
 
 class DualState:
-    """Batch and planes of a finished fit."""
+    """The planes of a finished fit, and for which data they stand."""
 
     def __init__(self, batch, planes):
-        self.compiled = isinstance(batch, tuple)
-        self.old = None if self.compiled else batch
-        self.start = batch.start
-        self.n_labels = getattr(batch, "n_labels", None)
         self.planes = planes
+        self.key = _key(batch)
+        if self.key is None:
+            self.X, self.Y, self.problem = batch.X, batch.Y, batch.asked
+            # by value: the batch forgets outputs when it is used for another fit
+            self.outputs = batch.outputs_of(planes)
 
     def planes_for(self, task):
         """A feasible dual point for the new task, or None if the data do not fit."""
         batch = task.batch
-        if (
-            self.compiled != isinstance(batch, tuple)
-            or not np.array_equal(self.start, batch.start)
-            or self.n_labels != getattr(batch, "n_labels", None)
+        if self.key != _key(batch):
+            return None
+        python = self.key is None
+        if python and (
+            len(self.X) != len(batch.X) or not same(self.problem, batch.asked)
         ):
             return None
         old = self.planes
@@ -42,10 +65,14 @@ class DualState:
             r=old.r.copy(),
             mass=task.mass,
         )
-        if self.compiled:
-            copy_labels(batch.start, batch.y, 1, planes.labels, planes.alpha.shape[1])
+        if python:
+            for i, pair in enumerate(zip(self.X, self.Y, strict=True)):
+                if not same(pair, (batch.X[i], batch.Y[i])):
+                    planes.count[i] = 1
+                    planes.alpha[i, 1:] = 0.0
+            batch.adopt(planes, self.outputs)
         else:
-            batch.adopt(planes, self.old)
+            copy_labels(batch.start, batch.y, 1, planes.labels, planes.alpha.shape[1])
         finite = np.isfinite(old.mass) & np.isfinite(task.mass) & (old.mass > 0)
         ratio = np.where(finite, task.mass / np.where(finite, old.mass, 1.0), 1.0)
         ratio[task.mass == 0] = 0.0
@@ -70,3 +97,52 @@ class DualState:
             used = planes.alpha[:, 1:].sum(axis=1)
             planes.alpha[:, 0] = np.maximum(task.mass - used, 0.0)
         return planes
+
+
+def _key(batch):
+    """What must be equal for planes to be exchanged; None for a Python problem."""
+    if not isinstance(batch, tuple):
+        return None
+    fields = OUTPUT_FIELDS.get(type(batch), batch._fields)
+    digest = hashlib.sha256()
+    for name in fields:
+        value = getattr(batch, name)
+        if name == "barrier":  # 0 and -inf, in any precision
+            value = np.isinf(value)
+        _feed(digest, value)
+    return type(batch), digest.hexdigest()
+
+
+def _feed(digest, value) -> None:
+    if isinstance(value, np.ndarray):
+        digest.update(f"{value.dtype}{value.shape}".encode())
+        digest.update(np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, tuple):
+        digest.update(f"{type(value)}{len(value)}".encode())
+        for part in value:
+            _feed(digest, part)
+    else:
+        digest.update(f"{type(value)}{value!r}".encode())
+
+
+def same(a, b) -> bool:
+    """Whether two objects are equal beyond doubt; where that cannot be told, no."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    try:
+        if isinstance(a, np.ndarray):
+            return a.dtype == b.dtype and np.array_equal(a, b)
+        if sp.issparse(a):
+            return a.shape == b.shape and a.dtype == b.dtype and (a != b).nnz == 0
+        if isinstance(a, dict):
+            return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+        if isinstance(a, (list, tuple)):
+            return len(a) == len(b) and all(map(same, a, b))
+        if type(a).__eq__ is object.__eq__:  # equal only to itself: look inside
+            inside = hasattr(a, "__dict__")
+            return inside and same(a.__getstate__(), b.__getstate__())
+        return bool(a == b)
+    except Exception:  # no answer is no
+        return False

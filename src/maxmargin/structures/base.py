@@ -10,6 +10,9 @@ class Structure:
 
     A subclass makes batches of its own ``NamedTuple`` class, for which the functions of
     ``structures/contract.py`` are implemented. See docs/add-a-structure.md.
+
+    Training and prediction need ``fit``, ``encode`` and ``output``; the ``score`` of an
+    estimator, and so a grid search, needs ``loss`` too.
     """
 
     n_weights: int
@@ -30,3 +33,14 @@ class Structure:
         raise NotImplementedError(
             f"{type(self).__name__} must define output(batch, i, labelling)."
         )
+
+    def loss(self, y, y_hat) -> float:
+        """What predicting y_hat costs when y is true; both as users write them."""
+        raise NotImplementedError(missing_loss(self))
+
+
+def missing_loss(structure) -> str:
+    return (
+        f"{type(structure).__name__} must define loss(y, y_hat), of which score(X, y) "
+        "is the average."
+    )

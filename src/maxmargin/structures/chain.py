@@ -20,6 +20,12 @@ import numpy as np
 
 from maxmargin.kernel import implements, inlined, kernel
 from maxmargin.structures import contract
+from maxmargin.structures.chain_spans import (
+    SpanTables,
+    argmax_spans,
+    no_spans,
+    span_loss,
+)
 from maxmargin.structures.layout import add_rows, padded_width
 from maxmargin.structures.rescale import violation
 
@@ -35,6 +41,8 @@ class ChainBatch(NamedTuple):
     cost: np.ndarray  # (labels, width): cost[true, predicted]
     barrier: np.ndarray  # (labels + 2, width): 0, or -inf where forbidden
     zero_one: int  # 1: the loss is 1 for any wrong sequence, cost is not used
+    spans: int  # 1: the loss counts spans (chain_spans.py), cost is not used
+    tables: SpanTables
     least: float  # the smallest loss that is not zero
     counted: int  # 1: the loss counts wrong labels, so it can be a DP index
     n_labels: int
@@ -44,8 +52,13 @@ class ChainBatch(NamedTuple):
     widest: int  # entries of the sequence with the most entries
 
 
-def make_batch(tokens, n_features, y, cost, barrier, zero_one, dtype) -> ChainBatch:
-    """Encode sequences (``features.TokenMatrix``); ``y`` may be None for prediction."""
+def make_batch(
+    tokens, n_features, y, cost, barrier, zero_one, dtype, spans=None
+) -> ChainBatch:
+    """Encode sequences (``features.TokenMatrix``); ``y`` may be None for prediction.
+
+    ``spans`` (SpanTables) makes the loss one of spans.
+    """
     k = len(cost)
     width = padded_width(k)
     padded = np.zeros((k, width), dtype)
@@ -63,8 +76,10 @@ def make_batch(tokens, n_features, y, cost, barrier, zero_one, dtype) -> ChainBa
         cost=padded,
         barrier=wall,
         zero_one=int(zero_one),
-        least=_smallest_positive(cost, zero_one),
-        counted=int(np.array_equal(cost, 1.0 - np.eye(k))),
+        spans=int(spans is not None),
+        tables=no_spans(k) if spans is None else spans,
+        least=_smallest_positive(cost, zero_one or spans is not None),
+        counted=int(spans is None and np.array_equal(cost, 1.0 - np.eye(k))),
         n_labels=k,
         width=width,
         n_features=n_features,
@@ -190,6 +205,9 @@ def margin(batch, i, theta, y):
 @implements(contract.loss, ChainBatch)
 def loss(batch, i, y):
     total = 0.0
+    if batch.spans:
+        truth = batch.y[batch.start[i] : batch.start[i + 1]]
+        return span_loss(batch.tables, truth, y, len(truth))
     for t in range(batch.start[i + 1] - batch.start[i]):
         truth = batch.y[batch.start[i] + t]
         if batch.zero_one:
@@ -204,6 +222,10 @@ def loss(batch, i, y):
 def argmax(batch, i, theta, scale, y):
     length = batch.start[i + 1] - batch.start[i]
     if length == 0:
+        return
+    if batch.spans and scale != 0.0:
+        truth = batch.y[batch.start[i] : batch.start[i + 1]]
+        argmax_spans(batch.tables, batch.n_labels, theta, truth, length, scale, y)
         return
     if batch.zero_one and scale != 0.0:
         table = counted_table(batch, i, theta, 1)

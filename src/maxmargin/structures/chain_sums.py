@@ -7,7 +7,8 @@ taken out at every token (Rabiner 1989):
     after[t, k]  ~ sum over suffixes, such that before * after is the marginal
 
 Scores enter as ``theta`` (layout in ``chain.py``). Minus infinity, a forbidden
-transition, is probability zero and needs no special case.
+transition, is probability zero and needs no special case. Where scores lie so far apart
+that products of their exponentials would vanish, the sums are done again in log space.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.kernel import summing
+from maxmargin.kernel import kernel, summing
 
-FLOOR = -300.0  # scores this far below the best of their table count as this far
+FLOOR = -300.0  # scores further than this below the best of their table are far apart
+
+TINY = 1e-200
 
 
 class Sums(NamedTuple):
@@ -34,6 +37,7 @@ class Sums(NamedTuple):
     marginals: np.ndarray  # (longest, width)
     pairs: np.ndarray  # (labels, width): expected number of each transition
     bits: np.ndarray  # int64 (width,): exponents of floating point numbers
+    far: np.ndarray  # int64 (1,): whether scores were found to be far apart
 
 
 def make_sums(n_labels: int, width: int, longest: int) -> Sums:
@@ -49,11 +53,12 @@ def make_sums(n_labels: int, width: int, longest: int) -> Sums:
         marginals=np.zeros((longest, width)),
         pairs=np.zeros((n_labels, width)),
         bits=np.zeros(width, np.int64),
+        far=np.zeros(1, np.int64),
     )
 
 
 @summing
-def exp_row(scores, n, bits, out):
+def exp_row(scores, n, bits, far, out):
     """out <- exp(scores - top) on the first n entries; returns top.
 
     2^m e^r with |r| <= log(2) / 2: a polynomial of degree 11 and an exponent put
@@ -64,8 +69,10 @@ def exp_row(scores, n, bits, out):
     for k in range(n):
         top = max(top, float(scores[k]))
     shift = top if top > -np.inf else 0.0
+    least = 0.0
     for k in range(n):
         x = float(scores[k]) - shift
+        least = min(least, x if x > -np.inf else 0.0)
         y = max(x, FLOOR)
         m = np.floor(y * 1.4426950408889634 + 0.5)
         r = (y - m * 0.693147180369123816490) - m * 1.90821492927058770002e-10
@@ -82,6 +89,8 @@ def exp_row(scores, n, bits, out):
         e = 1.0 + r * e
         bits[k] = (np.int64(m) + 1023) << 52
         out[k] = e if x > -np.inf else 0.0
+    if least < FLOOR:
+        far[0] = 1
     powers = bits.view(np.float64)
     for k in range(n):
         out[k] *= powers[k]
@@ -94,6 +103,7 @@ def exp_transitions(theta, n, sums):
 
     They depend on no token, so one call serves all sequences under the same weights.
     """
+    sums.far[0] = 0
     top = -np.inf
     for j in range(n):
         for k in range(n):
@@ -101,13 +111,15 @@ def exp_transitions(theta, n, sums):
     if top == -np.inf:
         top = 0.0
     for j in range(n):
-        own = exp_row(theta[j], n, sums.bits, sums.step[j])
+        own = exp_row(theta[j], n, sums.bits, sums.far, sums.step[j])
         factor = np.exp(max(own - top, FLOOR)) if own > -np.inf else 0.0
+        if -np.inf < own < top + FLOOR:
+            sums.far[0] = 1
         for k in range(n):
             sums.step[j, k] *= factor
             sums.back[k, j] = sums.step[j, k]
-    first = exp_row(theta[n], n, sums.bits, sums.ends[0])
-    return top, first + exp_row(theta[n + 1], n, sums.bits, sums.ends[1])
+    first = exp_row(theta[n], n, sums.bits, sums.far, sums.ends[0])
+    return top, first + exp_row(theta[n + 1], n, sums.bits, sums.far, sums.ends[1])
 
 
 @summing
@@ -138,7 +150,7 @@ def sum_labellings(theta, n, length, taken, sums):
     total = both + (length - 1) * top
     for t in range(length):
         token, row = sums.token[t], sums.before[t]
-        total += exp_row(theta[n + 2 + t], n, sums.bits, token)
+        total += exp_row(theta[n + 2 + t], n, sums.bits, sums.far, token)
         if t == 0:
             for k in range(len(row)):
                 row[k] = sums.ends[0, k]
@@ -148,6 +160,9 @@ def sum_labellings(theta, n, length, taken, sums):
         for k in range(len(row)):
             row[k] *= token[k]
             size += row[k]
+        if size < TINY:  # every way on was all but impossible until now
+            sums.far[0] = 1
+            size = TINY
         sums.shrink[t] = size
         total += np.log(size)
         size = 1.0 / size
@@ -157,6 +172,9 @@ def sum_labellings(theta, n, length, taken, sums):
     size = 0.0
     for k in range(n):
         size += row[k] * sums.ends[1, k]
+    if size < TINY:
+        sums.far[0] = 1
+        size = TINY
     total += np.log(size)
     for k in range(len(end)):
         end[k] = sums.ends[1, k] / size
@@ -171,12 +189,58 @@ def sum_labellings(theta, n, length, taken, sums):
             for k in range(len(weighted)):
                 weighted[k] = token[k] * after[k] * size
             times(weighted, n, sums.back, sums.after[t - 1])
+    if sums.far[0] != 0:
+        return sum_far_apart(theta, n, length, sums)
     return total
+
+
+@kernel
+def sum_far_apart(theta, n, length, sums):
+    """log Z, marginals and pairs in log space; ``before`` and ``after`` stay as found."""
+    ahead, behind = np.empty((length, n)), np.empty((length, n))
+    for k in range(n):
+        ahead[0, k] = theta[n, k] + theta[n + 2, k]
+        behind[length - 1, k] = theta[n + 1, k]
+    for t in range(1, length):
+        for k in range(n):
+            ahead[t, k] = log_sum(ahead[t - 1], theta[:n, k]) + theta[n + 2 + t, k]
+    for t in range(length - 1, 0, -1):
+        token = theta[n + 2 + t, :n] + behind[t]
+        for j in range(n):
+            behind[t - 1, j] = log_sum(token, theta[j, :n])
+    total = log_sum(ahead[length - 1], behind[length - 1])
+    for j in range(n):
+        for k in range(sums.pairs.shape[1]):
+            sums.pairs[j, k] = 0.0
+    for t in range(length):
+        for k in range(n):
+            sums.marginals[t, k] = np.exp(ahead[t, k] + behind[t, k] - total)
+            rest = theta[n + 2 + t, k] + behind[t, k] - total
+            for j in range(n):
+                if t > 0:
+                    sums.pairs[j, k] += np.exp(ahead[t - 1, j] + theta[j, k] + rest)
+    return total
+
+
+@kernel
+def log_sum(a, b):
+    """log sum_j exp(a_j + b_j)."""
+    top = -np.inf
+    for j in range(len(a)):
+        top = max(top, a[j] + b[j])
+    if top == -np.inf:
+        return top
+    total = 0.0
+    for j in range(len(a)):
+        total += np.exp(a[j] + b[j] - top)
+    return top + np.log(total)
 
 
 @summing
 def sum_pairs(n, length, sums):
     """pairs <- expected number of each transition, after :func:`sum_labellings`."""
+    if sums.far[0] != 0:
+        return  # sum_far_apart has done it
     pairs = sums.pairs
     for j in range(n):
         for k in range(pairs.shape[1]):

@@ -15,7 +15,15 @@ Requires, for every example i, weights w, labellings y and part scores theta:
     argmax(theta, scale) maximises value(theta, y) + scale * loss(y) over all outputs
     loss(true y) == 0 and loss(y) >= 0
 
-Ensures: every solver, every formulation, every check in ``maxmargin.testing``.
+Ensures: every solver, every check in ``maxmargin.testing``, and every formulation. With
+slack rescaling or quadratic slacks, a search through plain argmax() only bounds the
+largest violation: the certificate holds, but its gap closes no further than that bound.
+least_loss() makes the bound tighter, argmax_rescaled() makes the search exact.
+
+An array ``y`` that a function is given may be longer than the example: only its first
+``start[i + 1] - start[i]`` slots count, also where argmax() writes. Compiled code does
+not check indices: one out of range reads or destroys other memory. Uncompiled
+(``check_structure(..., compiled=False)``) it raises an error.
 
 Seven functions are required; the others have defaults and exist for speed.
 """

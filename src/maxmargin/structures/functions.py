@@ -7,6 +7,7 @@ on this batch (``kernel.run``) and call these methods.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from typing import Any, NamedTuple
@@ -15,8 +16,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.problem import check_problem
+from maxmargin.structures.rescale import violation
 
 SLOP = 1e-9
+APPROXIMATE = (
+    "if the search is approximate by design, set exact = False on the problem."
+)
 
 
 class Entry(NamedTuple):
@@ -29,25 +34,29 @@ class Entry(NamedTuple):
 
 
 class FunctionBatch:
-    """Examples of a :class:`maxmargin.Problem`; ``Y`` is None for prediction."""
+    """Examples of a :class:`maxmargin.Problem`.
 
-    def __init__(self, problem, X, Y=None, n_features=None):
+    ``asked`` is the problem as the user gave it, where a later fit has to compare: the
+    methods of ``problem`` itself may count or remember.
+    """
+
+    def __init__(self, problem, X, Y, asked=None):
         check_problem(problem)
         self.problem = problem
+        self.asked = asked
         self.exact = bool(getattr(problem, "exact", True))
         self.X, self.Y = X, Y
         self.start = np.arange(len(X) + 1, dtype=np.int64)
         self.y = np.zeros(len(X), np.int32)
-        self.n_features = n_features
+        self.n_features = None  # the first feature vector says it
         self.seconds = 0.0  # spent inside the user's functions
         self.w = None
         self.tables: list[dict[int, Entry]] = []
         self.numbers: list[dict] = []
-        if Y is not None:
-            for i in range(len(X)):
-                self.tables.append({})
-                self.numbers.append({})
-                self._check_truth(i)
+        for i in range(len(X)):
+            self.tables.append({})
+            self.numbers.append({})
+            self._check_truth(i)
 
     # the contract ------------------------------------------------------------------
 
@@ -81,12 +90,14 @@ class FunctionBatch:
         least = self._dot(truth)
         if best < least - SLOP * (1.0 + abs(best) + abs(least)):
             if self.exact:
+                name, what = "loss_augmented_argmax", "score plus loss"
+                if scale == 0.0:
+                    name, what = "argmax", "score"
                 raise ValueError(
-                    f"loss_augmented_argmax for sample {i} returned an output whose "
-                    f"score plus loss is {best / (scale or 1):.6g}, below the "
-                    f"{least / (scale or 1):.6g} of the true output, so it is not the "
-                    "maximum. Check the method and joint_feature; if the search is "
-                    "approximate by design, set exact = False on the problem."
+                    f"{name} for sample {i} returned an output whose {what} is "
+                    f"{best / (scale or 1):.6g}, below the {least / (scale or 1):.6g} of "
+                    "the true output, so it is not the maximum. Check the method and "
+                    f"joint_feature; {APPROXIMATE}"
                 )
             number = 0
         y[0] = number
@@ -128,21 +139,55 @@ class FunctionBatch:
         for i, table in enumerate(self.tables):
             kept = set(planes.labels[i * room : i * room + planes.count[i]].tolist())
             for number in [k for k in table if k not in kept and k != 0]:
-                entry = table.pop(number)
-                del self.numbers[i][_key(entry)]
+                del self.numbers[i][_key(table[number])]
+                del table[number]
 
-    def adopt(self, planes, old):
-        """Number the outputs of planes of an earlier batch of the same examples anew."""
-        room = planes.alpha.shape[1]
+    def outputs_of(self, planes) -> list[list]:
+        """The outputs of all planes but the true ones, by example."""
+        rows = planes.labels.reshape(planes.alpha.shape).tolist()
+        return [
+            [table[number].output for number in row[1:count]]
+            for table, row, count in zip(self.tables, rows, planes.count, strict=True)
+        ]
+
+    def adopt(self, planes, outputs) -> None:
+        """Number these outputs, of an earlier batch of the same examples, anew."""
+        rows = planes.labels.reshape(planes.alpha.shape)
         for i in range(len(self.X)):
-            for p in range(planes.count[i]):
-                output = old.output(i, planes.labels[i * room + p])
-                planes.labels[i * room + p] = 0 if p == 0 else self._number(i, output)
+            rows[i, 0] = 0
+            for p in range(1, planes.count[i]):
+                rows[i, p] = self._number(i, outputs[i][p - 1])
+
+    def check_maxima(self, w, form, mass, hinges) -> None:
+        """Compare the violations that the oracle found at w with those of argmax().
+
+        An oracle that misses the maximum makes the fit look better than it is: one that
+        always answers with the truth looks perfect.
+        """
+        view = self._view(w)
+        for i in np.flatnonzero(mass > 0).tolist():
+            entry = None
+            with contextlib.suppress(Exception):  # prediction will say so
+                entry = self._entry(i, self.problem.argmax(self.X[i], view))
+            if entry is None:
+                return
+            truth = self.tables[i][0]
+            a, b = (float(w[e.index] @ e.values) for e in (truth, entry))
+            found = violation(form, entry.loss, a - b)
+            slop = 1e-7 * (1.0 + abs(a) + abs(b) + entry.loss)
+            if found > hinges[i] + slop * max(1.0, entry.loss):
+                also = ""
+                if (form.slack or form.quadratic) and self.least_loss() > 0:
+                    also = ", and that no loss but zero is below smallest_loss"
+                raise ValueError(
+                    f"loss_augmented_argmax for sample {i} returned an output that is "
+                    "not the maximum: it reports a violation of at most "
+                    f"{hinges[i]:.6g}, but the output of argmax at the same weights "
+                    f"has one of {found:.6g}. Check that it adds the loss and tries "
+                    f"every output{also}; {APPROXIMATE}"
+                )
 
     # helpers -------------------------------------------------------------------------
-
-    def output(self, i, number):
-        return self.tables[i][int(number)].output
 
     def _check_truth(self, i):
         self._number(i, self.Y[i])
@@ -155,20 +200,7 @@ class FunctionBatch:
 
     def _number(self, i, output) -> int:
         """The number of this output in the table of example i."""
-        began = time.perf_counter()
-        index, values = self.features(i, output)
-        loss = self.problem.loss(self.Y[i], output)
-        self.seconds += time.perf_counter() - began
-        try:
-            loss = float(loss)
-        except (TypeError, ValueError):
-            loss = math.nan
-        if not math.isfinite(loss) or loss < 0:
-            raise ValueError(
-                f"loss() for sample {i} is {loss}, but losses must be finite numbers, "
-                "zero or more."
-            )
-        entry = Entry(output, index, values, loss)
+        entry = self._entry(i, output)
         key = _key(entry)
         numbers = self.numbers[i]
         if key not in numbers:
@@ -177,9 +209,29 @@ class FunctionBatch:
             self.tables[i][number] = entry
         return numbers[key]
 
+    def _entry(self, i, output) -> Entry:
+        """An output of example i with its features and loss, checked."""
+        began = time.perf_counter()
+        index, values = self.features(i, output)
+        loss = self.problem.loss(self.Y[i], output)
+        self.seconds += time.perf_counter() - began
+        number = _as_number(loss)
+        if number is None or not math.isfinite(number) or number < 0:
+            shown = repr(loss) if number is None else number
+            raise ValueError(
+                f"loss() for sample {i} is {shown}, but losses must be finite numbers, "
+                "zero or more."
+            )
+        return Entry(output, index, values, number)
+
     def features(self, i, output):
         """(index, values) of Psi(x_i, output), checked."""
         psi = self.problem.joint_feature(self.X[i], output)
+        if psi is None:
+            raise ValueError(
+                f"joint_feature for sample {i} returned None: it must return the vector "
+                "Psi(x, y)."
+            )
         if sp.issparse(psi):
             psi = psi.tocoo()
             if 1 not in psi.shape and psi.ndim == 2:
@@ -191,7 +243,6 @@ class FunctionBatch:
             where = (
                 psi.coords[-1] if psi.ndim == 1 or psi.shape[0] == 1 else psi.coords[0]
             )
-            dense = None
             index, values = where.astype(np.int64), psi.data.astype(np.float64)
         else:
             try:
@@ -229,6 +280,15 @@ class FunctionBatch:
         view = w.view()
         view.flags.writeable = False
         return view
+
+
+def _as_number(value) -> float | None:
+    if isinstance(value, (str, bytes)):  # float() would read them
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _key(entry: Entry):

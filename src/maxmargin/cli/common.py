@@ -1,0 +1,201 @@
+"""What the tasks of the command line share: outputs, models, time, Ctrl-C, warnings."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Collection, Iterator
+
+PICTURES = (".pdf", ".png", ".svg")
+
+
+def say(text: str) -> None:
+    """A remark beside the results: on standard error."""
+    print(f"maxmargin: {text}", file=sys.stderr)
+
+
+# outputs -----------------------------------------------------------------------------
+
+
+def check_output(path: str | None, what: str, endings: Collection[str] = ()) -> None:
+    """Refuse a file that cannot be written, before hours of work for it."""
+    if path is None:
+        return
+    if endings and os.path.splitext(path)[1].lower() not in endings:
+        raise ValueError(f"{what} {path} must end in {' or '.join(endings)}.")
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)
+    if not os.path.basename(path) or os.path.isdir(target):
+        raise ValueError(f"{what} {path} is a folder: name a file in it.")
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(
+            f"{what} {path} cannot be written: there is no folder "
+            f"{os.path.dirname(path) or folder}; make it first."
+        )
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(
+            f"{what} {path} cannot be written: you may not write to its folder."
+        )
+
+
+def check_picture(path: str | None) -> None:
+    """As `check_output`, and matplotlib must be there."""
+    from importlib.util import find_spec
+
+    check_output(path, "The picture", PICTURES)
+    if path is not None and find_spec("matplotlib") is None:
+        raise ImportError(
+            f"{path} cannot be drawn without matplotlib: install it with "
+            "pip install 'maxmargin[plot]'."
+        )
+
+
+def without_display() -> None:
+    """Pictures go to files: do not open a window, nor look for a screen."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+
+
+def save_figure(figure, path: str) -> None:
+    """Write a figure whole or not at all."""
+    import io
+
+    from maxmargin.data.text_files import write_raw
+
+    data = io.BytesIO()
+    figure.savefig(data, format=os.path.splitext(path)[1][1:].lower(), dpi=150)
+    write_raw(path, data.getvalue())
+
+
+# models ------------------------------------------------------------------------------
+
+
+def load_model(path: str, tasks: Collection[str]):
+    """The model in a file, and the task it was trained for."""
+    from maxmargin.model_file import load
+
+    if path == "-":
+        raise ValueError("a model is read from a file, not from standard input.")
+    model = load(path)
+    task = getattr(model, "notes", {}).get("task")
+    if task is None:
+        raise ValueError(
+            f"{path} holds a {type(model).__name__} that was saved from Python, so how "
+            "its files are written is not known: use it with maxmargin.load, or train "
+            "one with maxmargin train."
+        )
+    if task not in tasks:
+        raise ValueError(
+            f"{path} holds a model of the task {task!r}, which this maxmargin does not "
+            "know: upgrade it."
+        )
+    return model, task
+
+
+def certificate_sentence(model) -> str:
+    """What is proved about the training of a model."""
+    proof, passes = model.certificate_, model.n_iter_
+    after = f"after {passes} pass{'' if passes == 1 else 'es'}"
+    if not proof.exact or not proof.dual > 0:
+        return f"Training ended {after}; there is no certificate for this objective."
+    above = 100 * proof.gap / proof.dual
+    percent = f"{above:.2g}" if above < 10 else f"{above:.0f}"
+    return (
+        f"The objective is {proof.primal:.6g} {after}, at most {percent}% above the "
+        "smallest possible (proved)."
+    )
+
+
+# time, Ctrl-C, warnings --------------------------------------------------------------
+
+
+class Stopwatch:
+    """Seconds by name: ``watch("reading")`` gives the time since the last call a name."""
+
+    def __init__(self):
+        self.began = self._last = time.perf_counter()
+        self.seconds: dict[str, float] = {}
+
+    def __call__(self, name: str) -> None:
+        now = time.perf_counter()
+        self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
+        self._last = now
+
+    def move(self, source: str, target: str, seconds: float) -> None:
+        """Part of the time of one name belongs to another."""
+        self.seconds[source] = max(self.seconds.get(source, 0.0) - seconds, 0.0)
+        self.seconds[target] = self.seconds.get(target, 0.0) + seconds
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{name} {s:.2f}" for name, s in self.seconds.items())
+        total = time.perf_counter() - self.began
+        return f"Seconds: {parts}; {total:.2f} in all."
+
+
+class Interrupts:
+    """Remembers Ctrl-C, which ends a fit but not the program.
+
+    Within ``with Interrupts() as interrupts``, the fit that is running keeps its best
+    weights; the callback ends the fits after it, and counts those that were begun before.
+    """
+
+    def __init__(self):
+        self.seen = False
+        self.fits_begun = 0
+
+    def __enter__(self) -> Interrupts:
+        self._before = None
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._handle)
+        return self
+
+    def __exit__(self, *_) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _handle(self, *_):
+        self.seen = True
+        raise KeyboardInterrupt
+
+    @property
+    def callback(self):
+        def stop(row) -> bool:  # no method: a clone of it would be of another object
+            if row["iteration"] == 1 and not self.seen:
+                self.fits_begun += 1
+            return self.seen
+
+        return stop
+
+
+@contextlib.contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Warnings as remarks, without the places in the code where they arose."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        if not text.startswith("Training interrupted"):  # whoever did it knows
+            say(text)
+
+
+@contextlib.contextmanager
+def patience(quiet: bool, seconds: float = 5.0) -> Iterator[None]:
+    """Say why nothing happens, if nothing happens for a while."""
+    timer = threading.Timer(
+        seconds,
+        say,
+        ["encoding or compiling; the first run on a machine takes half a minute more."],
+    )
+    timer.daemon = True
+    if not quiet:
+        timer.start()
+    try:
+        yield timer
+    finally:
+        timer.cancel()

@@ -1,0 +1,261 @@
+"""``maxmargin train tag``: from a file to a model file."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from maxmargin.cli.common import (
+    Interrupts,
+    Stopwatch,
+    certificate_sentence,
+    check_output,
+    check_picture,
+    patience,
+    plain_warnings,
+    save_figure,
+    say,
+    without_display,
+)
+from maxmargin.cli.tag_files import Layout, Sample, separator_of
+
+if TYPE_CHECKING:
+    from maxmargin import SequenceTagger
+
+NOT_COLUMNS = "{} belongs to --format columns: files of features hold the features."
+
+
+def train(args) -> int:
+    """From a file to a model file."""
+    watch = Stopwatch()
+    Cs = _check_options(args)
+
+    from maxmargin import SequenceTagger, save
+    from maxmargin.cli import tag_choice
+    from maxmargin.metrics import scores
+
+    watch("importing")
+    features = _features(args)
+    layout, sample = _layout(args).read_training(args.train)
+    _check_template(features, sample, layout)
+    dev = layout.read(args.dev, sample.width, True) if args.dev else None
+    scheme, sample = _check_scheme(args, sample)
+    watch("reading")
+
+    interrupts = Interrupts()
+    tagger = SequenceTagger(
+        objective=args.objective,
+        features=_as_parameter(features),
+        scheme=scheme,
+        random_state=args.seed,
+        verbose=int(not args.quiet),
+        **_given(args, "C", "l1", "order", "min_count", "tol", "max_time", "n_jobs"),
+    )
+    tagger, chosen = _fit(args, tagger, sample, dev, Cs, interrupts, watch)
+    tagger.set_params(verbose=0, callbacks=None)
+    tagger.notes = _notes(args, layout, sample)
+    save(tagger, args.output)
+    watch("saving")
+    if args.plot:
+        from maxmargin.inspect import plot_convergence
+
+        without_display()
+        save_figure(plot_convergence(tagger), args.plot)
+        watch("drawing")
+    if not args.quiet:
+        if chosen:
+            print(tag_choice.table(chosen))
+        print(_summary(tagger, watch, args.output))
+        if dev is not None:
+            print(f"On {dev.raw.path}:\n{scores(dev.y, tagger.predict(dev.X))}")
+    if interrupts.seen:
+        say(f"interrupted; the best model so far is in {args.output}.")
+        return 130
+    return 0
+
+
+def _fit(args, tagger, sample: Sample, dev, Cs, interrupts, watch):
+    """The fitted tagger, and the scores of the values of C it was chosen from."""
+    from maxmargin.cli import tag_choice
+
+    chosen = []
+    with plain_warnings(), patience(args.quiet) as timer, interrupts:
+        tagger.set_params(callbacks=[interrupts.callback, lambda _: timer.cancel()])
+        if Cs and dev is not None:
+            tagger, chosen = tag_choice.best_on(tagger, sample, dev, Cs, interrupts)
+            seconds = sum(score.seconds for score in chosen)
+        else:
+            if Cs:
+                quiet = tagger.set_params(verbose=0)
+                chosen = tag_choice.cross_validate(
+                    quiet, sample, Cs, args.cv, interrupts, args.quiet
+                )
+                watch("choosing C")
+                C = chosen[tag_choice.best_of(chosen)].C
+                tagger.set_params(C=C, verbose=int(not args.quiet))
+            tagger.fit(sample.X, sample.y, sample_weight=sample.weights)
+            seconds = tagger.history_[-1]["seconds"]
+    watch("encoding")
+    watch.move("encoding", "training", seconds)
+    return tagger, chosen
+
+
+def _layout(args) -> Layout:
+    return Layout(
+        format=args.format,
+        separator=separator_of(args.separator),
+        encoding=args.encoding,
+        comment=args.comment,
+        label_column=args.label_column,
+    )
+
+
+def _notes(args, layout: Layout, sample: Sample) -> dict[str, Any]:
+    """What the other commands have to know."""
+    template = args.template and os.path.basename(args.template)
+    return {
+        "task": "tag",
+        **layout.notes(),
+        "file": os.path.basename(sample.raw.path),
+        "features": args.features or template,
+        "sentences": sample.n_sentences,
+        "tokens": sum(map(len, sample.y)),
+    }
+
+
+def _check_options(args) -> list[float]:
+    """All that can be said before reading; returns the values of C to choose from."""
+    from maxmargin.cli.tag_choice import USUAL
+
+    if args.output == "-":
+        raise ValueError("a model cannot be written to standard output: name a file.")
+    check_output(args.output, "The model")
+    check_picture(args.plot)
+    if args.path is None and args.cv is None:
+        return []
+    if args.cv is not None and args.dev is not None:
+        raise ValueError("choose C with --dev or with --cv, not with both.")
+    if args.C is not None:
+        raise ValueError("give one --C, or several with --path or --cv, not both.")
+    if args.path is None:
+        return list(USUAL)
+    if args.cv is None and args.dev is None:
+        raise ValueError(
+            "--path needs a way to choose among its values: --dev FILE or --cv 5."
+        )
+    try:
+        Cs = sorted({float(C) for C in args.path.split(",")})
+    except ValueError:
+        raise ValueError(
+            f"--path {args.path} is not a list of numbers, such as 0.01,0.1,1."
+        ) from None
+    return Cs
+
+
+def _features(args):
+    """A template, the name of a ready set, or None for files that hold features."""
+    from maxmargin.features.ready import READY_NAMES
+    from maxmargin.features.templates import parse_template
+
+    named = {"--template": args.template, "--features": args.features}
+    if args.format != "columns":
+        named["--min-count"] = args.min_count
+        for option, value in named.items():
+            if value is not None:
+                raise ValueError(NOT_COLUMNS.format(option))
+        return None
+    if (args.template is None) == (args.features is None):
+        raise ValueError(
+            "say what the features are: --template FILE, or --features with one of "
+            f"{', '.join(READY_NAMES)}."
+        )
+    if args.features is not None:
+        if args.features not in READY_NAMES:
+            raise ValueError(
+                f"--features {args.features} is not known; there are "
+                f"{', '.join(READY_NAMES)}. A file is given by --template."
+            )
+        return args.features
+    if not os.path.isfile(args.template):
+        raise FileNotFoundError(
+            f"There is no template file {args.template}: check its name and its folder."
+        )
+    from pathlib import Path
+
+    template = parse_template(Path(args.template))
+    if not args.quiet:
+        for note in template.notes:
+            say(f"{args.template}, {note}")
+    return template
+
+
+def _as_parameter(features):
+    """The text of a template, so that the model needs no other file."""
+    if features is None or isinstance(features, str):
+        return features
+    return features.text + "\n"  # without a line break it might look like a path
+
+
+def _check_template(features, sample: Sample, layout: Layout) -> None:
+    """What a template asks for must be there."""
+    if features is None or isinstance(features, str):
+        return
+    try:
+        features.check_columns(layout.n_columns - 1)
+    except ValueError as error:
+        raise ValueError(
+            f"{str(error).rstrip('.')} without that of the labels ({sample.raw.path})."
+        ) from None
+    for feature in features.features:
+        if any(part.view.macro == "g" for part in feature.parts):
+            raise ValueError(
+                f"{features.path}, line {feature.line}: {feature.name} reads a gazetteer, "
+                "which only Python can give (maxmargin.features.ColumnEncoder)."
+            )
+
+
+def _check_scheme(args, sample: Sample) -> tuple[str | None, Sample]:
+    """The scheme, and the labels as it wants them."""
+    if args.scheme is None:
+        if args.repair:
+            raise ValueError("--repair needs a scheme, such as --scheme BIO.")
+        return None, sample
+    from maxmargin.schemes import check_scheme, convert, guess_scheme
+
+    scheme = args.scheme
+    if scheme == "auto":
+        scheme = guess_scheme(sample.y) or scheme
+    if args.repair and scheme != "auto":
+        y = [convert(labels, scheme, scheme) for labels in sample.y]
+        repaired = sum(a != b for a, b in zip(y, sample.y, strict=True))
+        if repaired and not args.quiet:
+            say(f"{sample.raw.path}: {repaired} sentences broke the scheme; repaired.")
+        sample = sample._replace(y=y)
+    try:
+        check_scheme(sample.y, scheme, sample.where)
+    except ValueError as error:
+        here = str(error).replace(
+            "repair it with maxmargin.schemes.convert", "--repair"
+        )
+        raise ValueError(here) from None
+    return scheme, sample
+
+
+def _given(args, *names: str) -> dict[str, Any]:
+    """Options that were given; the estimator knows the defaults of the others."""
+    return {n: getattr(args, n) for n in names if getattr(args, n) is not None}
+
+
+def _summary(tagger: SequenceTagger, watch: Stopwatch, path: str) -> str:
+    notes = tagger.notes
+    size = os.path.getsize(path) / 1e6
+    return "\n".join(
+        [
+            f"Trained on {notes['file']}: {notes['sentences']:,} sentences, "
+            f"{notes['tokens']:,} tokens, {len(tagger.classes_)} labels, "
+            f"{tagger.coef_.shape[1]:,} features; C={tagger.C:g}.",
+            certificate_sentence(tagger),
+            str(watch),
+            f"Saved to {path} ({size:.1f} MB).",
+        ]
+    )
