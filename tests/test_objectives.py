@@ -87,7 +87,7 @@ class Listed:
         self.lead = self.scores - self.scores[self.is_truth][0]
         self.p = np.exp(self.scores - logsumexp(self.scores))
         self.log_p_truth = -logsumexp(self.lead)
-        self.share = float(batch.n_labels) ** -len(self.truth)
+        self.share = 0.5 ** len(self.truth)
 
     def marginals(self, n_labels):
         is_label = self.every[:, :, None] == np.arange(n_labels)

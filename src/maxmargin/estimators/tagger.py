@@ -52,7 +52,7 @@ class SequenceTagger(MaxMarginEstimator):
         - "hinge": one slack per sequence (structural SVM)
         - "log": -log p(y), the conditional random field
         - "marginal": -sum_t log p(y_t), decoded token by token
-        - "exponential": 1 / p(y) - 1, divided by the number of labellings
+        - "exponential": 1 / p(y) - 1, halved for every token
         - "hinge-per-output": one slack per sequence and labelling, for short sequences
         - "boosting": the exponential loss without 1/2 |w|^2, one weight per round, 200
           rounds: sparse weights, no certificate

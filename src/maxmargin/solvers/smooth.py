@@ -33,6 +33,7 @@ KINDS = {"log": LOG, "marginal": MARGINAL, "exponential": EXPONENTIAL}
 MEMORY = 6  # pairs of steps and changes of the gradient
 SHARDS = 4  # gradients are summed in this many parts, whatever the number of threads
 SLOPE = 1e-4
+WARM_UP = 30  # iterations on the log-loss before the exponential one
 FLAT = 1e-3  # |g| / |w| at which a fit without a dual bound ends, times tol
 
 
@@ -43,18 +44,20 @@ class SmoothTask(LogTask):
 
     def __init__(self, *args, kind: str, l1: float = 0.0, **kwargs):
         super().__init__(*args, **kwargs)
-        self.kind = KINDS[kind]
+        self.kind = self.last_kind = KINDS[kind]
         self.convex = kind != "marginal"
         self.l1 = l1
 
     def prepare(self) -> None:
-        self.value_and_gradient(self.weights(), stop=0)
-        sum_of_squares(self.weights()[:0])
+        theta, _ = self._scoring_buffers()
+        w, losses = self.weights(), np.zeros(self.n)
+        arguments = (w, theta, self.sums(), self.mass, losses, w)
+        gradient_range(self.batch, self.kind, 0, 0, *arguments)
+        sum_of_squares(w[:0])
 
-    def value_and_gradient(self, w, stop=None):
+    def value_and_gradient(self, w):
         """(objective without l1, its gradient)."""
         batch = self.batch
-        n = self.n if stop is None else stop
         losses = np.zeros(self.n)
         parts = {}
 
@@ -65,11 +68,11 @@ class SmoothTask(LogTask):
             gradient_range(batch, self.kind, lo, hi, *arguments)
             parts[lo] = gradient
 
-        over_ranges(part, batch.start[: n + 1], self.n_jobs, shards=SHARDS)
+        over_ranges(part, batch.start, self.n_jobs, shards=SHARDS)
         total = w.copy()
         for lo in sorted(parts):
             total += parts.pop(lo)
-        self.oracle_calls += n
+        self.oracle_calls += self.n
         return 0.5 * sum_of_squares(w) + float(self.mass @ losses), total
 
     def sweep(self, w, multiple=1.0) -> Sweep:
@@ -95,7 +98,11 @@ def norm1(w) -> float:
 
 
 class LBFGS:
-    """One iteration per step; ``stationary`` when there is nothing left to gain."""
+    """One iteration per step; ``stationary`` when there is nothing left to gain.
+
+    The exponential loss starts where some iterations on the log-loss end: at w = 0 a few
+    long sequences outweigh all others.
+    """
 
     update_seconds = 0.0
 
@@ -106,6 +113,7 @@ class LBFGS:
         self.estimate = np.inf
         self.stationary = False
         self.gradient = None
+        self.warm = False
         self.steps: list = []
         self.changes: list = []
 
@@ -118,8 +126,20 @@ class LBFGS:
     def learn_from(self, sweep) -> None:
         pass
 
+    def _warm_up(self) -> None:
+        task = self.task
+        task.kind = LOG
+        for _ in range(WARM_UP):
+            self.step()
+        task.kind = task.last_kind
+        self.gradient, self.steps, self.changes = None, [], []
+        self.dual, self.stationary = 0.0, False
+
     def step(self) -> None:
         task = self.task
+        if self.gradient is None and task.kind == EXPONENTIAL and not self.warm:
+            self.warm = True
+            self._warm_up()
         if self.gradient is None:
             self.smooth, self.gradient = task.value_and_gradient(self.w)
             self.estimate = self.smooth + task.l1 * norm1(self.w)

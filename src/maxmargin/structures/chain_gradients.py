@@ -4,7 +4,7 @@ With p the distribution exp(score) / Z over labellings and y the truth:
 
     log          -log p(y)                            bounds the zero-one loss / log 2
     marginal     -sum_t log p(y_t)                    bounds the Hamming loss / log 2
-    exponential  s (1 / p(y) - 1), s = labels^-T      bounds the share of labellings
+    exponential  s (1 / p(y) - 1), s = 2^-T           bounds s times the labellings
                                                       ranked above the truth
 
 (Altun, Hofmann & Johnson 2003; Kakade, Teh & Roweis 2002 for the marginal loss.) Every
@@ -26,6 +26,7 @@ from maxmargin.structures.chain_sums import (
 from maxmargin.structures.contract import score, value
 
 LOG, MARGINAL, EXPONENTIAL = 0, 1, 2
+SHRINK = np.log(2.0)  # per token, so that long sequences do not outweigh all others
 LARGEST = 300.0  # exponents are cut here: beyond it the loss is a plane
 
 
@@ -44,7 +45,7 @@ def loss_and_gradient(batch, i, kind, theta, sums):
     found = max(total - value(batch, i, theta, truth), 0.0)
     factor = 1.0
     if kind == EXPONENTIAL:
-        least = -length * np.log(float(n))
+        least = -length * SHRINK
         factor = np.exp(min(found + least, LARGEST))
         found = factor - np.exp(least)
         found = max(found, 0.0)
