@@ -45,6 +45,7 @@ class Encoded:
     dtype: Any
     weights: np.ndarray  # sample weights
     attributes: dict = field(default_factory=dict)
+    feature_of_row: np.ndarray | None = None  # if features were renumbered for training
 
 
 class MaxMarginEstimator(BaseEstimator):

@@ -368,6 +368,7 @@ class SequenceTagger(MaxMarginEstimator):
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         from maxmargin.structures.chain import make_batch
+        from maxmargin.structures.layout import by_frequency, padded_width
 
         X, y = check_samples(self._input(X), y)
         weights = check_weights(sample_weight, len(y))
@@ -400,6 +401,7 @@ class SequenceTagger(MaxMarginEstimator):
         d = tokens.n_features
         if self.order == 0:
             weights = np.repeat(weights, np.diff(tokens.start))
+        tokens, feature_of_row = by_frequency(tokens, padded_width(len(labels)))
         cut = self._cut(tokens)
         batch = make_batch(cut, d, flat, cost, barrier, zero_one, dtype, spans)
         batch = self._raise_order(batch)
@@ -414,6 +416,7 @@ class SequenceTagger(MaxMarginEstimator):
             dtype,
             weights,
             attributes,
+            feature_of_row,
         )
 
     def _span_tables(self, labels):
@@ -442,6 +445,11 @@ class SequenceTagger(MaxMarginEstimator):
 
     def _install(self, encoded: Encoded, w) -> None:
         batch = encoded.batch
+        if encoded.feature_of_row is not None:
+            rows = w.reshape(-1, batch.width)
+            w = rows.copy()
+            w[encoded.feature_of_row] = rows[: batch.n_features]
+            w = w.ravel()
         self._set_weights(w, batch.n_labels, batch.n_features, batch.width)
 
     def _set_weights(self, w, k, d, width) -> None:

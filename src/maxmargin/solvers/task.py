@@ -57,7 +57,11 @@ class Task:
         return getattr(self.batch, "exact", True)
 
     def weights(self) -> np.ndarray:
-        return np.zeros(self.n_weights, self.dtype)
+        # Written at once: pages of lazily zeroed memory that are read first and written
+        # later fault twice, in the middle of the first pass.
+        w = np.empty(self.n_weights, self.dtype)
+        w.fill(0)
+        return w
 
     def buffers(self) -> Buffers:
         """Working memory for one worker that takes steps."""
