@@ -142,6 +142,26 @@ def test_gradients_are_finite_differences(kind, seed, wall, n_labels):
         assert gradient @ direction == pytest.approx(slope, abs=1e-7 * size)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_marginal_gradient_where_scores_are_far_apart(seed):
+    batch, n_weights = chain(seed, LENGTHS, 3, wall=0.3)
+    task = smooth_task(batch, n_weights, "marginal")
+    w = weights(batch, n_weights, seed, 100.0)
+    value, gradient = task.value_and_gradient(w)
+    enumerated = 0.5 * w @ w
+    for x in listed(batch, w):
+        for t, k in enumerate(x.truth):
+            enumerated -= logsumexp(x.scores[x.every[:, t] == k]) - logsumexp(x.scores)
+    assert value == pytest.approx(enumerated, rel=1e-9)
+    for direction in np.random.default_rng(seed).normal(size=(4, n_weights)):
+        h = 1e-4
+        up = task.value_and_gradient(w + h * direction)[0]
+        down = task.value_and_gradient(w - h * direction)[0]
+        size = np.linalg.norm(gradient) * np.linalg.norm(direction)
+        slope = (up - down) / (2 * h)
+        assert gradient @ direction == pytest.approx(slope, abs=1e-5 * size)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_entry_of_a_gradient(kind):
     """Coordinate by coordinate, against enumeration, the padding included."""

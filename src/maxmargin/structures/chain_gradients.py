@@ -18,7 +18,9 @@ import numpy as np
 
 from maxmargin.kernel import inlined, kernel, summing
 from maxmargin.structures.chain_sums import (
+    TINY,
     exp_transitions,
+    sum_far_apart,
     sum_labellings,
     sum_pairs,
     times,
@@ -41,6 +43,11 @@ def loss_and_gradient(batch, i, kind, theta, sums):
     total = sum_labellings(theta, n, length, taken, sums)
     sum_pairs(n, length, sums)
     if kind == MARGINAL:
+        far = sums.far[0] != 0
+        for t in range(length):
+            far = far or sums.marginals[t, truth[t]] < TINY
+        if far:
+            return marginal_far_apart(theta, n, length, truth, total, sums)
         return marginal_gradient(n, length, truth, sums)
     found = max(total - value(batch, i, theta, truth), 0.0)
     factor = 1.0
@@ -112,6 +119,25 @@ def marginal_gradient(n, length, truth, sums):
         for k in range(width):
             row[k] *= vector[k]
     return found
+
+
+@kernel
+def marginal_far_apart(theta, n, length, truth, total, sums):
+    """The same by one sum in log space per token, for scores that are far apart."""
+    tokens, pairs = length * sums.marginals, length * sums.pairs
+    clamped = theta[: n + 2 + length].copy()
+    found = 0.0
+    for t in range(length):
+        for k in range(n):
+            if k != truth[t]:
+                clamped[n + 2 + t, k] = -np.inf
+        found += total - sum_far_apart(clamped, n, length, sums)
+        tokens -= sums.marginals
+        pairs -= sums.pairs
+        clamped[n + 2 + t] = theta[n + 2 + t]
+    sums.marginals[:] = tokens
+    sums.pairs[:] = pairs
+    return max(found, 0.0)
 
 
 @summing
