@@ -49,6 +49,20 @@ def test_min_count_drops_rare_features():
     assert "U00:cat" not in names
 
 
+def test_word_lists_vectors_and_hashing(tmp_path):
+    vectors = {"dog": np.array([1.0, 0.0]), "cat": np.array([0.9, 0.1])}
+    options = {"gazetteers": {"animals": {"dog", "cat"}}, "dense": {0: vectors}}
+    text = TEMPLATE + "U03:%g[0,0,animals]\n"
+    model = SequenceTagger(features=text, feature_options=options).fit(ROWS, TAGS)
+    assert "U03:animals" in model.feature_names_
+    save(model, tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.predict(ROWS) == model.predict(ROWS)
+    hashed = SequenceTagger(features=TEMPLATE, feature_options={"hash_bits": 10})
+    assert hashed.fit(ROWS, TAGS).coef_.shape[1] == 1024
+    assert hashed.predict(ROWS) == TAGS
+
+
 @pytest.mark.parametrize("objective", ["hinge", "log"])
 def test_order_zero_labels_every_token_on_its_own(objective):
     model = SequenceTagger(features="U00:%x[0,0]", order=0, objective=objective, C=10)
@@ -181,6 +195,9 @@ def test_posterior_decoding_takes_the_largest_marginals():
         (dict(features="U00:%q[0,0]"), "%q"),
         (dict(features="U00:%x[0,7]"), "column"),
         (dict(min_count=0, features=TEMPLATE), "min_count"),
+        (dict(feature_options=[]), "feature_options"),
+        (dict(feature_options={"bits": 3}), "gazetteers, dense, hash_bits"),
+        (dict(feature_options={"hash_bits": 8}, features=None), "needs features"),
     ],
 )
 def test_settings_that_cannot_be(settings, message):

@@ -24,6 +24,7 @@ A class that can be saved
 
 * is listed in ``_CLASSES`` below under its ``_model_name`` (a class attribute). When
   the meaning of its state changes, it gets a new name: ``"MulticlassSVM.v2"``;
+* may name parameters that its state holds anyway in ``_params_in_state``;
 * has ``get_params(deep=False)`` and is recognised by scikit-learn's
   ``check_is_fitted`` once it is fitted;
 * has ``model._get_state() -> (arrays, state)``: ``arrays`` maps names to numpy arrays
@@ -220,7 +221,8 @@ def _pack(model: Any) -> bytearray:
     params = {}
     for key, value in model.get_params(deep=False).items():
         try:
-            params[key] = _encode(value)
+            kept = key in getattr(cls, "_params_in_state", ())
+            params[key] = None if kept else _encode(value)
         except _Refused as reason:
             plain = "an int or None" if key == "random_state" else "a plain value"
             raise ValueError(

@@ -34,6 +34,8 @@ from maxmargin.estimators.tag_input import (
 from maxmargin.losses import cost_table
 from maxmargin.schemes import check_scheme, forbidden_transitions, guess_scheme
 
+FEATURE_OPTIONS = ("gazetteers", "dense", "hash_bits")
+
 
 class SequenceTagger(MaxMarginEstimator):
     """Label every token of a sequence: hidden Markov SVM, CRF and their relatives.
@@ -65,6 +67,9 @@ class SequenceTagger(MaxMarginEstimator):
         set ("chunking", "ner", "pos"); see ``docs/features.md``. None: X holds features.
     min_count : int, default 1
         With ``features``, leave out features seen fewer times in training.
+    feature_options : dict or None
+        More for :class:`maxmargin.features.ColumnEncoder`: ``gazetteers`` (word lists),
+        ``dense`` (word vectors beside the sparse features), ``hash_bits``.
     order : 0, 1 or 2, default 1
         1 learns transitions between labels, 2 also weights of three labels in a row, 0
         labels every token on its own. 2 needs the hinge, the perceptron or
@@ -116,6 +121,7 @@ class SequenceTagger(MaxMarginEstimator):
     """
 
     _model_name = "SequenceTagger.v1"
+    _params_in_state = ("feature_options",)
 
     def __init__(
         self,
@@ -124,6 +130,7 @@ class SequenceTagger(MaxMarginEstimator):
         loss="hamming",
         features=None,
         min_count=1,
+        feature_options=None,
         order=1,
         scheme=None,
         forbidden=None,
@@ -146,6 +153,7 @@ class SequenceTagger(MaxMarginEstimator):
         self.loss = loss
         self.features = features
         self.min_count = min_count
+        self.feature_options = feature_options
         self.order = order
         self.scheme = scheme
         self.forbidden = forbidden
@@ -353,6 +361,16 @@ class SequenceTagger(MaxMarginEstimator):
     def _settings(self):
         check_objective(self)
         self._decoding()
+        options = self.feature_options
+        if options is not None and not (
+            isinstance(options, dict) and set(options) <= set(FEATURE_OPTIONS)
+        ):
+            raise ValueError(
+                f"feature_options={options!r} is not possible: it must be None or a dict "
+                f"of {', '.join(FEATURE_OPTIONS)}."
+            )
+        if options and self.features is None:
+            raise ValueError("feature_options needs features, a template or a name.")
         return super()._settings()
 
     def _solver_name(self) -> str:
@@ -435,7 +453,8 @@ class SequenceTagger(MaxMarginEstimator):
 
         if self.features is None:
             return TokenEncoder()
-        return ColumnEncoder(self.features, min_count=self.min_count)
+        options = getattr(self, "feature_options", None) or {}
+        return ColumnEncoder(self.features, min_count=self.min_count, **options)
 
     @property
     def feature_names_(self):
