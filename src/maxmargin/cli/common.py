@@ -63,13 +63,16 @@ def without_display() -> None:
 
 
 def save_figure(figure, path: str) -> None:
-    """Write a figure whole or not at all."""
+    """Write a figure whole or not at all, and close it."""
     import io
+
+    from matplotlib import pyplot
 
     from maxmargin.data.text_files import write_raw
 
     data = io.BytesIO()
     figure.savefig(data, format=os.path.splitext(path)[1][1:].lower(), dpi=150)
+    pyplot.close(figure)
     write_raw(path, data.getvalue())
 
 
