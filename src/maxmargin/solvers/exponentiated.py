@@ -39,6 +39,7 @@ from maxmargin.structures.contract import score
 CONFIDENCE = 9.0  # score of the true labels in the first theta_i
 FIRST_STEP = 0.3
 RETRIES = 4
+LEAST_STEP = 1e-9  # smaller steps drown in rounding
 
 
 class Gibbs(NamedTuple):
@@ -291,7 +292,7 @@ def exponentiated_pass(batch, gibbs, theta, sums, order, mass, eta, w, gaps):
             step = min(max(best, 0.1 * step), 0.5 * step)
         if gain < 0.0:
             add_change(batch, gibbs, i, c, sums, change, w)
-            eta[i] = step
+            eta[i] = max(step, LEAST_STEP)
             continue
         gaps[i] = 0.5 * c * variance
         gained += gain
@@ -306,7 +307,7 @@ def exponentiated_pass(batch, gibbs, theta, sums, order, mass, eta, w, gaps):
             for k in range(n):
                 own_row[k] += own_row.dtype.type(step) * (goal[k] - own_row[k])
         keep_sums(batch, gibbs, i, sums)
-        eta[i] = min(max(best, 1e-9), 1.0)
+        eta[i] = min(max(best, LEAST_STEP), 1.0)
     return gained
 
 
