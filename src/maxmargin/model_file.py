@@ -45,7 +45,6 @@ of strings are better kept as one uint8 array.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import importlib
 import json
@@ -53,6 +52,8 @@ import math
 import os
 import stat
 from typing import TYPE_CHECKING, Any
+
+from maxmargin.atomic import replace_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -149,7 +150,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"Cannot save to '{path}': its directory does not exist. "
             "Create the directory first."
         )
-    _write(target, _pack(model))
+    replace_file(target, _pack(model))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -298,24 +299,6 @@ def _plain_array(name: Any, array: Any) -> np.ndarray:
         raise _Refused(f"its array '{name}' has type {found}, which is not supported")
     # Not ascontiguousarray, which would turn a 0-d array into a 1-d one.
     return np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
-
-
-def _write(target: str, data: bytearray) -> None:
-    """Write a file atomically, with the permissions that plain open() would give."""
-    folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".maxmargin-{os.urandom(8).hex()}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if os.path.exists(target):
-            os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
-        os.replace(temporary, target)
-    except BaseException:  # also KeyboardInterrupt: leave no litter behind
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
 def _library_version() -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import codecs
-import contextlib
 import gzip
 import os
-import stat
 import sys
 import zlib
 from typing import NamedTuple
+
+from maxmargin.atomic import replace_file
 
 STDIN = "standard input"  # its name in messages
 
@@ -160,14 +160,4 @@ def write_raw(path: str | os.PathLike, data: bytes) -> None:
         raise FileNotFoundError(
             f"{name} cannot be written: there is no folder {folder}; make it first."
         )
-    temporary = os.path.join(folder, f".maxmargin-{os.urandom(8).hex()}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-        if os.path.exists(target):
-            os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
-        os.replace(temporary, target)
-    except BaseException:  # also KeyboardInterrupt: leave no litter behind
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+    replace_file(target, data)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.atomic import replace_file
 from maxmargin.schemes import guess_scheme, spans
 
 ORDERS = ("first", "uncertain")
@@ -293,8 +294,6 @@ def _chances(i, table, labels, number) -> np.ndarray:
 
 def write_file(path: str | os.PathLike, data: bytes) -> None:
     """Replace a file at once, or leave it as it was."""
-    from maxmargin.model_file import _write
-
     path = os.fsdecode(path)
     target = os.path.realpath(path)
     if os.path.lexists(target) and not os.path.isfile(target):
@@ -303,4 +302,4 @@ def write_file(path: str | os.PathLike, data: bytes) -> None:
         raise FileNotFoundError(
             f"Cannot write '{path}': its directory does not exist. Create it first."
         )
-    _write(target, data)
+    replace_file(target, data)

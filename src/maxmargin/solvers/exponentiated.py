@@ -209,27 +209,6 @@ def change_dot(new, old, scores, n):
     return total
 
 
-@summing
-def change_own(batch, gibbs, i, sums):
-    """<new expectations - old ones, theta_i>."""
-    n = batch.n_labels
-    first = batch.start[i]
-    last = batch.start[i + 1] - 1
-    own = gibbs.steps[i]
-    total = 0.0
-    for j in range(n):
-        total += change_dot(sums.pairs[j], gibbs.pairs[i, j], own[j], n)
-    total += change_dot(sums.marginals[0], gibbs.marginals[first], own[n], n)
-    total += change_dot(
-        sums.marginals[last - first], gibbs.marginals[last], own[n + 1], n
-    )
-    for t in range(last - first + 1):
-        total += change_dot(
-            sums.marginals[t], gibbs.marginals[first + t], gibbs.tokens[first + t], n
-        )
-    return total
-
-
 @inlined
 def add_change(batch, gibbs, i, factor, sums, change, w):
     """w += factor * (new expectations - old ones), feature by feature."""
@@ -277,7 +256,9 @@ def exponentiated_pass(batch, gibbs, theta, sums, order, mass, eta, w, gaps):
             blend_scores(batch, gibbs, i, theta, step, mixed)
             entropy = take_sums(batch, gibbs, i, mixed, sums, False)
             along = change_times(batch, gibbs, i, theta, sums)
-            variance = max((along - change_own(batch, gibbs, i, sums)) / step, 0.0)
+            blend_scores(batch, gibbs, i, theta, 0.0, mixed)  # theta_i itself
+            own = change_times(batch, gibbs, i, mixed, sums)
+            variance = max((along - own) / step, 0.0)
             add_change(batch, gibbs, i, -c, sums, change, w)
             score(batch, i, w, mixed)
             after = change_times(batch, gibbs, i, mixed, sums)

@@ -57,7 +57,13 @@ class SmoothTask(LogTask):
 
     def value_and_gradient(self, w):
         """(objective without l1, its gradient)."""
-        batch = self.batch
+        losses, total = self._losses_and_pull(w)
+        total += w
+        self.oracle_calls += self.n
+        return 0.5 * sum_of_squares(w) + float(self.mass @ losses), total
+
+    def _losses_and_pull(self, w):
+        """(loss of every example, sum_i C_i dloss_i / dw)."""
         losses = np.zeros(self.n)
         parts = {}
 
@@ -65,27 +71,19 @@ class SmoothTask(LogTask):
             theta, _ = self._scoring_buffers()
             gradient = np.zeros(self.n_weights, self.dtype)
             arguments = (w, theta, self.sums(), self.mass, losses, gradient)
-            gradient_range(batch, self.kind, lo, hi, *arguments)
+            gradient_range(self.batch, self.kind, lo, hi, *arguments)
             parts[lo] = gradient
 
-        over_ranges(part, batch.start, self.n_jobs, shards=SHARDS)
-        total = w.copy()
+        over_ranges(part, self.batch.start, self.n_jobs, shards=SHARDS)
+        total = np.zeros_like(w)
         for lo in sorted(parts):
             total += parts.pop(lo)
-        self.oracle_calls += self.n
-        return 0.5 * sum_of_squares(w) + float(self.mass @ losses), total
+        return losses, total
 
     def sweep(self, w, multiple=1.0) -> Sweep:
-        losses = np.zeros(self.n)
-
-        def part(lo, hi):
-            theta, _ = self._scoring_buffers()
-            scratch = np.zeros(self.n_weights, self.dtype)
-            arguments = (w, theta, self.sums(), self.mass, losses, scratch)
-            gradient_range(self.batch, self.kind, lo, hi, *arguments)
-
-        over_ranges(part, self.batch.start, self.n_jobs, shards=SHARDS)
+        """At w only: ``scalable`` is False, so no multiple is ever asked for."""
         empty = np.zeros(self.n)
+        losses, _ = self._losses_and_pull(w)
         return Sweep(losses, empty, empty, np.zeros(0, np.int32))
 
     def primal(self, w, multiple=1.0):
