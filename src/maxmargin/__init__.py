@@ -10,7 +10,10 @@ import importlib
 __version__ = "0.1.0"
 
 _WHERE = {
+    "DynamicProgram": "maxmargin.dynamic_program",
     "HMMTagger": "maxmargin.estimators.hmm",
+    "Hypergraph": "maxmargin.hypergraph",
+    "HypergraphBuilder": "maxmargin.hypergraph_builder",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
     "Problem": "maxmargin.problem",
     "SequenceTagger": "maxmargin.estimators.tagger",

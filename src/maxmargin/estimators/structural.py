@@ -101,6 +101,8 @@ class StructuralSVM(MaxMarginEstimator):
             w = self.coef_.view()
             w.flags.writeable = False
             return [self.structure_.argmax(x, w) for x in X]
+        if hasattr(self.structure_, "predict"):
+            return self.structure_.predict(X, self.coef_, self._threads())
         from maxmargin.structures.decode import decode
 
         batch = self.structure_.encode(X)
@@ -111,11 +113,47 @@ class StructuralSVM(MaxMarginEstimator):
             for i in range(len(X))
         ]
 
+    def predict_k_best(self, X, k: int) -> list[list[tuple[Any, float]]]:
+        """The k best outputs of every input with their scores, best first.
+
+        For structures that rank outputs, such as a :class:`maxmargin.DynamicProgram`.
+        """
+        ask = self._asked("predict_k_best")
+        X = _listed("X", X, "inputs")
+        if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
+            raise ValueError(
+                f"k={k!r} is not possible: it must be a whole number >= 1."
+            )
+        return ask(X, self.coef_, int(k), self._threads())
+
+    def predict_marginals(self, X) -> list[Any]:
+        """Probabilities of parts under exp(score) / Z, for structures that know them.
+
+        Scores of a maximum-margin model are not calibrated: these rank the parts, but
+        0.9 need not mean right nine times out of ten.
+        """
+        ask = self._asked("predict_marginals")
+        return ask(_listed("X", X, "inputs"), self.coef_, self._threads())
+
+    def _asked(self, name):
+        """The method of that name of a structure which offers it."""
+        check_is_fitted(self, "coef_")
+        method = getattr(self.structure_, name, None)
+        if method is None:
+            raise NotImplementedError(
+                f"{type(self.structure_).__name__} has no {name}(): only some "
+                "structures, such as a DynamicProgram, can answer this."
+            )
+        return method
+
     def score(self, X, y, sample_weight=None) -> float:
         """Minus the average loss of the predictions: greater is better."""
         check_is_fitted(self, "coef_")
         X, y = _check_lengths(X, y)
         weights = check_weights(sample_weight, len(X))
+        if hasattr(self.structure_, "losses"):  # of outputs that need x to be compared
+            losses = self.structure_.losses(X, y, self.predict(X))
+            return -float(np.average(losses, weights=weights))
         loss = getattr(self.structure_, "loss", None)
         if loss is None:
             from maxmargin.structures.base import missing_loss
