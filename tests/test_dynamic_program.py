@@ -123,11 +123,14 @@ def test_costs_of_ones_own():
     def tokens(y):
         return [k for begin, end, k in y for _ in range(begin, end)]
 
+    program = model.structure_
+    untrained = program.predict(X, np.zeros_like(model.coef_))
     wrong = [
         np.sum(np.not_equal(tokens(a), tokens(b)))
-        for a, b in zip(Y, model.predict(X), strict=True)
+        for a, b in zip(Y, untrained, strict=True)
     ]
-    assert -model.score(X, Y) == pytest.approx(np.mean(wrong))
+    assert program.losses(X, Y, untrained) == wrong
+    assert np.mean(wrong) > 1 > -model.score(X, Y)
     for rescaling, penalty in (("slack", "linear"), ("slack", "quadratic")):
         params = dict(rescaling=rescaling, penalty=penalty, tol=1e-4, max_iter=5000)
         exact = StructuralSVM(TokenCosts(), C=1.0, **params).fit(X, Y)
