@@ -51,8 +51,9 @@ def random_example(rng, n_weights, costs) -> Example:
         "whole": rng.integers(0, 4, size=graph.n_parts).astype(float),
         "real": np.abs(rng.normal(size=graph.n_parts)),
         "signed": rng.integers(-2, 3, size=graph.n_parts).astype(float),
+        "mixed": rng.normal(size=graph.n_parts),
     }[costs]
-    if costs == "signed":  # any costs do, if the truth is the cheapest
+    if costs in ("signed", "mixed"):  # any costs do, if the truth is the cheapest
         sums = [cost[[p for p in graph.part[d] if p >= 0]].sum() for d in all_of_them]
         truth = all_of_them[int(np.argmin(sums))]
     else:

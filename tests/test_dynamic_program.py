@@ -1,6 +1,9 @@
 """Dynamic programmes of users: training, predictions, and mistakes told plainly."""
 
+import doctest
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -8,6 +11,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
+import maxmargin.dynamic_program
+import maxmargin.hypergraph
 from maxmargin import (
     DynamicProgram,
     Hypergraph,
@@ -135,6 +140,31 @@ def test_costs_of_ones_own():
         params = dict(rescaling=rescaling, penalty=penalty, tol=1e-4, max_iter=5000)
         exact = StructuralSVM(TokenCosts(), C=1.0, **params).fit(X, Y)
         assert exact.converged_
+
+
+@pytest.mark.parametrize("solver", ["perceptron", "passive-aggressive", "subgradient"])
+def test_baselines_train_too(solver):
+    X, Y = segments()
+    model = StructuralSVM(Segments(), solver=solver).fit(X, Y)
+    assert model.score(X, Y) > -1.0
+
+
+def test_warm_starts_and_paths(model):
+    X, Y = segments()
+    models = StructuralSVM(Segments(), warm_start=True).path(X, Y, [0.1, 1.0])
+    primal = models[1].certificate_.primal
+    assert primal == pytest.approx(model.certificate_.primal, rel=0.02)
+    assert models[1].fit(X, Y).n_iter_ <= 2  # nothing is left to do
+
+
+def test_docstrings_run():
+    assert doctest.testmod(maxmargin.hypergraph).failed == 0
+    assert doctest.testmod(maxmargin.dynamic_program).failed == 0
+
+
+def test_graphs_do_not_load_the_compiler_before_they_are_used():
+    code = "import sys, maxmargin.dynamic_program; assert 'numba' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_an_array_graph_is_as_good_as_a_builder(model):

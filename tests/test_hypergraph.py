@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from maxmargin import Hypergraph, HypergraphBuilder
 from maxmargin.formulation import make_form
+from maxmargin.structures import hypergraph_batch
 from maxmargin.structures.hypergraph_batch import k_best, make_batch, marginals
 from maxmargin.testing import FORMULATIONS, _Asker, check_solver, check_structure
 
 SEEDS = st.integers(0, 10**6)
-COSTS = ("whole", "real", "signed")
+COSTS = ("whole", "real", "signed", "mixed")
 
 
 # the contract ------------------------------------------------------------------------
@@ -56,6 +57,14 @@ def test_rescaled_search_is_exact_where_costs_are_whole_numbers(seed, costs):
             )
             assert calls == 1
             assert tuple(y) in {tuple(z) for z in outputs}
+
+
+def test_large_tables_are_left_to_the_search_with_bounds(monkeypatch):
+    monkeypatch.setattr(hypergraph_batch, "MOST_COUNTING", 0.0)
+    batch = random_batch(1)
+    assert not batch.counted.any()
+    assert batch.least == 1.0
+    check_structure(batch, 6, enumerate_hypergraph)
 
 
 def test_solvers_agree():
