@@ -9,6 +9,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
+_ESCAPES = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-"}
+_ESCAPES |= {"{": "-LCB-", "}": "-RCB-"}
+_UNESCAPES = {escape: bracket for bracket, escape in _ESCAPES.items()}
 _TOKEN = re.compile(r"\(\s*[^\s()]*|\)|[^\s()]+")
 
 
@@ -94,3 +97,21 @@ def position(text: str, number: int) -> int:
 
 def _short(token: str) -> str:
     return repr(token if len(token) <= 40 else token[:37] + "...")
+
+
+# words -------------------------------------------------------------------------------
+
+
+def escape(word: str) -> str:
+    """A word with brackets as the Penn treebank writes it: ( is -LRB-, [ is -LSB-."""
+    return "".join(_ESCAPES.get(letter, letter) for letter in word)
+
+
+def unescape(word: str) -> str:
+    """-LRB- and its relatives as the brackets that they stand for."""
+    return re.sub(r"-[LR][RSC]B-", lambda found: _UNESCAPES[found[0]], word)
+
+
+def plain(word: str) -> str:
+    """A word that can stand between brackets."""
+    return word.replace("(", "-LRB-").replace(")", "-RRB-")

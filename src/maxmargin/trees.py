@@ -11,12 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from maxmargin.brackets import build, position
+from maxmargin.brackets import build, plain, position
 
 _SPACE = re.compile(r"\s")
-_ESCAPES = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-"}
-_ESCAPES["}"] = "-RCB-"
-_UNESCAPES = {escape: bracket for bracket, escape in _ESCAPES.items()}
 
 
 class Tree:
@@ -227,7 +224,7 @@ class Tree:
             if node is None:
                 pieces[-1] += ")"
             elif node.is_preterminal:
-                pieces.append(f"({node.label} {_plain(node.children[0])})")
+                pieces.append(f"({node.label} {plain(node.children[0])})")
             else:
                 pieces.append(f"({node.label}")
                 stack.append(None)
@@ -335,23 +332,8 @@ def _unflatten(flat: tuple) -> Tree:
     return results[0]
 
 
-def escape(word: str) -> str:
-    """A word with brackets as the Penn treebank writes it: ( is -LRB-, [ is -LSB-."""
-    return "".join(_ESCAPES.get(letter, letter) for letter in word)
-
-
-def unescape(word: str) -> str:
-    """-LRB- and its relatives as the brackets that they stand for."""
-    return re.sub(r"-[LR][RSC]B-", lambda found: _UNESCAPES[found[0]], word)
-
-
-def _plain(word: str) -> str:
-    """A word that can stand between brackets."""
-    return word.replace("(", "-LRB-").replace(")", "-RRB-")
-
-
 def _word(node: Tree) -> str:
-    return _plain(node.children[0])
+    return plain(node.children[0])
 
 
 def import_nltk():
