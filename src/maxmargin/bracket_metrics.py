@@ -15,12 +15,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
-
-import numpy as np
+from itertools import accumulate
 
 from maxmargin.bootstrap import Interval, f1_difference, f1_interval
+from maxmargin.bracket_report import BracketReport, SentenceScores
 from maxmargin.brackets import escape
 from maxmargin.metrics import Counts
 from maxmargin.trees import Tree
@@ -29,154 +27,6 @@ ROOTS = ("TOP", "ROOT", "S1")
 PUNCTUATION = (",", ":", "``", "''", ".")
 EQUAL = (("ADVP", "PRT"),)
 EMPTY = "-NONE-"
-SHORT = 40  # words up to which evalb gives a second summary
-
-
-class SentenceScores(NamedTuple):
-    """The numbers of one sentence."""
-
-    length: int  # words, punctuation included
-    truth: int  # brackets
-    predicted: int
-    correct: int
-    correct_spans: int  # whatever their labels
-    crossing: int  # predicted brackets that cross a true one
-    words: int  # without punctuation
-    correct_tags: int
-    status: str = "valid"  # "failed": no predicted tree; "skipped": other words
-
-
-@dataclass(frozen=True)
-class BracketReport:
-    """Scores of brackets; ``str()`` is a summary in the layout of evalb.
-
-    Quotients are from 0 to 1; they are 0 where nothing was predicted or is there.
-    ``sentences`` has a row of numbers for every sentence, ``labels`` the
-    :class:`~maxmargin.metrics.Counts` of every label.
-    """
-
-    sentences: tuple[SentenceScores, ...]
-    labels: dict[str, Counts]
-
-    def _sum(self, name: str) -> int:
-        return sum(getattr(row, name) for row in self.sentences)
-
-    def _share(self, good: Iterable[bool]) -> float:
-        good = list(good)
-        return sum(good) / len(good) if good else 0.0
-
-    def _compared(self) -> list[SentenceScores]:
-        """Sentences that were not skipped."""
-        return [row for row in self.sentences if row.status != "skipped"]
-
-    @property
-    def n_sentences(self) -> int:
-        return len(self.sentences)
-
-    @property
-    def n_skipped(self) -> int:
-        """Sentences whose two trees have different words; they count for nothing."""
-        return sum(row.status == "skipped" for row in self.sentences)
-
-    @property
-    def n_failed(self) -> int:
-        """Sentences without a predicted tree; all their brackets are missed."""
-        return sum(row.status == "failed" for row in self.sentences)
-
-    @property
-    def counts(self) -> Counts:
-        return Counts(self._sum("truth"), self._sum("predicted"), self._sum("correct"))
-
-    @property
-    def precision(self) -> float:
-        return self.counts.precision
-
-    @property
-    def recall(self) -> float:
-        return self.counts.recall
-
-    @property
-    def f1(self) -> float:
-        return self.counts.f1
-
-    @property
-    def unlabelled_f1(self) -> float:
-        """F1 of brackets without their labels."""
-        return self.counts._replace(correct=self._sum("correct_spans")).f1
-
-    @property
-    def exact_match(self) -> float:
-        """Share of sentences with all brackets right and no other."""
-        return self._share(map(_is_exact, self._compared()))
-
-    @property
-    def average_crossing(self) -> float:
-        """Predicted brackets that cross a true one, per sentence with a tree."""
-        rows = [row.crossing for row in self.sentences if row.status == "valid"]
-        return sum(rows) / len(rows) if rows else 0.0
-
-    @property
-    def no_crossing(self) -> float:
-        """Share of the sentences with a tree in which no bracket crosses a true one."""
-        return self._crossing_up_to(0)
-
-    @property
-    def two_or_less_crossing(self) -> float:
-        return self._crossing_up_to(2)
-
-    def _crossing_up_to(self, n: int) -> float:
-        rows = [row for row in self.sentences if row.status == "valid"]
-        return self._share(row.crossing <= n for row in rows)
-
-    @property
-    def tagging_accuracy(self) -> float:
-        """Share of words, without punctuation, that have their true tag."""
-        words = self._sum("words")
-        return self._sum("correct_tags") / words if words else 0.0
-
-    def table(self) -> np.ndarray:
-        """True, predicted and correct brackets of every sentence, as rows."""
-        rows = [(row.truth, row.predicted, row.correct) for row in self.sentences]
-        return np.array(rows, np.float64).reshape(-1, 3)
-
-    def as_dict(self) -> dict:
-        """The numbers of the summary by name."""
-        names = (
-            "n_sentences n_failed n_skipped precision recall f1 unlabelled_f1 "
-            "exact_match average_crossing no_crossing two_or_less_crossing "
-            "tagging_accuracy"
-        )
-        return {name: getattr(self, name) for name in names.split()}
-
-    def __str__(self) -> str:
-        short = [row for row in self.sentences if row.length <= SHORT]
-        all_, few = self.as_dict(), BracketReport(tuple(short), {}).as_dict()
-        lines = [f"{'':26}{'all':>10}{f'<= {SHORT} words':>14}"]
-        for title, name, scale in _LINES:
-            digits = 0 if name.startswith("n_") else 2
-            cells = [scale * numbers[name] for numbers in (all_, few)]
-            lines.append(f"{title:<26}{cells[0]:>10.{digits}f}{cells[1]:>14.{digits}f}")
-        return "\n".join(lines)
-
-
-_LINES = (
-    ("sentences", "n_sentences", 1),
-    ("  without a parse", "n_failed", 1),
-    ("  skipped (other words)", "n_skipped", 1),
-    ("bracket recall %", "recall", 100),
-    ("bracket precision %", "precision", 100),
-    ("bracket F1 %", "f1", 100),
-    ("F1 without labels %", "unlabelled_f1", 100),
-    ("exact match %", "exact_match", 100),
-    ("crossing brackets, mean", "average_crossing", 1),
-    ("none crossing %", "no_crossing", 100),
-    ("at most two crossing %", "two_or_less_crossing", 100),
-    ("tagging accuracy %", "tagging_accuracy", 100),
-)
-
-
-def _is_exact(row: SentenceScores) -> bool:
-    return row.status == "valid" and row.truth == row.predicted == row.correct
 
 
 # scores ------------------------------------------------------------------------------
@@ -210,42 +60,34 @@ def score_brackets(
     (1.0, 0.0)
     """
     gold, predicted = _pairs(gold_trees, predicted_trees)
-    deleted = {EMPTY, *PUNCTUATION} if delete_punctuation else {EMPTY}
-    same = {name: min(group) for group in map(set, equal_labels) for name in group}
-    drop = set(delete_labels)
+    rules = _Rules(delete_labels, delete_punctuation, equal_labels)
     rows: list[SentenceScores] = []
     truth, found, correct = Counter(), Counter(), Counter()  # by label
     for tree, guess in zip(gold, predicted, strict=True):
         words = tree.tags()
+        kept = rules.kept(words)
         length = sum(tag != EMPTY for _, tag in words)
-        kept = [tag not in deleted for _, tag in words]
-        a = _brackets(tree, kept, drop, same)
-        n_words, status = sum(kept), "valid"
-        b: Counter = Counter()
-        tags = 0
-        if guess is None:
-            status = "failed"
-        else:
-            theirs = guess.tags()
-            if [escape(w) for w, _ in words] != [escape(w) for w, _ in theirs]:
-                rows.append(SentenceScores(length, 0, 0, 0, 0, 0, 0, 0, "skipped"))
-                continue
-            b = _brackets(guess, kept, drop, same)
-            for (_, tag), (_, other), keep in zip(words, theirs, kept, strict=True):
-                tags += keep and tag == other
+        theirs = [] if guess is None else guess.tags()
+        if guess is not None and _words(words) != _words(theirs):
+            rows.append(SentenceScores(length, 0, 0, 0, 0, 0, 0, 0, "skipped"))
+            continue
+        a = Counter(rules.brackets(tree, kept).values())
+        b = Counter(rules.brackets(guess, kept).values() if guess is not None else ())
         both = a & b
-        spans = _spans(a) & _spans(b)
         rows.append(
             SentenceScores(
                 length=length,
                 truth=a.total(),
                 predicted=b.total(),
                 correct=both.total(),
-                correct_spans=spans.total(),
+                correct_spans=(_spans(a) & _spans(b)).total(),
                 crossing=_crossing(a, b),
-                words=n_words,
-                correct_tags=tags,
-                status=status,
+                words=sum(kept),
+                correct_tags=sum(
+                    keep and tag == other
+                    for keep, (_, tag), (_, other) in zip(kept, words, theirs)  # noqa: B905
+                ),
+                status="failed" if guess is None else "valid",
             )
         )
         for total, new in ((truth, a), (found, b), (correct, both)):
@@ -258,14 +100,64 @@ def score_brackets(
     return BracketReport(tuple(rows), labels)
 
 
-def _brackets(tree: Tree, kept: list[bool], drop: set, same: dict) -> Counter:
-    """The brackets, as a multiset, in the numbers of the words that are kept."""
-    place = np.concatenate([[0], np.cumsum(kept)]).tolist()
-    return Counter(
-        (same.get(label, label), place[start], place[end])
-        for label, start, end in tree.spans()
-        if label not in drop and place[start] < place[end]
-    )
+def wrong_brackets(
+    gold: Tree,
+    predicted: Tree,
+    *,
+    delete_labels: Iterable[str] = ROOTS,
+    delete_punctuation: bool = True,
+    equal_labels: Iterable[Iterable[str]] = EQUAL,
+) -> tuple[set[int], set[int]]:
+    """Which brackets were missed and which predicted ones are wrong.
+
+    Both as places in the lists ``gold.spans()`` and ``predicted.spans()``; the settings
+    are those of `score_brackets`.
+    """
+    words = gold.tags()
+    if _words(words) != _words(predicted.tags()):
+        raise ValueError("the trees have different words: they cannot be compared.")
+    rules = _Rules(delete_labels, delete_punctuation, equal_labels)
+    kept = rules.kept(words)
+    a, b = rules.brackets(gold, kept), rules.brackets(predicted, kept)
+    return _without_partner(a, b), _without_partner(b, a)
+
+
+class _Rules:
+    """What counts as a word and as a bracket."""
+
+    def __init__(self, delete_labels, delete_punctuation, equal_labels):
+        self.drop = set(delete_labels)
+        self.deleted = {EMPTY, *PUNCTUATION} if delete_punctuation else {EMPTY}
+        groups = [set(group) for group in equal_labels]
+        self.same = {name: min(group) for group in groups for name in group}
+
+    def kept(self, words: list[tuple[str, str]]) -> list[bool]:
+        return [tag not in self.deleted for _, tag in words]
+
+    def brackets(self, tree: Tree, kept: list[bool]) -> dict[int, tuple]:
+        """Brackets in the numbers of the words that are kept, by place in spans()."""
+        place = list(accumulate(kept, initial=0))
+        return {
+            k: (self.same.get(label, label), place[start], place[end])
+            for k, (label, start, end) in enumerate(tree.spans())
+            if label not in self.drop and place[start] < place[end]
+        }
+
+
+def _words(tags: list[tuple[str, str]]) -> list[str]:
+    """Words that can be compared: some write brackets as they are, some as -LRB-."""
+    return [escape(word) for word, _ in tags]
+
+
+def _without_partner(mine: dict[int, tuple], other: dict[int, tuple]) -> set[int]:
+    free = Counter(other.values())
+    alone = set()
+    for k, bracket in mine.items():
+        if free[bracket]:
+            free[bracket] -= 1
+        else:
+            alone.add(k)
+    return alone
 
 
 def _spans(brackets: Counter) -> Counter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ GAP = 1  # columns between neighbours
 def draw(tree: Tree, ascii: bool = False) -> str:
     """The text; see `Tree.draw`."""
     down, across, first, last, above, below, both = ASCII if ascii else BOX
-    places = _places(tree)
+    places = lay_out(tree, len, GAP)
     bottom = 2 * tree.height
     rows = [""] * (bottom + 1)
 
@@ -27,12 +28,12 @@ def draw(tree: Tree, ascii: bool = False) -> str:
     while stack:
         node, depth, left = stack.pop()
         _, centre, offsets = places[id(node)]
-        write(2 * depth, left + _start(node.label, centre), node.label)
+        write(2 * depth, left + centre - half(len(node.label)), node.label)
         if node.is_preterminal:
             word = node.children[0]
             for row in range(2 * depth + 1, bottom):
                 write(row, left + centre, down)
-            write(bottom, left + _start(word, centre), word)
+            write(bottom, left + centre - half(len(word)), word)
             continue
         ends = [
             offset + places[id(child)][1]
@@ -51,34 +52,38 @@ def draw(tree: Tree, ascii: bool = False) -> str:
     return "\n".join(rows)
 
 
-def _places(tree: Tree) -> dict[int, tuple[int, int, list[int]]]:
+def lay_out(
+    tree: Tree, width: Callable[[str], int], gap: int
+) -> dict[int, tuple[int, int, list[int]]]:
     """For every node, by id: width, column of its centre, and offsets of its children.
 
     Children stand side by side and a node in the middle above them; columns count from
-    the left end of the node's own block.
+    the left end of the node's own block. ``width`` measures a text.
     """
     places: dict[int, tuple[int, int, list[int]]] = {}
 
     def place(node, below):
+        own = width(node.label)
         if not below:
-            longest = max(node.label, node.children[0], key=len)
-            places[id(node)] = (len(longest), (len(longest) - 1) // 2, [])
+            widest = max(own, width(node.children[0]))
+            places[id(node)] = (widest, half(widest), [])
             return node
         offsets, at = [], 0
         for child in below:
             offsets.append(at)
-            at += places[id(child)][0] + GAP
+            at += places[id(child)][0] + gap
         centre = offsets[-1] + places[id(below[-1])][1] + places[id(below[0])][1]
         centre //= 2
-        shift = max(0, -_start(node.label, centre))  # a label wider than all below it
+        shift = max(0, half(own) - centre)  # a label wider than all below it
         offsets, centre = [offset + shift for offset in offsets], centre + shift
-        end = _start(node.label, centre) + len(node.label)
-        places[id(node)] = (max(at - GAP + shift, end), centre, offsets)
+        end = centre - half(own) + own
+        places[id(node)] = (max(at - gap + shift, end), centre, offsets)
         return node
 
     tree.fold(place)
     return places
 
 
-def _start(text: str, centre: int) -> int:
-    return centre - (len(text) - 1) // 2
+def half(width: int) -> int:
+    """From the left end of a text to its middle."""
+    return (width - 1) // 2
