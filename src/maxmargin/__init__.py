@@ -12,9 +12,11 @@ __version__ = "0.1.0"
 _WHERE = {
     "HMMTagger": "maxmargin.estimators.hmm",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
+    "Grammar": "maxmargin.grammar",
     "Problem": "maxmargin.problem",
     "SequenceTagger": "maxmargin.estimators.tagger",
     "StructuralSVM": "maxmargin.estimators.structural",
+    "Tree": "maxmargin.trees",
     "convert_C": "maxmargin.formulation",
     "load": "maxmargin.model_file",
     "save": "maxmargin.model_file",
