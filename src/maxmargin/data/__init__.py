@@ -8,6 +8,7 @@ from maxmargin.data.digits import DigitStrings, digit_strings
 from maxmargin.data.paths import data_file, data_home
 from maxmargin.data.svmhmm import read_svmhmm, write_svmhmm
 from maxmargin.data.text_files import RawText, read_raw
+from maxmargin.data.treebank import iter_trees, read_trees, write_trees
 
 __all__ = [
     "Column",
@@ -18,12 +19,15 @@ __all__ = [
     "data_file",
     "data_home",
     "digit_strings",
+    "iter_trees",
     "read_columns",
     "read_crfsuite",
     "read_raw",
     "read_svmhmm",
+    "read_trees",
     "tag_file",
     "write_columns",
     "write_crfsuite",
     "write_svmhmm",
+    "write_trees",
 ]

@@ -10,6 +10,7 @@ from maxmargin.inspect.sequence_plots import (
     top_features,
     transition_table,
 )
+from maxmargin.inspect.tree_plots import plot_tree, plot_tree_errors
 
 __all__ = [
     "feature_table",
@@ -18,6 +19,8 @@ __all__ = [
     "plot_predictions",
     "plot_top_features",
     "plot_transitions",
+    "plot_tree",
+    "plot_tree_errors",
     "tagged_page",
     "top_features",
     "transition_table",

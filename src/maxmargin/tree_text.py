@@ -1,0 +1,89 @@
+"""A tree as text art, root above and words on one line below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from maxmargin.trees import Tree
+
+# down, across, first child, last child, node above, child below, both
+BOX = "│─┌┐┴┬┼"
+ASCII = "|_,.|.|"
+GAP = 1  # columns between neighbours
+
+
+def draw(tree: Tree, ascii: bool = False) -> str:
+    """The text; see `Tree.draw`."""
+    down, across, first, last, above, below, both = ASCII if ascii else BOX
+    places = lay_out(tree, len, GAP)
+    bottom = 2 * tree.height
+    rows = [""] * (bottom + 1)
+
+    def write(row: int, column: int, text: str) -> None:
+        rows[row] += " " * (column - len(rows[row])) + text
+
+    stack = [(tree, 0, 0)]  # nodes from left to right, so that rows only grow
+    while stack:
+        node, depth, left = stack.pop()
+        _, centre, offsets = places[id(node)]
+        write(2 * depth, left + centre - half(len(node.label)), node.label)
+        if node.is_preterminal:
+            word = node.children[0]
+            for row in range(2 * depth + 1, bottom):
+                write(row, left + centre, down)
+            write(bottom, left + centre - half(len(word)), word)
+            continue
+        ends = [
+            offset + places[id(child)][1]
+            for child, offset in zip(node.children, offsets, strict=True)
+        ]
+        line = [across] * (ends[-1] - ends[0] + 1)
+        for end in ends:
+            line[end - ends[0]] = below
+        line[0], line[-1] = first, last
+        line[centre - ends[0]] = both if centre in ends else above
+        write(2 * depth + 1, left + ends[0], down if len(ends) == 1 else "".join(line))
+        stack += [
+            (child, depth + 1, left + offset)
+            for child, offset in zip(node.children[::-1], offsets[::-1], strict=True)
+        ]
+    return "\n".join(rows)
+
+
+def lay_out(
+    tree: Tree, width: Callable[[str], int], gap: int
+) -> dict[int, tuple[int, int, list[int]]]:
+    """For every node, by id: width, column of its centre, and offsets of its children.
+
+    Children stand side by side and a node in the middle above them; columns count from
+    the left end of the node's own block. ``width`` measures a text.
+    """
+    places: dict[int, tuple[int, int, list[int]]] = {}
+
+    def place(node, below):
+        own = width(node.label)
+        if not below:
+            widest = max(own, width(node.children[0]))
+            places[id(node)] = (widest, half(widest), [])
+            return node
+        offsets, at = [], 0
+        for child in below:
+            offsets.append(at)
+            at += places[id(child)][0] + gap
+        centre = offsets[-1] + places[id(below[-1])][1] + places[id(below[0])][1]
+        centre //= 2
+        shift = max(0, half(own) - centre)  # a label wider than all below it
+        offsets, centre = [offset + shift for offset in offsets], centre + shift
+        end = centre - half(own) + own
+        places[id(node)] = (max(at - gap + shift, end), centre, offsets)
+        return node
+
+    tree.fold(place)
+    return places
+
+
+def half(width: int) -> int:
+    """From the left end of a text to its middle."""
+    return (width - 1) // 2
