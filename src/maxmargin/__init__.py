@@ -13,6 +13,7 @@ _WHERE = {
     "HMMTagger": "maxmargin.estimators.hmm",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
     "Problem": "maxmargin.problem",
+    "SequenceAligner": "maxmargin.estimators.aligner",
     "SequenceTagger": "maxmargin.estimators.tagger",
     "StructuralSVM": "maxmargin.estimators.structural",
     "convert_C": "maxmargin.formulation",

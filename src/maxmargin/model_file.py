@@ -64,6 +64,7 @@ __all__ = ["load", "save"]
 _CLASSES = {
     "HMMTagger.v1": "maxmargin.estimators.hmm:HMMTagger",
     "MulticlassSVM.v1": "maxmargin.estimators.multiclass:MulticlassSVM",
+    "SequenceAligner.v1": "maxmargin.estimators.aligner:SequenceAligner",
     "SequenceTagger.v1": "maxmargin.estimators.tagger:SequenceTagger",
 }
 

@@ -197,11 +197,14 @@ class AlignmentModel:
         return View(tracks, width)
 
     def _gap_places(self, total: int) -> dict:
-        """Where the gap weights are: for each side extend, open, and those of views."""
+        """Where the gap weights are: for each side extend, open, and those of views.
+
+        Gaps that do not depend on the position cost the same on both sides.
+        """
         positions, boundaries = self.gap_views()
         places: dict = {}
         for side, name in enumerate(SIDES):
-            if self.symmetric and side == 1:
+            if side == 1 and (self.symmetric or self.gaps != "position"):
                 places[name] = places[SIDES[0]]
                 break
             own = {"extend": total, "open": None, "views": [], "boundaries": []}
