@@ -104,7 +104,11 @@ def _pairs(alignment, native: str, homolog: str) -> list[tuple[int, int]]:
         for row, sequence, what in ((a, native, "first"), (b, homolog, "second")):
             if row != sequence:
                 at = next(
-                    (k for k, (x, z) in enumerate(zip(row, sequence)) if x != z),
+                    (
+                        k
+                        for k, (x, z) in enumerate(zip(row, sequence, strict=False))
+                        if x != z
+                    ),
                     min(len(row), len(sequence)),
                 )
                 raise ValueError(
@@ -126,7 +130,9 @@ def _pairs(alignment, native: str, homolog: str) -> list[tuple[int, int]]:
 def check_alphabet(alphabet: Any, X: Inputs) -> str:
     """The letters that a model knows: given, or all that occur, in order."""
     if alphabet is None:
-        found = {letter for native, others in X for s in (native, *others) for letter in s}
+        found = {
+            letter for native, others in X for s in (native, *others) for letter in s
+        }
         alphabet = "".join(sorted(found))
     if not isinstance(alphabet, str) or not alphabet:
         raise ValueError(
@@ -135,7 +141,9 @@ def check_alphabet(alphabet: Any, X: Inputs) -> str:
         )
     if len({*alphabet}) < len(alphabet):
         twice = next(x for x in alphabet if alphabet.count(x) > 1)
-        raise ValueError(f"alphabet={alphabet!r} is not possible: {twice!r} is in it twice.")
+        raise ValueError(
+            f"alphabet={alphabet!r} is not possible: {twice!r} is in it twice."
+        )
     if len(alphabet) > MOST_LETTERS:
         raise ValueError(
             f"there are {len(alphabet)} different letters, but at most {MOST_LETTERS} are "
@@ -182,7 +190,9 @@ def _check_sequence(sequence: Any, what: str) -> None:
 
 def _listed(name: str, values: Any) -> list:
     if isinstance(values, (str, dict)) or not hasattr(values, "__iter__"):
-        raise ValueError(f"{name} is {kind_of(values)}, but it must be a list of samples.")
+        raise ValueError(
+            f"{name} is {kind_of(values)}, but it must be a list of samples."
+        )
     return list(values)
 
 
