@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 _WHERE = {
     "HMMTagger": "maxmargin.estimators.hmm",
+    "HomologFinder": "maxmargin.estimators.homolog",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
     "Problem": "maxmargin.problem",
     "SequenceAligner": "maxmargin.estimators.aligner",
