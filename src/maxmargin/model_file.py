@@ -63,7 +63,9 @@ __all__ = ["load", "save"]
 # The only classes a file can name: loading imports nothing that is not listed here.
 _CLASSES = {
     "HMMTagger.v1": "maxmargin.estimators.hmm:HMMTagger",
+    "HomologFinder.v1": "maxmargin.estimators.homolog:HomologFinder",
     "MulticlassSVM.v1": "maxmargin.estimators.multiclass:MulticlassSVM",
+    "SequenceAligner.v1": "maxmargin.estimators.aligner:SequenceAligner",
     "SequenceTagger.v1": "maxmargin.estimators.tagger:SequenceTagger",
 }
 

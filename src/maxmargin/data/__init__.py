@@ -1,11 +1,30 @@
-"""Data: label-sequence files, where data sets are looked for, one that needs no file."""
+"""Data: files of label sequences and of alignments, where data sets are, digits."""
 
+from maxmargin.data.alignments import (
+    MultipleAlignment,
+    PairAlignment,
+    gapped,
+    pairs_of,
+    ungapped,
+)
 from maxmargin.data.column_reader import read_columns
 from maxmargin.data.column_writers import tag_file, write_columns
 from maxmargin.data.columns import Column, Columns, columns_from
 from maxmargin.data.crfsuite import read_crfsuite, write_crfsuite
 from maxmargin.data.digits import DigitStrings, digit_strings
+from maxmargin.data.fasta import (
+    read_fasta,
+    read_fasta_alignment,
+    read_fasta_pairs,
+    write_fasta,
+)
+from maxmargin.data.pair_table import read_pair_table, write_pair_table
 from maxmargin.data.paths import data_file, data_home
+from maxmargin.data.stockholm import (
+    read_stockholm,
+    read_stockholm_pairs,
+    write_stockholm,
+)
 from maxmargin.data.svmhmm import read_svmhmm, write_svmhmm
 from maxmargin.data.text_files import RawText, read_raw
 from maxmargin.data.treebank import iter_trees, read_trees, write_trees
@@ -14,20 +33,34 @@ __all__ = [
     "Column",
     "Columns",
     "DigitStrings",
+    "MultipleAlignment",
+    "PairAlignment",
     "RawText",
     "columns_from",
     "data_file",
     "data_home",
     "digit_strings",
+    "gapped",
     "iter_trees",
+    "pairs_of",
     "read_columns",
     "read_crfsuite",
+    "read_fasta",
+    "read_fasta_alignment",
+    "read_fasta_pairs",
+    "read_pair_table",
     "read_raw",
+    "read_stockholm",
+    "read_stockholm_pairs",
     "read_svmhmm",
     "read_trees",
     "tag_file",
+    "ungapped",
     "write_columns",
     "write_crfsuite",
+    "write_fasta",
+    "write_pair_table",
+    "write_stockholm",
     "write_svmhmm",
     "write_trees",
 ]
