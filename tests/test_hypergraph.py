@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from maxmargin import Hypergraph, HypergraphBuilder
 from maxmargin.formulation import make_form
-from maxmargin.structures import hypergraph_batch
+from maxmargin.structures import contract, hypergraph_batch
 from maxmargin.structures.hypergraph_batch import k_best, make_batch, marginals
 from maxmargin.testing import FORMULATIONS, _Asker, check_solver, check_structure
 
@@ -57,6 +57,23 @@ def test_rescaled_search_is_exact_where_costs_are_whole_numbers(seed, costs):
             )
             assert calls == 1
             assert tuple(y) in {tuple(z) for z in outputs}
+
+
+@given(SEEDS)
+def test_planes_are_scored_where_they_differ_from_the_truth(seed):
+    batch = random_batch(seed)
+    rng = np.random.default_rng(seed)
+    w = rng.normal(size=6)
+    for i in range(len(batch.start) - 1):
+        outputs = list(enumerate_hypergraph(batch, i))
+        planes = [outputs[k] for k in rng.integers(len(outputs), size=3)]
+        truth = batch.y[batch.start[i] : batch.start[i + 1]]
+        ask = _Asker(batch, i, w, True)
+        margins = [ask.margin(y) for y in planes]
+        ask.theta[:] = np.nan  # what is not scored must not be read either
+        flat = np.concatenate([truth, *planes])
+        contract.score_planes(batch, i, w, flat, 4, ask.theta)
+        np.testing.assert_allclose([ask.margin(y) for y in planes], margins, atol=1e-9)
 
 
 def test_large_tables_are_left_to_the_search_with_bounds(monkeypatch):
