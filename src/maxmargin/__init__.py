@@ -15,6 +15,8 @@ _WHERE = {
     "Problem": "maxmargin.problem",
     "SequenceTagger": "maxmargin.estimators.tagger",
     "StructuralSVM": "maxmargin.estimators.structural",
+    "Taxonomy": "maxmargin.taxonomy",
+    "TaxonomySVM": "maxmargin.estimators.taxonomy",
     "convert_C": "maxmargin.formulation",
     "load": "maxmargin.model_file",
     "save": "maxmargin.model_file",

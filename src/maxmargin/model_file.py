@@ -65,6 +65,7 @@ _CLASSES = {
     "HMMTagger.v1": "maxmargin.estimators.hmm:HMMTagger",
     "MulticlassSVM.v1": "maxmargin.estimators.multiclass:MulticlassSVM",
     "SequenceTagger.v1": "maxmargin.estimators.tagger:SequenceTagger",
+    "TaxonomySVM.v1": "maxmargin.estimators.taxonomy:TaxonomySVM",
 }
 
 _FORMAT = "maxmargin-model"

@@ -1,4 +1,4 @@
-"""Taxonomies: classes in a tree, or in a directed graph without cycles (a DAG).
+r"""Taxonomies: classes in a tree, or in a directed graph without cycles (a DAG).
 
     rec ------ rec.autos
          \---- rec.sport ------ rec.sport.hockey
@@ -232,11 +232,9 @@ class Taxonomy:
         depths, heights and features.
         """
         keep = {self.position_of(node) for node in keep}
-        gone = {
-            i for i, below in enumerate(self.children) if len(below) == 1
-        } - keep
+        gone = {i for i, below in enumerate(self.children) if len(below) == 1} - keep
         above: list[set[int]] = []
-        for i, parents in enumerate(self.parents):
+        for parents in self.parents:
             above.append({a for p in parents for a in (above[p] if p in gone else {p})})
         return Taxonomy(
             {
@@ -350,7 +348,9 @@ def _check_kinds(named: Mapping[Node, Any]) -> None:
 def _check_parents(node: Node, above: list[Node], named: Mapping[Node, Any]) -> None:
     for k, p in enumerate(above):
         if p == node:
-            raise ValueError(f"{node!r} is its own parent in the taxonomy: remove that.")
+            raise ValueError(
+                f"{node!r} is its own parent in the taxonomy: remove that."
+            )
         if p in above[:k]:
             raise ValueError(
                 f"the taxonomy names {p!r} twice as a parent of {node!r}: once is enough."

@@ -59,6 +59,13 @@ def best_closure(graph, weight, chosen):
 
 
 @kernel
+def best_closures(graph, scores, chosen):
+    """The best closed set under every row of scores."""
+    for i in range(len(scores)):
+        best_closure(graph, scores[i].copy(), chosen[i])
+
+
+@kernel
 def tree_closure(graph, weight, chosen):
     # weight[v] becomes that of the best set below v that holds v
     n = len(weight)
