@@ -8,19 +8,27 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maxmargin import MulticlassSVM, Taxonomy, TaxonomySVM, load, save
 from maxmargin.features import csr_arrays
+from maxmargin.formulation import make_form
+from maxmargin.solvers.search import most_violated
+from maxmargin.structures import contract
 from maxmargin.structures import taxonomy as classes_structure
 from maxmargin.structures import taxonomy_multilabel as sets_structure
 from maxmargin.structures.closure import best_closures, make_graph
+from maxmargin.structures.rescale import violation
 from maxmargin.taxonomy import as_taxonomy
 from maxmargin.taxonomy_losses import tree_distances, tree_heights
 from maxmargin.taxonomy_metrics import class_scores, node_set_scores
-from maxmargin.testing import check_solver, check_structure, enumerate_multiclass
+from maxmargin.testing import (
+    FORMULATIONS,
+    check_solver,
+    check_structure,
+    enumerate_multiclass,
+)
 
 PATHS = ["rec.autos", "rec.sport.hockey", "rec.sport.baseball", "sci.med"]
 DIAMOND = {"r": None, "p": "r", "q": "r", "s": ["p", "q"], "u": "q"}
@@ -59,7 +67,7 @@ def random_classes(seed, n=5, n_nodes=6, n_classes=4, most=2):
     return batch, 3 * batch.node_width
 
 
-def random_sets(seed, n=4, n_nodes=6, most=2):
+def random_sets(seed, n=4, n_nodes=6, most=2, equal=False):
     """A small batch of closed sets of nodes, and its number of weights."""
     rng = np.random.default_rng(seed)
     parents = random_parents(rng, n_nodes, most)
@@ -69,7 +77,7 @@ def random_sets(seed, n=4, n_nodes=6, most=2):
             row[lineage(parents, v)] = 1
     X = rng.normal(size=(n, 3)) * (rng.random((n, 3)) < 0.7)
     rows = csr_arrays(X, np.float64)
-    cost = rng.random(n_nodes) * 2
+    cost = np.full(n_nodes, 0.7) if equal else rng.random(n_nodes) * 2
     batch = sets_structure.make_batch(*rows, 3, Y, cost, parents, np.float64)
     return batch, 3 * batch.width
 
@@ -94,11 +102,32 @@ def test_classes_equal_enumeration(seed, most):
     check_structure(batch, n_weights, enumerate_multiclass, seed=seed, trials=1)
 
 
-@given(st.integers(0, 10**6), st.integers(0, 3))
-def test_sets_equal_enumeration(seed, most):
-    batch, n_weights = random_sets(seed, most=most)
+@given(st.integers(0, 10**6), st.integers(0, 3), st.booleans())
+def test_sets_equal_enumeration(seed, most, equal):
+    batch, n_weights = random_sets(seed, most=most, equal=equal)
     assert batch.graph.tree or most > 1
     check_structure(batch, n_weights, enumerate_sets, seed=seed, trials=1)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(FORMULATIONS))
+def test_rescaled_search_for_sets_in_trees_is_exact(seed, formulation):
+    batch, n_weights = random_sets(seed, n=2, most=1, equal=True)
+    form = make_form(*formulation, 1e-6)
+    w = np.random.default_rng(seed).normal(size=n_weights)
+    theta = np.zeros((1, batch.width))
+    for i in range(2):
+        contract.score(batch, i, w, theta)
+        outputs = list(enumerate_sets(batch, i))
+        values = [
+            violation(
+                form, contract.loss(batch, i, y), contract.margin(batch, i, theta, y)
+            )
+            for y in outputs
+        ]
+        y = np.zeros(batch.n_nodes, np.int32)
+        bound, *_ = most_violated(batch, form, i, theta, y)
+        assert bound == pytest.approx(max(values), abs=1e-9)
+        assert any((y == z).all() for z in outputs)
 
 
 def test_interpreted_structures_are_the_compiled_ones():
@@ -520,8 +549,16 @@ def test_sets_in_a_diamond(data):
     assert "exactly right" in str(report)
     weights = np.arange(80) < 40
     assert model.score(X, Y, weights) == pytest.approx(np.mean(np.equal(wrong[:40], 0)))
-    slack = clone(model).set_params(rescaling="slack", tol=0.05).fit(X[:40], Y[:40])
-    assert slack.certificate_.exact
+
+
+@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+def test_rescaled_sets_in_a_tree_converge(data, rescaling):
+    X, y = data
+    Y = [[label, "c"] if x[0] > 0 else [label] for label, x in zip(y, X, strict=True)]
+    model = TaxonomySVM(multilabel=True, rescaling=rescaling, penalty="quadratic")
+    model.fit(X, Y)
+    assert model.certificate_.relative_gap <= 0.01
+    assert model.evaluate(X, Y).micro_f1 > 0.8
 
 
 # scikit-learn ------------------------------------------------------------------------

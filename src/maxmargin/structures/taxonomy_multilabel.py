@@ -7,6 +7,9 @@ One slot per node, 1 if it is in the set. The loss adds up over nodes, so the se
 the most violated set is that for the best set with other weights (``closure.py``). Where
 no node has a parent, the labels are independent, and so is their training: one binary
 support vector machine each, with slacks of their own.
+
+Rescaled formulations are searched exactly in trees whose nodes all cost the same
+(``closure_by_loss.py``); elsewhere the search is bounded.
 """
 
 from __future__ import annotations
@@ -18,7 +21,11 @@ import numpy as np
 from maxmargin.kernel import implements
 from maxmargin.structures import contract
 from maxmargin.structures.closure import Graph, best_closure, make_graph
+from maxmargin.structures.closure_by_loss import best_by_loss, set_of_loss, subtrees
 from maxmargin.structures.layout import add_rows, padded_width
+from maxmargin.structures.rescale import violation
+
+MAX_TABLE = 1 << 20  # entries of a table by loss; beyond it, searches are bounded
 
 
 class NodeSetBatch(NamedTuple):
@@ -33,6 +40,8 @@ class NodeSetBatch(NamedTuple):
     cost: np.ndarray  # float64, by node
     graph: Graph
     least: float  # the smallest cost that is not zero
+    order: np.ndarray  # of a tree whose nodes cost the same, else empty
+    end: np.ndarray
     n_nodes: int
     width: int
     n_features: int
@@ -42,13 +51,15 @@ class NodeSetBatch(NamedTuple):
 def make_batch(
     indptr, indices, values, n_features, y, cost, parents, dtype
 ) -> NodeSetBatch:
-    """Encode rows in CSR form; ``y`` is (rows, nodes), None for prediction."""
+    """Encode rows in CSR form; ``y`` is (rows, nodes)."""
     n, k = len(indptr) - 1, len(parents)
     values = np.ascontiguousarray(values, dtype)
     squares = np.concatenate([[0.0], np.cumsum(np.square(values, dtype=np.float64))])
     cost = np.ascontiguousarray(cost, np.float64)
-    if y is None:
-        y = np.zeros((n, k), np.int32)
+    graph = make_graph(parents)
+    order = end = np.zeros(0, np.int64)
+    if graph.tree and k * k <= MAX_TABLE and (cost == cost[0]).all():
+        order, end = subtrees(parents)
     return NodeSetBatch(
         start=np.arange(n + 1, dtype=np.int64) * k,
         y=np.ascontiguousarray(y, np.int32).ravel(),
@@ -57,8 +68,10 @@ def make_batch(
         values=values,
         norms=squares[indptr[1:]] - squares[indptr[:-1]],
         cost=cost,
-        graph=make_graph(parents),
-        least=float(cost[cost > 0].min(initial=np.inf)) if (cost > 0).any() else 0.0,
+        graph=graph,
+        least=float(min(cost[cost > 0], default=0.0)),
+        order=order,
+        end=end,
         n_nodes=k,
         width=padded_width(k),
         n_features=n_features,
@@ -96,6 +109,27 @@ def argmax(batch, i, theta, scale, y):
     for v in range(batch.n_nodes):
         weight[v] = float(theta[0, v]) + scale * batch.cost[v] * (1 - 2 * truth[v])
     best_closure(batch.graph, weight, y)
+
+
+@implements(contract.argmax_rescaled, NodeSetBatch)
+def argmax_rescaled(batch, i, theta, form, y):
+    if len(batch.order) == 0:
+        return False
+    truth = batch.y[batch.start[i] : batch.start[i + 1]]
+    weight = np.empty(batch.n_nodes)
+    own = 0.0
+    for v in range(batch.n_nodes):
+        weight[v] = float(theta[0, v])
+        own += truth[v] * weight[v]
+    table = best_by_loss(batch.order, batch.end, weight, truth)
+    best, wrong = 0.0, 0
+    for n in range(1, batch.n_nodes + 1):
+        if table[0, n] > -np.inf:
+            found = violation(form, n * batch.cost[0], own - table[0, n])
+            if found > best:
+                best, wrong = found, n
+    set_of_loss(batch.order, batch.end, weight, truth, table, wrong, y)
+    return True
 
 
 @implements(contract.value, NodeSetBatch)
