@@ -15,7 +15,7 @@ from maxmargin.estimators.taxonomy_labels import (
     mark_sets,
     parents_within,
 )
-from maxmargin.taxonomy import Node, Taxonomy
+from maxmargin.taxonomy import Node, Taxonomy, taxonomy_of_labels
 from maxmargin.taxonomy_metrics import (
     NodeSetReport,
     TaxonomyReport,
@@ -185,7 +185,8 @@ class TaxonomySVM(MulticlassSVM):
         if not self._sets:
             return super().score(X, y, sample_weight)
         truth, found = self._as_sets(y), self._as_sets(self.predict(X))
-        marks = [mark_sets(self.taxonomy_, sets) for sets in (truth, found)]
+        tree = self.taxonomy_with(set().union(*truth))
+        marks = [mark_sets(tree, sets) for sets in (truth, found)]
         right = (marks[0] == marks[1]).all(axis=1)
         return float(np.average(right, weights=sample_weight))
 
@@ -194,10 +195,21 @@ class TaxonomySVM(MulticlassSVM):
         predicted = self.predict(X)
         if self._sets:
             truth, found = self._as_sets(y), self._as_sets(predicted)
-            return node_set_scores(self.taxonomy_, truth, found)
+            tree = self.taxonomy_with(set().union(*truth))
+            return node_set_scores(tree, truth, found)
         truth = plain(np.asarray(y))
-        check_known(self.taxonomy_, truth, set(truth))
-        return class_scores(self.taxonomy_, truth, plain(predicted))
+        tree = self.taxonomy_with(truth)
+        check_known(tree, truth, set(truth))
+        return class_scores(tree, truth, plain(predicted))
+
+    def taxonomy_with(self, labels) -> Taxonomy:
+        """The taxonomy, and labels that are paths and new; to compare with only."""
+        check_is_fitted(self, "coef_")
+        new = [] if self.taxonomy is not None else sorted(set(labels))
+        new = [label for label in new if label not in self.taxonomy_]
+        if not new or not isinstance(new[0], type(self.taxonomy_.nodes[0])):
+            return self.taxonomy_
+        return taxonomy_of_labels([*self.taxonomy_.nodes, *new], self.separator)
 
     @property
     def _sets(self) -> bool:
