@@ -41,7 +41,7 @@ def plot_taxonomy_errors(
     x, y = _places(taxonomy, shown)
     levels = max(x.values()) + 1
     height = 0.24 * (max(y.values()) + 1) + 1.0
-    (ax,) = _axes(ax, figsize=(2.2 + 2.3 * levels, max(height, 2.0)))
+    (ax,) = _axes(ax, figsize=(2.0 + 2.2 * levels, max(height, 2.4)))
     share = {v: lost[v] / reached[v] for v in shown}
     most = max([0.05, *share.values()])
     for v in shown:
@@ -85,17 +85,17 @@ def plot_taxonomy_errors(
     wrong = sum(a != b for a, b in zip(truth, predicted, strict=True))
     ax.set_title(
         f"{wrong:,} of {len(truth):,} samples are wrong\n"
-        "per node: share of its samples that left it",
+        "At every node: the share of its samples that were predicted elsewhere",
         loc="left",
         fontsize=11,
     )
-    ax.set_xlim(-0.4, levels + 0.3)
+    ax.set_xlim(-0.35, levels - 0.2)
     ax.set_ylim(max(y.values()) + 0.8, -1.2)
     ax.set_axis_off()
     bar = ax.figure.colorbar(dots, ax=ax, fraction=0.03, pad=0.02)
     bar.outline.set_visible(False)
     bar.ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%")
-    bar.set_label("samples that left the node")
+    bar.set_label("samples predicted elsewhere")
     return ax.figure
 
 
