@@ -21,6 +21,8 @@ _WHERE = {
     "SequenceAligner": "maxmargin.estimators.aligner",
     "SequenceTagger": "maxmargin.estimators.tagger",
     "StructuralSVM": "maxmargin.estimators.structural",
+    "Taxonomy": "maxmargin.taxonomy",
+    "TaxonomySVM": "maxmargin.estimators.taxonomy",
     "Tree": "maxmargin.trees",
     "convert_C": "maxmargin.formulation",
     "load": "maxmargin.model_file",

@@ -67,6 +67,7 @@ _CLASSES = {
     "MulticlassSVM.v1": "maxmargin.estimators.multiclass:MulticlassSVM",
     "SequenceAligner.v1": "maxmargin.estimators.aligner:SequenceAligner",
     "SequenceTagger.v1": "maxmargin.estimators.tagger:SequenceTagger",
+    "TaxonomySVM.v1": "maxmargin.estimators.taxonomy:TaxonomySVM",
 }
 
 _FORMAT = "maxmargin-model"
