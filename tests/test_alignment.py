@@ -116,7 +116,7 @@ MODELS = [
     {"model": ["residue[3]/residue[3]", "ss[5]/residue", "1/ss"], "gaps": "linear"},
     {"model": "profile", "dense": {"profile": 3}, "gaps": "position"},
     {
-        "model": "window",
+        "model": ["residue/residue", "residue/ss", "ss/residue", "ss[3]/ss[3]"],
         "symmetric": True,
         "alphabet": {"residue": "ab", "ss": "HCE"},
         "gaps": "position",
