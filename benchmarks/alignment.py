@@ -231,6 +231,7 @@ def _training(targets) -> None:
     table(
         [*columns.split("|"), "relative gap", "training Q %", "peak MB", "busy"], rows
     )
+    print(BUSY)
 
 
 if __name__ == "__main__":
