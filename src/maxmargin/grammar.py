@@ -10,6 +10,7 @@ binary rule or a tag has finitely many trees, whatever the weights of the rules.
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -106,7 +107,7 @@ class Grammar:
         ``smoothing`` s is added to every count. A symbol all of whose rules have count
         zero gets -inf.
         """
-        if not np.isscalar(smoothing) or not 0 <= smoothing < np.inf:
+        if not isinstance(smoothing, numbers.Real) or not 0 <= smoothing < np.inf:
             raise ValueError(
                 f"smoothing={smoothing!r} is not possible: it is added to counts, so it "
                 "must be a number, 0 or more."
