@@ -149,9 +149,9 @@ class Grammar:
 
     def to_nltk(self, smoothing: float = 0.0):
         """``nltk.PCFG`` with the tags as terminals."""
-        from maxmargin.grammar_files import to_nltk
+        from maxmargin.nltk_exchange import grammar_to_nltk
 
-        return to_nltk(self, smoothing)
+        return grammar_to_nltk(self, smoothing)
 
     @classmethod
     def from_nltk(cls, grammar) -> Grammar:
@@ -160,20 +160,20 @@ class Grammar:
         Right-hand sides have one or two symbols. Probabilities become counts; the rules
         of a CFG count 1 each. Chains are the best ones (the shortest ones).
         """
-        from maxmargin.grammar_files import from_nltk
+        from maxmargin.nltk_exchange import grammar_from_nltk
 
-        return from_nltk(grammar)
+        return grammar_from_nltk(grammar)
 
     def to_state(self) -> tuple[dict[str, np.ndarray], dict]:
         """Arrays and plain values for a model file; `from_state` takes them."""
-        from maxmargin.grammar_files import to_state
+        from maxmargin.grammar_state import to_state
 
         return to_state(self)
 
     @classmethod
     def from_state(cls, arrays: dict[str, np.ndarray], values: dict) -> Grammar:
         """What `to_state` was called on; ValueError if numbers point nowhere."""
-        from maxmargin.grammar_files import from_state
+        from maxmargin.grammar_state import from_state
 
         return from_state(arrays, values)
 
