@@ -49,7 +49,7 @@ def _write_ranked(model, args, sentences, X, encoding: str) -> None:
     lines = []
     for trees, words in zip(ranked, sentences.words, strict=True):
         for rank, (tree, score) in enumerate(trees, 1):
-            lines += [f"# {rank} {score:.6g}", repr(_over(tree, words) or MISSING)]
+            lines += [f"# {rank} {score:.6g}", str(_over(tree, words) or MISSING)]
         if not trees:
             lines.append(MISSING)
         lines.append("")
