@@ -2,10 +2,10 @@
 
     python reproduction/parsing.py [--max-length 10] [--folds 5] [--C 0.1 1 10]
 
-Tsochantaridis, Hofmann, Joachims & Altun (2004): sentences of at most ten words of the Wall
-Street Journal, tags are given, the grammar has the rules of the training trees. A generative
-PCFG against max-margin training with quadratic slacks, with the zero-one loss and with
-1 - F1 by slack rescaling and by margin rescaling.
+Tsochantaridis, Hofmann, Joachims & Altun (2004): sentences of at most ten words of the
+Wall Street Journal, tags are given, the grammar has the rules of the training trees. A
+generative PCFG against max-margin training with quadratic slacks, with the zero-one loss
+and with 1 - F1, by slack rescaling and by margin rescaling.
 
 The paper has 4,098 training sentences (sections 2-21) and 163 test sentences. The public
 sample has a tenth of that, so numbers are lower and less certain: an interval of 95% over
