@@ -143,6 +143,17 @@ def test_reading_goes_on_up_to_the_error():
         next(some)
 
 
+@given(st.text(alphabet="() \nab#*-=|NONE", max_size=40))
+def test_any_text_gives_trees_or_a_sentence(text):
+    try:
+        found = read_trees(text.split("\n"), missing=True)
+    except ValueError as error:
+        assert str(error).startswith("the lines, line ")
+        assert str(error).endswith(".")
+    else:
+        assert all(tree is None or tree.words() for tree in found)
+
+
 def test_the_whole_sample(data_home, tmp_path):
     file = data_home / "wsj_sample_trees" / "wsj_sample.mrg.gz"
     raw = read_trees(file, **RAW)

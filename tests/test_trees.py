@@ -46,6 +46,13 @@ def test_labels_can_be_mapped():
     assert CAT.map_labels(lambda z: z + "x", tags=False).tags() == CAT.tags()
 
 
+def test_words_can_be_replaced():
+    tree = CAT.with_words(["a", "dog", "ran", "!"])
+    assert repr(tree) == "(S (NP (DT a) (NN dog)) (VP (VBD ran)) (. !))"
+    with pytest.raises(ValueError, match="3 words for a tree over 4"):
+        CAT.with_words(["a", "b", "c"])
+
+
 def test_trees_cannot_be_changed():
     with pytest.raises(AttributeError, match="cannot be changed"):
         CAT.label = "NP"
