@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tree_cases import deep_tree, trees
 
 from maxmargin import Grammar, Tree
-from maxmargin.binarize import binarize
+from maxmargin.binarize import binarize, collapse_unaries
 from maxmargin.word_model import WordModel, signatures
 
 TEXTS = [
@@ -346,3 +346,21 @@ def test_the_whole_sample(data_home):
     chains, values = grammar.best_chains(grammar.log_probabilities().unary)
     assert len(chains) >= len({grammar.chain_ends(c) for c in grammar.chains})
     assert (values <= 0).all()
+
+
+def test_the_grammar_that_nltk_reads_off_the_sample(data_home):
+    """Documents 1-180, unary chains collapsed below the root: counted with nltk once."""
+    from maxmargin.data import read_raw, read_trees
+
+    folder = data_home / "wsj_sample_trees"
+    sample = read_trees(folder / "wsj_sample.mrg.gz", root="TOP", collapse_same=False)
+    documents = read_raw(folder / "wsj_sample.docids.txt.gz").data.decode().split()
+    small = [
+        binarize(Tree("TOP", map(collapse_unaries, tree.children)))
+        for tree, document in zip(sample, documents, strict=True)
+        if document <= "wsj_0180"
+    ]
+    grammar = Grammar.from_trees(small)
+    assert len(small) == 3677
+    assert (len(grammar.binary), len(grammar.unary)) == (5214, 114)
+    assert len(grammar.symbols) == 1568
