@@ -67,8 +67,8 @@ def score_brackets(
         words = tree.tags()
         kept = rules.kept(words)
         length = sum(tag != EMPTY for _, tag in words)
-        theirs = [] if guess is None else guess.tags()
-        if guess is not None and _words(words) != _words(theirs):
+        theirs = [(w, None) for w, _ in words] if guess is None else guess.tags()
+        if _words(words) != _words(theirs):
             rows.append(SentenceScores(length, 0, 0, 0, 0, 0, 0, 0, "skipped"))
             continue
         a = Counter(rules.brackets(tree, kept).values())
@@ -84,8 +84,8 @@ def score_brackets(
                 crossing=_crossing(a, b),
                 words=sum(kept),
                 correct_tags=sum(
-                    keep and tag == other
-                    for keep, (_, tag), (_, other) in zip(kept, words, theirs)  # noqa: B905
+                    keep and mine[1] == other[1]
+                    for keep, mine, other in zip(kept, words, theirs, strict=True)
                 ),
                 status="failed" if guess is None else "valid",
             )

@@ -10,6 +10,7 @@ binary rule or a tag has finitely many trees, whatever the weights of the rules.
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -106,7 +107,7 @@ class Grammar:
         ``smoothing`` s is added to every count. A symbol all of whose rules have count
         zero gets -inf.
         """
-        if not np.isscalar(smoothing) or not 0 <= smoothing < np.inf:
+        if not isinstance(smoothing, numbers.Real) or not 0 <= smoothing < np.inf:
             raise ValueError(
                 f"smoothing={smoothing!r} is not possible: it is added to counts, so it "
                 "must be a number, 0 or more."
@@ -148,9 +149,9 @@ class Grammar:
 
     def to_nltk(self, smoothing: float = 0.0):
         """``nltk.PCFG`` with the tags as terminals."""
-        from maxmargin.grammar_files import to_nltk
+        from maxmargin.nltk_exchange import grammar_to_nltk
 
-        return to_nltk(self, smoothing)
+        return grammar_to_nltk(self, smoothing)
 
     @classmethod
     def from_nltk(cls, grammar) -> Grammar:
@@ -159,20 +160,20 @@ class Grammar:
         Right-hand sides have one or two symbols. Probabilities become counts; the rules
         of a CFG count 1 each. Chains are the best ones (the shortest ones).
         """
-        from maxmargin.grammar_files import from_nltk
+        from maxmargin.nltk_exchange import grammar_from_nltk
 
-        return from_nltk(grammar)
+        return grammar_from_nltk(grammar)
 
     def to_state(self) -> tuple[dict[str, np.ndarray], dict]:
         """Arrays and plain values for a model file; `from_state` takes them."""
-        from maxmargin.grammar_files import to_state
+        from maxmargin.grammar_state import to_state
 
         return to_state(self)
 
     @classmethod
     def from_state(cls, arrays: dict[str, np.ndarray], values: dict) -> Grammar:
         """What `to_state` was called on; ValueError if numbers point nowhere."""
-        from maxmargin.grammar_files import from_state
+        from maxmargin.grammar_state import from_state
 
         return from_state(arrays, values)
 

@@ -167,6 +167,19 @@ class Tree:
 
         return self.fold(renamed)
 
+    def with_words(self, words: Iterable[str]) -> Tree:
+        """The tree over other words, as many as it has."""
+        rest = list(words)
+        if len(rest) != len(self.words()):
+            raise ValueError(
+                f"there are {len(rest)} words for a tree over {len(self.words())}."
+            )
+
+        def replaced(node, below):  # from the last leaf to the first
+            return Tree(node.label, below or [rest.pop()])
+
+        return self.fold(replaced)
+
     # comparing and copying ------------------------------------------------------------
 
     def __setattr__(self, name, value):
@@ -281,31 +294,16 @@ class Tree:
 
     def to_nltk(self):
         """The same tree as ``nltk.Tree``."""
-        nltk = import_nltk()
-        return self.fold(
-            lambda node, below: nltk.Tree(node.label, below or list(node.children))
-        )
+        from maxmargin.nltk_exchange import tree_to_nltk
+
+        return tree_to_nltk(self)
 
     @classmethod
     def from_nltk(cls, tree) -> Tree:
         """The same tree from ``nltk.Tree``; every word must have a node of its own."""
-        import_nltk()
-        order, stack = [], [tree]
-        while stack:
-            node = stack.pop()
-            order.append(node)
-            if not isinstance(node, str):
-                stack += list(node)[::-1]
-        results: list = []
-        for node in reversed(order):
-            if isinstance(node, str):
-                results.append(node)
-            else:
-                n = len(node)
-                below = results[: -n - 1 : -1]
-                del results[len(results) - n :]
-                results.append(cls(str(node.label()), below))
-        return results[0]
+        from maxmargin.nltk_exchange import tree_from_nltk
+
+        return tree_from_nltk(tree)
 
 
 _set_label = Tree.label.__set__
@@ -334,14 +332,3 @@ def _unflatten(flat: tuple) -> Tree:
 
 def _word(node: Tree) -> str:
     return plain(node.children[0])
-
-
-def import_nltk():
-    """The library nltk, which is only needed to exchange trees and grammars with it."""
-    try:
-        import nltk
-    except ImportError:
-        raise ImportError(
-            "Exchange with nltk needs nltk: install it with  pip install nltk"
-        ) from None
-    return nltk

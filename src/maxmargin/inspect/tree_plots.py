@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SIZE = 9  # of letters, in points; so are all lengths below
 GAP, LEVEL, WORD = 9, 27, 16  # between words, from node to node, from tag to word
-MARGIN, TITLE = 12, 14
+MARGIN, TITLE = 12, 18
 LINE = "#B0B0B0"
 PLAIN = {"parse_math": False}  # a dollar is a dollar: PRP$ is a tag
 WRONG = {"boxstyle": "round,pad=0.22", "fc": ORANGE, "ec": ORANGE}

@@ -1,0 +1,122 @@
+"""``maxmargin train parse``: from a treebank to a model file."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from maxmargin.cli.common import (
+    Interrupts,
+    Stopwatch,
+    certificate_sentence,
+    check_output,
+    check_picture,
+    patience,
+    plain_warnings,
+    save_figure,
+    say,
+    without_display,
+)
+from maxmargin.cli.parse_files import Layout
+
+GRAMMAR = ("input", "direction", "parent", "max_length", "fallback")
+ONLY_PCFG = ("smoothing",)
+ONLY_MARGIN = ("features", "loss", "rescaling", "C", "tol", "max_time", "seed", "plot")
+
+
+def train(args) -> int:
+    """From a treebank to a model file."""
+    watch = Stopwatch()
+    _check_options(args)
+    settings = _settings(args)
+
+    from maxmargin import GrammarParser, PCFGParser, save
+
+    watch("importing")
+    layout = Layout(args.encoding, not args.keep_functions, args.root)
+    trees = layout.read_trees(args.train)
+    watch("reading")
+    interrupts = Interrupts()
+    if args.method == "pcfg":
+        model = PCFGParser(**settings).fit(None, trees)
+        watch("counting")
+    else:
+        model = GrammarParser(
+            random_state=args.seed, verbose=int(not args.quiet), **settings
+        )
+        with plain_warnings(), patience(args.quiet) as timer, interrupts:
+            model.set_params(callbacks=[interrupts.callback, lambda _: timer.cancel()])
+            model.fit(None, trees)
+        watch("encoding")
+        watch.move("encoding", "training", model.history_[-1]["seconds"])
+        model.set_params(verbose=0, callbacks=None)
+    model.notes = {
+        "task": "parse",
+        **layout._asdict(),
+        "method": args.method,
+        "file": os.path.basename(args.train),
+        "sentences": len(trees),
+        "words": sum(len(tree.words()) for tree in trees),
+    }
+    save(model, args.output)
+    watch("saving")
+    if args.plot:
+        from maxmargin.inspect import plot_convergence
+
+        without_display()
+        save_figure(plot_convergence(model), args.plot)
+        watch("drawing")
+    if not args.quiet:
+        print(_summary(model, watch, args.output))
+    if interrupts.seen:
+        say(f"interrupted; the best model so far is in {args.output}.")
+        return 130
+    return 0
+
+
+def _check_options(args) -> None:
+    """All that can be said before reading."""
+    if args.output == "-":
+        raise ValueError("a model cannot be written to standard output: name a file.")
+    check_output(args.output, "The model")
+    check_picture(args.plot)
+    foreign = ONLY_MARGIN if args.method == "pcfg" else ONLY_PCFG
+    for name in foreign:
+        if getattr(args, name) is not None:
+            other = "max-margin" if args.method == "pcfg" else "pcfg"
+            raise ValueError(
+                f"--{name.replace('_', '-')} belongs to --method {other}: leave it out."
+            )
+
+
+def _settings(args) -> dict[str, Any]:
+    """Options that were given; the estimator knows the defaults of the others."""
+    own = ONLY_PCFG if args.method == "pcfg" else ONLY_MARGIN
+    names = (*GRAMMAR, *(name for name in own if name not in ("seed", "plot")))
+    settings = {name: getattr(args, name) for name in (*names, "n_jobs")}
+    settings = {name: value for name, value in settings.items() if value is not None}
+    if args.horizontal is not None:
+        settings["horizontal"] = _horizontal(args.horizontal)
+    if "features" in settings:
+        settings["features"] = args.features.split(",")
+    return settings
+
+
+def _horizontal(text: str) -> int | None:
+    if text == "all":
+        return None
+    if not text.isdecimal():
+        raise ValueError(f"--horizontal {text} must be a number, 0 or more, or all.")
+    return int(text)
+
+
+def _summary(model, watch: Stopwatch, path: str) -> str:
+    notes = model.notes
+    lines = [
+        f"Trained on {notes['file']}: {notes['sentences']:,} trees, {notes['words']:,} "
+        f"words; {model.grammar_!r}."
+    ]
+    if hasattr(model, "certificate_"):
+        lines.append(certificate_sentence(model))
+    size = os.path.getsize(path) / 1e6
+    return "\n".join([*lines, str(watch), f"Saved to {path} ({size:.1f} MB)."])

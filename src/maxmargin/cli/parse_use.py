@@ -1,0 +1,181 @@
+"""What a parser is used for: ``maxmargin predict``, ``evaluate`` and ``inspect``."""
+
+from __future__ import annotations
+
+import os
+
+from maxmargin.cli.common import (
+    certificate_sentence,
+    check_output,
+    check_picture,
+    save_figure,
+    say,
+    without_display,
+)
+from maxmargin.cli.parse_files import Layout, of_trees, read_sentences
+
+# prediction --------------------------------------------------------------------------
+
+
+def predict(model, args) -> int:
+    """A tree per line, for a sentence per line."""
+    from maxmargin.data import write_trees
+
+    if args.output != "-":
+        check_output(args.output, "The output")
+    layout = _layout(model, args)
+    sentences = read_sentences(args.file, model.input, layout.encoding)
+    X = sentences.inputs(model.input)
+    if args.k_best is not None:
+        _write_ranked(model, args, sentences, X, layout.encoding)
+        return 0
+    found = sentences.spread(model.predict(X) if X else [], None)
+    write_trees(
+        args.output, map(_over, found, sentences.words), encoding=layout.encoding
+    )
+    return 0
+
+
+def _over(tree, words: list[str]):
+    return None if tree is None else tree.with_words(words)
+
+
+def _write_ranked(model, args, sentences, X, encoding: str) -> None:
+    """The best trees of every sentence, each after '# RANK SCORE'."""
+    from maxmargin.data.text_files import write_text
+    from maxmargin.data.treebank import MISSING
+
+    ranked = sentences.spread(model.predict_k_best(X, args.k_best) if X else [], [])
+    lines = []
+    for trees, words in zip(ranked, sentences.words, strict=True):
+        for rank, (tree, score) in enumerate(trees, 1):
+            lines += [f"# {rank} {score:.6g}", str(_over(tree, words) or MISSING)]
+        if not trees:
+            lines.append(MISSING)
+        lines.append("")
+    write_text(args.output, "\n".join(lines) + "\n", encoding)
+
+
+def _layout(model, args) -> Layout:
+    """The layout that the model remembers."""
+    if args.jobs is not None:
+        model.set_params(n_jobs=args.jobs)
+    return Layout(**{name: model.notes[name] for name in Layout._fields})
+
+
+# evaluation --------------------------------------------------------------------------
+
+
+def evaluate(model, args) -> int:
+    """Scores of brackets, with a picture of the worst tree."""
+    from maxmargin.bracket_metrics import score_brackets
+
+    check_picture(args.plot)
+    gold = _layout(model, args).read_trees(args.file)
+    sentences = of_trees(gold)
+    found = model.predict(sentences.inputs(model.input))
+    found = list(map(_over, found, sentences.words))
+    report = score_brackets(gold, found)
+    print(_json(report) if args.json else report)
+    lost = getattr(model, "n_fallbacks_", 0)
+    if lost:
+        say(f"the grammar has no tree for {lost} of {len(gold)} sentences.")
+    if args.plot:
+        _plot_worst(gold, found, report, args.plot)
+    return 0
+
+
+def _plot_worst(gold, found, report, path: str) -> None:
+    """The sentence with the most errors, the true tree above the predicted one."""
+    from maxmargin.inspect import plot_tree_errors
+
+    rows = report.sentences
+    drawn = [k for k, row in enumerate(rows) if row.status == "valid"]
+    if not drawn:
+        raise ValueError("no sentence has a predicted tree: there is nothing to draw.")
+    errors = {k: rows[k].truth + rows[k].predicted - 2 * rows[k].correct for k in drawn}
+    worst = max(drawn, key=lambda k: (errors[k], -rows[k].length))
+    without_display()
+    save_figure(plot_tree_errors(gold[worst], found[worst]), path)
+
+
+def _json(report) -> str:
+    import json
+
+    labels = {
+        label: {
+            "precision": counts.precision,
+            "recall": counts.recall,
+            "f1": counts.f1,
+            **counts._asdict(),
+        }
+        for label, counts in report.labels.items()
+    }
+    out = {**report.as_dict(), **report.counts._asdict(), "labels": labels}
+    return json.dumps(out, indent=2, ensure_ascii=False)
+
+
+# inspection --------------------------------------------------------------------------
+
+
+def inspect(model, args) -> int:
+    """How a parser was trained, and the weights of its rules."""
+    from maxmargin.data.text_files import write_text
+
+    check_output(args.export, "The grammar")
+    names, weights = _rules(model)
+    parts = [_settings(model)]
+    if args.top != 0:
+        parts.append(_strongest(names, weights, args.top))
+    if args.export:
+        order = sorted(range(len(names)), key=lambda k: (-weights[k], names[k]))
+        lines = [f"{weights[k]:.6g}\t{names[k]}" for k in order]
+        write_text(args.export, "\n".join(lines) + "\n", "utf-8")
+    print("\n\n".join(parts))
+    return 0
+
+
+def _rules(model) -> tuple[list[str], list[float]]:
+    """Rules as texts, and what the parser thinks of them."""
+    grammar = model.grammar_
+    weights = [float(weight) for weight in model.coef_[: len(grammar.rule_names())]]
+    return grammar.rule_names(), weights
+
+
+def _strongest(names: list[str], weights: list[float], top: int) -> str:
+    if top < 0:
+        raise ValueError(f"--top {top} is not possible: it must be 0 or more.")
+    order = sorted(range(len(names)), key=lambda k: -weights[k])
+    best, worst = order[:top], order[::-1][:top][::-1]
+    lines = [f"{weights[k]:>10.4f}  {names[k]}" for k in best]
+    if len(order) > 2 * top:
+        lines += [f"{'...':>10}"]
+        lines += [f"{weights[k]:>10.4f}  {names[k]}" for k in worst]
+    return "\n".join(["Strongest rules", "", *lines])
+
+
+def _settings(model) -> str:
+    notes, grammar = model.notes, model.grammar_
+    horizontal = "all" if model.horizontal is None else model.horizontal
+    rows = [
+        ("trained on", os.path.basename(notes["file"])),
+        ("trees", f"{notes['sentences']:,}, with {notes['words']:,} words"),
+        ("input", model.input),
+        ("grammar", repr(grammar)[10:-1]),
+        (
+            "binarised",
+            f"{model.direction}, {horizontal} siblings, parent={model.parent}",
+        ),
+        ("fallback", str(model.fallback)),
+        ("method", notes["method"]),
+    ]
+    if hasattr(model, "certificate_"):
+        rows += [
+            ("loss", f"{model.loss}, {model.rescaling} rescaling, C={model.C:g}"),
+            ("features", str(model.features or "none")),
+            ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
+        ]
+    lines = [f"{name:<11} {value}" for name, value in rows]
+    if hasattr(model, "certificate_"):
+        lines.append(certificate_sentence(model))
+    return "\n".join(lines)
