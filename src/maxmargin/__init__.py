@@ -14,6 +14,7 @@ _WHERE = {
     "HomologFinder": "maxmargin.estimators.homolog",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
     "Problem": "maxmargin.problem",
+    "SequenceAligner": "maxmargin.estimators.aligner",
     "SequenceTagger": "maxmargin.estimators.tagger",
     "StructuralSVM": "maxmargin.estimators.structural",
     "convert_C": "maxmargin.formulation",

@@ -65,6 +65,7 @@ _CLASSES = {
     "HMMTagger.v1": "maxmargin.estimators.hmm:HMMTagger",
     "HomologFinder.v1": "maxmargin.estimators.homolog:HomologFinder",
     "MulticlassSVM.v1": "maxmargin.estimators.multiclass:MulticlassSVM",
+    "SequenceAligner.v1": "maxmargin.estimators.aligner:SequenceAligner",
     "SequenceTagger.v1": "maxmargin.estimators.tagger:SequenceTagger",
 }
 
