@@ -1,5 +1,6 @@
 """Alignments as objects, and their files: what is read, what is refused and how."""
 
+import doctest
 import gzip
 import re
 
@@ -23,6 +24,7 @@ from maxmargin.data import (
     write_pair_table,
     write_stockholm,
 )
+from maxmargin.data import alignments as alignments_module
 
 STOCKHOLM = """# STOCKHOLM 1.0
 # a remark
@@ -58,6 +60,10 @@ def alignments(draw):
     i = draw(st.permutations(range(len(a))))[:size]
     j = draw(st.permutations(range(len(b))))[:size]
     return a, b, list(zip(sorted(i), sorted(j), strict=True))
+
+
+def test_docstrings_run():
+    assert doctest.testmod(alignments_module).failed == 0
 
 
 # rows and pairs ----------------------------------------------------------------------

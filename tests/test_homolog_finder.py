@@ -1,5 +1,6 @@
 """HomologFinder, its data generator and its log-odds baseline."""
 
+import doctest
 import itertools
 import pickle
 
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from maxmargin import HomologFinder, load, save
+from maxmargin import HomologFinder, homolog_data, load, save
 from maxmargin.data import gapped
+from maxmargin.estimators import homolog as homolog_module
 from maxmargin.estimators.log_odds import LogOddsFinder, log_odds
 from maxmargin.homolog_data import AMINO_ACIDS, make_homologs
 from maxmargin.inspect.alignment_export import scoring_of
@@ -25,6 +27,11 @@ def homologs():
 @pytest.fixture(scope="module")
 def finder(homologs):
     return HomologFinder(C=0.1).fit(*homologs)
+
+
+def test_docstrings_run():
+    assert doctest.testmod(homolog_module).failed == 0
+    assert doctest.testmod(homolog_data).failed == 0
 
 
 # the generator -----------------------------------------------------------------------
