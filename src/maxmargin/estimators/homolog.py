@@ -119,7 +119,7 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
     >>> X, y = make_homologs(20, random_state=0)
     >>> native, candidates = X[0]
     >>> homolog, pairs = y[0]
-    >>> finder = HomologFinder(C=1.0).fit(X, y)
+    >>> finder = HomologFinder(C=0.1).fit(X, y)
     >>> finder.score(X, y) > 0.9
     True
     """
