@@ -75,7 +75,5 @@ def random_batch(seed, sizes=((3, 4), (1, 2), (4, 3)), loss=0, free=(0, 0), **se
     y = np.concatenate([random_alignment(rng, n, m) for n, m in sizes])
     counts = rng.random(len(y)) < (0.7 if rng.random() < 0.5 else 1.1)
     norm = 1.0 / np.array([n + m for n, m in sizes])
-    batch = make_batch(
-        s, t, terms, y, norm, counts, loss, free, entries_of(model)
-    )
+    batch = make_batch(s, t, terms, y, norm, counts, loss, free, entries_of(model))
     return batch, model

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import numbers
 import re
 from collections.abc import Mapping
@@ -82,28 +83,40 @@ def _pairs_and_core(alignment, target, template, i):
 
 def _labelling(pairs, n, m, i) -> np.ndarray:
     labelling = np.full(n, -1, np.int32)
+    with contextlib.suppress(ValueError, OverflowError):  # ragged, or too large
+        table = np.array(pairs)
+        if table.ndim == 2 and table.shape[1] == 2 and table.dtype.kind == "i":
+            left, right = table.T
+            inside = left[0] >= 0 and right[0] >= 0 and left[-1] < n and right[-1] < m
+            if inside and (np.diff(table, axis=0) > 0).all():
+                labelling[left] = right
+                return labelling
     before = (-1, -1)
     for k, pair in enumerate(pairs):
-        whole = isinstance(pair, (tuple, list, np.ndarray)) and len(pair) == 2
-        if not whole or not all(isinstance(x, numbers.Integral) for x in pair):
-            raise ValueError(
-                f"sample {i} of y: entry {k} is {pair!r}, not a pair (i, j) of whole "
-                "numbers; an alignment is a list of such pairs, or two rows with gaps."
-            )
-        p, q = int(pair[0]), int(pair[1])
-        if not (0 <= p < n and 0 <= q < m):
-            raise ValueError(
-                f"sample {i} of y: the pair ({p}, {q}) is outside the sequences, which "
-                f"have {n} and {m} positions, counted from 0."
-            )
-        if p <= before[0] or q <= before[1]:
-            raise ValueError(
-                f"sample {i} of y: the pair ({p}, {q}) comes after {before}: both "
-                "positions must grow from pair to pair."
-            )
-        labelling[p] = q
-        before = (p, q)
+        before = _check_pair(pair, before, n, m, f"sample {i} of y", k)
+        labelling[before[0]] = before[1]
     return labelling
+
+
+def _check_pair(pair, before, n, m, where, k) -> tuple[int, int]:
+    whole = isinstance(pair, (tuple, list, np.ndarray)) and len(pair) == 2
+    if not whole or not all(isinstance(x, numbers.Integral) for x in pair):
+        raise ValueError(
+            f"{where}: entry {k} is {pair!r}, not a pair (i, j) of whole numbers; an "
+            "alignment is a list of such pairs, or two rows with gaps."
+        )
+    p, q = int(pair[0]), int(pair[1])
+    if not (0 <= p < n and 0 <= q < m):
+        raise ValueError(
+            f"{where}: the pair ({p}, {q}) is outside the sequences, which have {n} and "
+            f"{m} positions, counted from 0."
+        )
+    if p <= before[0] or q <= before[1]:
+        raise ValueError(
+            f"{where}: the pair ({p}, {q}) comes after {before}: both positions must "
+            "grow from pair to pair."
+        )
+    return p, q
 
 
 def _pairs_of_rows(rows, target, template, i) -> list[tuple[int, int]]:
