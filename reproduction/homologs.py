@@ -1,6 +1,6 @@
 """Homologs among decoys: generative against discriminative, as training data grow.
 
-    python reproduction/homologs.py [--draws 10] [--C 0.01] [--plot curves.png] [--quick]
+    python reproduction/homologs.py [--draws 10] [--C 0.03] [--plot curves.png] [--quick]
 
 The experiment on sequence alignment of Tsochantaridis et al. 2004 (section 5.4, after
 Joachims 2003): n native sequences, each with a homolog and decoys; the error is the share
@@ -122,7 +122,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=10, help="training sets per size")
     parser.add_argument("--test", type=int, default=500, help="test samples per draw")
-    parser.add_argument("--C", type=float, default=0.01)
+    parser.add_argument("--C", type=float, default=0.03)
     parser.add_argument("--plot", metavar="FILE.png", help="draw both curves")
     parser.add_argument("--quick", action="store_true", help="3 draws, n up to 20")
     args = parser.parse_args()
@@ -142,10 +142,8 @@ def main() -> int:
         )
         means.append(table.mean(axis=0))
         errors.append(table.std(axis=0, ddof=1) / np.sqrt(draws))
-        cells = "".join(
-            f"{m:>11.1f} +- {e:<3.1f}"
-            for m, e in zip(means[-1], errors[-1], strict=True)
-        )
+        both = zip(means[-1], errors[-1], strict=True)
+        cells = "".join(f"{f'{mean:.1f} +- {e:.1f}':>18}" for mean, e in both)
         quoted = " / ".join(f"{values[position]:g}" for values in PAPER.values())
         print(f"{n:>3}{cells}   {quoted}", flush=True)
     print(

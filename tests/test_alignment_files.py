@@ -1,5 +1,6 @@
 """Alignments as objects, and their files: what is read, what is refused and how."""
 
+import doctest
 import gzip
 import re
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from maxmargin.data import (
     PairAlignment,
+    RawText,
     data_file,
     gapped,
     pairs_of,
@@ -23,6 +25,7 @@ from maxmargin.data import (
     write_pair_table,
     write_stockholm,
 )
+from maxmargin.data import alignments as alignments_module
 
 STOCKHOLM = """# STOCKHOLM 1.0
 # a remark
@@ -58,6 +61,10 @@ def alignments(draw):
     i = draw(st.permutations(range(len(a))))[:size]
     j = draw(st.permutations(range(len(b))))[:size]
     return a, b, list(zip(sorted(i), sorted(j), strict=True))
+
+
+def test_docstrings_run():
+    assert doctest.testmod(alignments_module).failed == 0
 
 
 # rows and pairs ----------------------------------------------------------------------
@@ -219,6 +226,8 @@ def test_stockholm_is_written_back(tmp_path):
 
 
 HEAD = "# STOCKHOLM 1.0\n"
+HEADER = "aln_a\taln_b\n"
+READERS = (read_fasta, read_fasta_pairs, read_stockholm, read_pair_table)
 
 
 @pytest.mark.parametrize(
@@ -331,6 +340,29 @@ def test_truncated_gzip_and_missing_files(tmp_path):
             read(path)
         with pytest.raises(FileNotFoundError, match="There is no file"):
             read(tmp_path / "nothing")
+
+
+@given(
+    st.text("ACz-.*>#=/\t\n 01_", max_size=60),
+    st.sampled_from(["", ">a\n", HEAD, HEADER]),
+)
+def test_any_text_is_read_or_refused_with_a_sentence(text, start):
+    raw = RawText((start + text).encode(), "some file")
+    for read in READERS:
+        said = "some file."
+        try:
+            assert len(read(raw)) > 0
+        except ValueError as error:
+            said = str(error)
+        assert "some file" in said
+        assert said.endswith(".")
+
+
+def test_nothing_is_not_written(tmp_path):
+    for write in (write_fasta, write_stockholm, write_pair_table):
+        with pytest.raises(ValueError, match="to write to"):
+            write(tmp_path / "x", [])
+    assert not (tmp_path / "x").exists()
 
 
 # the data sets -----------------------------------------------------------------------

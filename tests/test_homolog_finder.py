@@ -1,5 +1,6 @@
 """HomologFinder, its data generator and its log-odds baseline."""
 
+import doctest
 import itertools
 import pickle
 
@@ -9,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 
-from maxmargin import HomologFinder, load, save
+from maxmargin import HomologFinder, homolog_data, load, save
 from maxmargin.data import gapped
+from maxmargin.estimators import homolog as homolog_module
 from maxmargin.estimators.log_odds import LogOddsFinder, log_odds
 from maxmargin.homolog_data import AMINO_ACIDS, make_homologs
 from maxmargin.inspect.alignment_export import scoring_of
@@ -25,6 +28,11 @@ def homologs():
 @pytest.fixture(scope="module")
 def finder(homologs):
     return HomologFinder(C=0.1).fit(*homologs)
+
+
+def test_docstrings_run():
+    assert doctest.testmod(homolog_module).failed == 0
+    assert doctest.testmod(homolog_data).failed == 0
 
 
 # the generator -----------------------------------------------------------------------
@@ -187,6 +195,14 @@ def test_scikit_learn_conventions(homologs, finder):
     assert np.array_equal(again.predict(homologs.X), finder.predict(homologs.X))
     assert finder.set_params(n_jobs=2).score(*homologs) == 1.0
     finder.set_params(n_jobs=1)
+
+
+def test_grid_search_and_hard_margin(homologs):
+    search = GridSearchCV(HomologFinder(tol=0.1), {"C": [0.001, 0.1]}, cv=3)
+    assert search.fit(*homologs).best_score_ > 0.3
+    hard = HomologFinder(C=np.inf, tol=0.1).fit(*homologs)
+    assert hard.score(*homologs) == 1.0
+    assert np.isfinite(hard.certificate_.primal)
 
 
 def test_models_are_saved(tmp_path, homologs, finder):

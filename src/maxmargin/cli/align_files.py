@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.data.alignments import UNKNOWN
-
 if TYPE_CHECKING:
     from maxmargin.data import PairAlignment, RawText
 
@@ -116,6 +114,8 @@ def tracks_in(pairs: list[PairAlignment]) -> set[str]:
 
 def inputs(pairs: list[PairAlignment], tracks: list[str]) -> list[tuple[Any, Any]]:
     """X of SequenceAligner; an annotation that a sequence lacks is unknown everywhere."""
+
+    from maxmargin.data.alignments import UNKNOWN
 
     def sequence(letters: str, known: dict[str, str]):
         if tracks == [LETTERS]:

@@ -67,12 +67,15 @@ def evaluate(model: SequenceAligner, args) -> int:
         without_display()
         worst = int(report.each[:, 0].argmin())
         pair = pairs[worst]
+        q, near, right = (f"{value:.0%}" for value in report.each[worst])
+        counted = "" if notes["all_columns"] or pair.core is None else " (core columns)"
         plot_alignment(
             pair.a,
             pair.b,
             predicted[worst],
             pair.pairs,
             (pair.name_a, pair.name_b),
+            f"Worst of {len(pairs)}: Q {q}, Q4 {near}, f_M {right}{counted}",
             path=args.plot,
         )
     print(_json(report) if args.json else report)

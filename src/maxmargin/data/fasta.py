@@ -162,7 +162,9 @@ def write_fasta(
             raise ValueError(f"the sequence {short(head)} is empty.")
         lines.append(f">{head}")
         lines += [sequence[k : k + width] for k in range(0, len(sequence), width)]
-    write_text(path, "\n".join([*lines, ""]) if lines else "", encoding)
+    if not lines:
+        raise ValueError(f"there is no sequence to write to {os.fsdecode(path)}.")
+    write_text(path, "\n".join([*lines, ""]), encoding)
 
 
 def pair_records(alignment: PairAlignment) -> list[tuple[str, str]]:

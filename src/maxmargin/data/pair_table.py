@@ -162,6 +162,8 @@ def write_pair_table(
     path: str | os.PathLike, pairs: Sequence[PairAlignment], encoding: str = "utf-8"
 ) -> None:
     """Write aligned pairs; a path that ends in .gz is compressed."""
+    if not pairs:
+        raise ValueError(f"there are no pairs to write to {os.fsdecode(path)}.")
     tracks = sorted({t for p in pairs for t in (*p.tracks_a, *p.tracks_b)})
     masked = any(p.core is not None for p in pairs)
     head = ["family", "name_a", "name_b", "pid", "aln_a", "aln_b"]
@@ -182,7 +184,7 @@ def write_pair_table(
                     f"{short(cell)} cannot be written: it has a tab or a new line in it."
                 )
         lines.append("\t".join(cells))
-    write_text(path, "\n".join([*lines, ""]) if pairs else "", encoding)
+    write_text(path, "\n".join([*lines, ""]), encoding)
 
 
 def _columns_of(rows: tuple[str, str], core: Iterable[bool]) -> str:

@@ -207,4 +207,6 @@ def write_stockholm(
         width = max(len(head) for head, _ in body)
         lines += [f"{head:<{width}} {text}" for head, text in body]
         lines.append("//")
-    write_text(path, "\n".join([*lines, ""]) if lines else "", encoding)
+    if not lines:
+        raise ValueError(f"there is no alignment to write to {os.fsdecode(path)}.")
+    write_text(path, "\n".join([*lines, ""]), encoding)

@@ -119,7 +119,7 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
     >>> X, y = make_homologs(20, random_state=0)
     >>> native, candidates = X[0]
     >>> homolog, pairs = y[0]
-    >>> finder = HomologFinder(C=1.0).fit(X, y)
+    >>> finder = HomologFinder(C=0.1).fit(X, y)
     >>> finder.score(X, y) > 0.9
     True
     """
@@ -191,6 +191,8 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
         self.gap_extend_, self.gap_open_ = table[k, :2].tolist()
 
     def _make_task(self, *arguments):
+        if self.solver != "n-slack":
+            return super()._make_task(*arguments)
         from maxmargin.estimators.counting import CountingTask
 
         self._counting = CountingTask(*arguments)
@@ -199,8 +201,8 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
     def _train(self, encoded: Encoded, settings, state, keep_state=False) -> str:
         try:
             status = super()._train(encoded, settings, state, keep_state)
-            counted = len(self._counting.found)
-            self.n_constraints_ = counted if self.solver == "n-slack" else None
+            counting = getattr(self, "_counting", None)
+            self.n_constraints_ = None if counting is None else len(counting.found)
             return status
         finally:
             self.__dict__.pop("_counting", None)

@@ -63,6 +63,11 @@ def scoring_of(model: Any) -> Scoring:
             f"the substitution matrix of {name} has shape {matrix.shape}, but there are "
             f"{len(letters)} letters, each written with one character."
         )
+    if getattr(model, "free_ends", None) is not None:
+        raise ValueError(
+            "the model leaves one sequence free at its ends (free_ends), which cannot be "
+            "said to other programs in general: train without it."
+        )
     opening = getattr(model, "gap_open_", math.nan)
     extension = getattr(model, "gap_extend_", math.nan)
     scope = getattr(model, "scope", "local")
@@ -168,8 +173,8 @@ def _missing(what: str, package: str) -> ImportError:
 def matrix_text(model: Any, largest: int | None = None) -> str:
     """The matrix as NCBI writes BLOSUM62: a line of letters, then a line per letter.
 
-    The numbers are exact, or whole and scaled so that none exceeds ``largest``. Rows are
-    letters of the first sequence. The costs of gaps stand in the remarks above.
+    The numbers have six digits, or are whole and scaled so that none exceeds ``largest``.
+    Rows are letters of the first sequence. The scores of gaps stand in the remarks above.
     """
     scoring = scoring_of(model)
     matrix, scale = scoring.matrix, 1.0
@@ -191,7 +196,7 @@ def matrix_text(model: Any, largest: int | None = None) -> str:
             f"open = {scale * scoring.gap_open:.6g}, "
             f"extend = {scale * scoring.gap_extend:.6g}"
         )
-    cells = [[_shown(value) for value in row] for row in matrix.tolist()]
+    cells = [[f"{value:.6g}" for value in row] for row in matrix.tolist()]
     width = max([2, *(len(cell) for row in cells for cell in row)])
     lines.append("  " + " ".join(f"{x:>{width}}" for x in scoring.letters))
     lines += [
@@ -199,10 +204,6 @@ def matrix_text(model: Any, largest: int | None = None) -> str:
         for x, row in zip(scoring.letters, cells, strict=True)
     ]
     return "\n".join(lines) + "\n"
-
-
-def _shown(value: float) -> str:
-    return repr(value).removesuffix(".0")
 
 
 def write_matrix(
