@@ -1,8 +1,7 @@
 """Compiled passes of expectation maximisation over a bitext.
 
-A *direction* has words that generate and words that are generated. Cells (i, j) of a
-sentence pair lie row by row, source word first, so the cell of generating word g and
-generated word h is ``g * step_g + h * step_h``: the same code serves both directions.
+A *direction* has words that generate and words that are generated. The cells (i, j) of a
+sentence pair lie row by row, source word first.
 """
 
 from __future__ import annotations
@@ -50,119 +49,99 @@ def hmm_posteriors(emit, null, jump, p0, posterior, jump_counts):
     """
     ng, no = emit.shape
     middle = len(jump) // 2
-    move = np.empty((ng + 1, ng))  # the last row starts a sentence, from position -1
+    # Sentences start at position -1, which is the last row here.
+    move = np.empty((ng + 1, ng))
     for g in range(ng + 1):
-        place = g if g < ng else -1
-        total = 0.0
-        for k in range(ng):
-            move[g, k] = jump[k - place + middle]
-            total += move[g, k]
-        move[g] *= (1.0 - p0) / total
-    # Null before the first word also keeps the place, so that -1 is a state, too: row ng.
-    ahead = np.zeros((no, ng + 1))  # of null
-    behind = np.ones((ng + 1))
-    words = np.zeros((no, ng))
+        first = middle - (g if g < ng else -1)
+        move[g] = jump[first : first + ng]
+        move[g] *= (1.0 - p0) / move[g].sum()
+    words = np.zeros((no, ng))  # h comes from g; scaled to a sum of 1 with `nulls`
+    nulls = np.zeros((no, ng + 1))  # h comes from null, and g is the place
     scale = np.empty(no)
     before = np.zeros(ng + 1)
     before[ng] = 1.0
     likelihood = 0.0
     for h in range(no):
-        for k in range(ng):
-            mass = 0.0
-            for g in range(ng + 1):
-                mass += before[g] * move[g, k]
-            words[h, k] = mass * emit[k, h]
-        total = 0.0
         for g in range(ng + 1):
-            ahead[h, g] = before[g] * p0 * null[h]
-            total += ahead[h, g]
+            nulls[h, g] = before[g] * p0 * null[h]
+            for k in range(ng):
+                words[h, k] += before[g] * move[g, k]
         for k in range(ng):
-            total += words[h, k]
-        scale[h] = 1.0 / max(total, 1e-300)
-        likelihood += np.log(max(total, 1e-300))
-        for g in range(ng + 1):
-            ahead[h, g] *= scale[h]
-            before[g] = ahead[h, g]
-        for k in range(ng):
-            words[h, k] *= scale[h]
-            before[k] += words[h, k]
+            words[h, k] *= emit[k, h]
+        total = max(nulls[h].sum() + words[h].sum(), 1e-300)
+        likelihood += np.log(total)
+        scale[h] = 1.0 / total
+        nulls[h] *= scale[h]
+        words[h] *= scale[h]
+        before[:] = nulls[h]
+        before[:ng] += words[h]
+    behind = np.ones(ng + 1)  # of the words after h, given the place
+    after = np.empty(ng + 1)
     for h in range(no - 1, -1, -1):
         for k in range(ng):
             posterior[k, h] = words[h, k] * behind[k]
-        # behind[g] becomes the probability of words h .. from a state at g before them
+        before[:] = 0.0
         if h > 0:
-            for g in range(ng):
-                before[g] = ahead[h - 1, g] + words[h - 1, g]
-            before[ng] = ahead[h - 1, ng]
+            before[:] = nulls[h - 1]
+            before[:ng] += words[h - 1]
         else:
-            before[:] = 0.0
             before[ng] = 1.0
-        after = np.empty(ng + 1)
         for g in range(ng + 1):
-            mass = p0 * null[h] * behind[g]
-            place = g if g < ng else -1
+            mass = p0 * null[h] * behind[g] * scale[h]
+            first = middle - (g if g < ng else -1)
             for k in range(ng):
-                step = move[g, k] * emit[k, h] * behind[k]
+                step = move[g, k] * emit[k, h] * behind[k] * scale[h]
                 mass += step
-                jump_counts[k - place + middle] += before[g] * step * scale[h]
-            after[g] = mass * scale[h]
-        behind = after
+                jump_counts[first + k] += before[g] * step
+            after[g] = mass
+        behind[:] = after
     return likelihood
 
 
 @kernel
 def hmm_counts(
-    cells,
-    pair,
-    source_start,
-    target_start,
-    source,
-    target,
-    forward_t,
-    backward_t,
-    forward_null,
-    backward_null,
-    forward_jump,
-    backward_jump,
-    p0,
-    agree,
-    forward_counts,
-    backward_counts,
-    forward_nulls,
-    backward_nulls,
-    forward_jumps,
-    backward_jumps,
+    cells, pair, starts, words, logs, nulls, jumps, p0, counts, null_counts, moved
 ):
     """Expected counts of both directions; returns the sum of their log-likelihoods.
 
-    With ``agree``, a link counts by the product of its two posteriors, so that each
-    direction learns what the other believes, too (Liang, Taskar & Klein 2006).
+    Every word is seen in several forms (rows of ``pair`` and of the two ``words``); it
+    is generated with the geometric mean of their probabilities. ``logs`` are logarithms,
+    of pairs and, in ``nulls``, of words; both of direction 0 (source words generate) and
+    1. A link counts by the product of its two posteriors, so that each direction learns
+    what the other believes, too (Liang, Taskar & Klein 2006).
     """
+    n_forms = pair.shape[0]
     total = 0.0
     for s in range(len(cells) - 1):
-        n = source_start[s + 1] - source_start[s]
-        m = target_start[s + 1] - target_start[s]
-        table = pair[cells[s] : cells[s + 1]].reshape((n, m))
-        emit, back = np.empty((n, m)), np.empty((m, n))
-        for i in range(n):
+        n = starts[0][s + 1] - starts[0][s]
+        m = starts[1][s + 1] - starts[1][s]
+        emit, back = np.zeros((n, m)), np.zeros((m, n))
+        lone_target, lone_source = np.zeros(m), np.zeros(n)
+        for f in range(n_forms):
+            table = pair[f, cells[s] : cells[s + 1]].reshape((n, m))
+            for i in range(n):
+                for j in range(m):
+                    emit[i, j] += logs[0][table[i, j]] / n_forms
+                    back[j, i] += logs[1][table[i, j]] / n_forms
             for j in range(m):
-                emit[i, j] = forward_t[table[i, j]]
-                back[j, i] = backward_t[table[i, j]]
-        sources = source[source_start[s] : source_start[s + 1]]
-        targets = target[target_start[s] : target_start[s + 1]]
+                lone_target[j] += nulls[0][words[1][f, starts[1][s] + j]] / n_forms
+            for i in range(n):
+                lone_source[i] += nulls[1][words[0][f, starts[0][s] + i]] / n_forms
         forth, reverse = np.empty((n, m)), np.empty((m, n))
-        nulls = forward_null[targets]
-        total += hmm_posteriors(emit, nulls, forward_jump, p0, forth, forward_jumps)
-        nulls = backward_null[sources]
-        total += hmm_posteriors(back, nulls, backward_jump, p0, reverse, backward_jumps)
-        for j in range(m):
-            forward_nulls[targets[j]] += max(0.0, 1.0 - forth[:, j].sum())
-        for i in range(n):
-            backward_nulls[sources[i]] += max(0.0, 1.0 - reverse[:, i].sum())
+        total += hmm_posteriors(
+            np.exp(emit), np.exp(lone_target), jumps[0], p0, forth, moved[0]
+        )
+        total += hmm_posteriors(
+            np.exp(back), np.exp(lone_source), jumps[1], p0, reverse, moved[1]
+        )
+        for f in range(n_forms):
+            table = pair[f, cells[s] : cells[s + 1]].reshape((n, m))
             for j in range(m):
-                a, b = forth[i, j], reverse[j, i]
-                if agree:
-                    a = b = a * b
-                forward_counts[table[i, j]] += a
-                backward_counts[table[i, j]] += b
+                word = words[1][f, starts[1][s] + j]
+                null_counts[0][word] += max(0.0, 1.0 - forth[:, j].sum())
+            for i in range(n):
+                word = words[0][f, starts[0][s] + i]
+                null_counts[1][word] += max(0.0, 1.0 - reverse[:, i].sum())
+                for j in range(m):
+                    counts[table[i, j]] += forth[i, j] * reverse[j, i]
     return total
