@@ -15,6 +15,7 @@ _WHERE = {
     "Problem": "maxmargin.problem",
     "SequenceTagger": "maxmargin.estimators.tagger",
     "StructuralSVM": "maxmargin.estimators.structural",
+    "WordAligner": "maxmargin.estimators.word_aligner",
     "convert_C": "maxmargin.formulation",
     "load": "maxmargin.model_file",
     "save": "maxmargin.model_file",

@@ -65,6 +65,7 @@ _CLASSES = {
     "HMMTagger.v1": "maxmargin.estimators.hmm:HMMTagger",
     "MulticlassSVM.v1": "maxmargin.estimators.multiclass:MulticlassSVM",
     "SequenceTagger.v1": "maxmargin.estimators.tagger:SequenceTagger",
+    "WordAligner.v1": "maxmargin.estimators.word_aligner:WordAligner",
 }
 
 _FORMAT = "maxmargin-model"

@@ -6,6 +6,7 @@ occur in some sentence pair, never for all pairs.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 
@@ -147,6 +148,68 @@ class BitextStatistics:
         link = np.empty_like(emit)
         hmm_posteriors(emit, null, jump, P_NULL, link, np.zeros_like(jump))
         return link if direction == 0 else link.T
+
+    # saving (model_file.py) ------------------------------------------------------------
+
+    def get_state(self) -> tuple[dict[str, np.ndarray], dict]:
+        """Arrays and plain values, from which :meth:`from_state` makes an equal object."""
+        words = [w.encode("utf-8", "surrogatepass") for w in self._all_words()]
+        arrays = {
+            "text": np.frombuffer(b"".join(words), np.uint8),
+            "lengths": np.array([len(word) for word in words], np.int32),
+            "keys": self.keys_,
+            "tables": self.tables_,
+            "source_counts": self.counts_[0],
+            "target_counts": self.counts_[1],
+        }
+        for model, nulls in enumerate(self.nulls_):
+            for d, direction in enumerate(DIRECTIONS):
+                rows = [jumps[d] for jumps in self.jumps_[model]]
+                arrays[f"nulls{model}_{direction}"] = nulls[d]
+                arrays[f"jumps{model}_{direction}"] = np.stack(rows)
+        sizes = [[len(table) for table in side] for side in self.vocabularies_]
+        return arrays, {"forms": self.forms, "n_pairs": self.n_pairs_, "sizes": sizes}
+
+    def _all_words(self):
+        return (word for side in self.vocabularies_ for table in side for word in table)
+
+    @classmethod
+    def from_state(cls, arrays, state) -> BitextStatistics:
+        """The inverse; ValueError if the parts do not fit together."""
+        new = cls(state["forms"])
+        new.n_pairs_ = state["n_pairs"]
+        text, cut = arrays["text"].tobytes(), np.cumsum([0, *arrays["lengths"]])
+        words = [
+            text[a:b].decode("utf-8", "surrogatepass")
+            for a, b in itertools.pairwise(cut)
+        ]
+        position, sides = 0, []
+        for side in state["sizes"]:
+            tables, first = [], 0
+            for size in side:
+                part = words[position : position + size]
+                tables.append({word: first + k for k, word in enumerate(part)})
+                position, first = position + size, first + size
+            sides.append(tables)
+        new.vocabularies_ = tuple(sides)
+        new.counts_ = [arrays["source_counts"], arrays["target_counts"]]
+        new.keys_, new.tables_ = arrays["keys"], arrays["tables"]
+        new.nulls_, new.jumps_ = [], []
+        for model, count in enumerate((len(new.forms), 1)):
+            new.nulls_.append([arrays[f"nulls{model}_{d}"] for d in DIRECTIONS])
+            rows = [arrays[f"jumps{model}_{d}"] for d in DIRECTIONS]
+            new.jumps_.append([[row[k] for row in rows] for k in range(count)])
+        found = [sum(map(len, side)) for side in new.vocabularies_]
+        lengths = [len(counts) for counts in new.counts_]
+        n_tables = 1 + 2 * 3
+        if (
+            found != lengths
+            or any(list(map(len, nulls)) != found[::-1] for nulls in new.nulls_)
+            or new.tables_.shape != (n_tables, len(new.keys_))
+            or [len(side) for side in sides] != [len(new.forms)] * 2
+        ):
+            raise ValueError("the statistics of words do not fit together")
+        return new
 
 
 def _stretched(jump, longest: int) -> np.ndarray:
