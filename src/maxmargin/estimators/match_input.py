@@ -12,6 +12,7 @@ from maxmargin.alignment_error import as_links
 from maxmargin.data.bitext import Links, check_inside
 
 Pair = tuple[list[str], list[str]]
+LARGEST = 1e9  # of a feature: beyond it, single precision has no room for the others
 
 
 class Sample(NamedTuple):
@@ -165,6 +166,8 @@ def user_table(value: Any, pair: Pair, where: str) -> np.ndarray:
             f"{where} have shape {table.shape}, but there are {shape[0]} source words and "
             f"{shape[1]} target words: give ({shape[0]}, {shape[1]}, features)."
         )
-    if not np.isfinite(table).all():
-        raise ValueError(f"{where} hold NaN or infinity: clean them first.")
+    if not (np.abs(table) <= LARGEST).all():  # NaN neither
+        raise ValueError(
+            f"{where} hold NaN, infinity or a number above {LARGEST:g}: clean them first."
+        )
     return table

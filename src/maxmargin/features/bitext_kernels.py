@@ -12,6 +12,18 @@ from maxmargin.kernel import kernel
 
 
 @kernel
+def common_prefixes(source, target, source_word, target_word):
+    """How many first letters the words of each pair share; words end in zeros."""
+    width = min(source.shape[1], target.shape[1])
+    out = np.zeros(len(source_word), np.int64)
+    for p in range(len(source_word)):
+        a, b = source[source_word[p]], target[target_word[p]]
+        while out[p] < width and a[out[p]] == b[out[p]] and a[out[p]] != 0:
+            out[p] += 1
+    return out
+
+
+@kernel
 def model1_counts(
     cells, pair, n_gen, n_out, forward, out_start, out, t, null, p0, counts, null_counts
 ):

@@ -58,6 +58,8 @@ class BitextStatistics:
     """
 
     def __init__(self, forms: Sequence[str] = FORMS):
+        if isinstance(forms, str) or not isinstance(forms, Iterable):
+            raise ValueError(f"forms={forms!r} is not possible: give a list of names.")
         self.forms = tuple(forms)
 
     def fit(self, pairs: Iterable[Pair]) -> BitextStatistics:
@@ -67,6 +69,8 @@ class BitextStatistics:
         empty side say nothing and are left out.
         """
         functions = [form_function(name) for name in self.forms]
+        if not functions:
+            raise ValueError("forms is empty: name at least one, such as 'word'.")
         pairs = [pair for pair in pairs if len(pair[0]) and len(pair[1])]
         if not pairs:
             raise ValueError("the bitext is empty: give at least one sentence pair.")

@@ -96,10 +96,10 @@ class Corpus:
 
     def likeness(self) -> np.ndarray:
         """Common prefix of the words of each pair, relative to the longer; 0 if short."""
+        from maxmargin.features.bitext_kernels import common_prefixes
+
         letters, sizes = zip(*map(_letters, self.vocabularies), strict=True)
-        width = min(side.shape[1] for side in letters)
-        a, b = (letters[d][self.of[d], :width] for d in (0, 1))
-        prefix = np.logical_and.accumulate((a == b) & (a > 0), axis=1).sum(axis=1)
+        prefix = common_prefixes(*letters, *self.of)
         longest = np.maximum(sizes[0][self.of[0]], sizes[1][self.of[1]])
         alike = prefix / np.maximum(longest, 1)
         return np.where((prefix >= 3) | (alike == 1.0), alike, 0.0)
@@ -178,8 +178,12 @@ class Corpus:
 def _distinct(rows, sentence):
     """How many sentences hold each of the numbers in rows (forms, tokens)."""
     n = int(rows.max()) + 1
-    once = [np.unique(sentence * n + row) % n for row in rows]
-    return np.bincount(np.concatenate(once), minlength=n).astype(np.float64)
+    total = np.zeros(n)
+    for row in rows:
+        places = np.sort(sentence * n + row)
+        once = places[np.append(True, np.diff(places) > 0)]
+        total += np.bincount(once % n, minlength=n)
+    return total
 
 
 def _shares_by_form(tables, counts=None):

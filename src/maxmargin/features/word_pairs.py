@@ -24,11 +24,11 @@ RARE = (1, 2, 5)  # bins of counts: at most this
 class PairView:
     """A sentence pair with what the statistics say about it, looked up once."""
 
-    def __init__(self, source, target, statistics: BitextStatistics | None):
+    def __init__(self, source, target, statistics: BitextStatistics):
         self.source, self.target = source, target
         self.shape = len(source), len(target)
-        self.forms = () if statistics is None else statistics.forms
-        self.known = {} if statistics is None else statistics.describe((source, target))
+        self.forms = statistics.forms
+        self.known = statistics.describe((source, target))
 
     def both(self, name: str) -> np.ndarray:
         """Geometric mean of both directions."""
@@ -39,13 +39,10 @@ class PairView:
         """How far both HMMs agree on a link, 0 to 1."""
         return self.both("hmm")
 
-    def everywhere(self, value: float = 1.0) -> np.ndarray:
-        return np.full(self.shape, value)
-
 
 def bias(view: PairView) -> Named:
     """One for every link: how easily words stay alone."""
-    yield "bias", view.everywhere()
+    yield "bias", np.ones(view.shape)
 
 
 def dictionary(view: PairView) -> Named:
@@ -57,9 +54,8 @@ def dictionary(view: PairView) -> Named:
         yield f"{form} likelihood ratio", np.clip(ratio / 10.0, -1.0, 3.0)
         for model in (f"{form} model1", f"{form} hmm"):
             yield from _directions(view, model)
-    if view.known:
-        yield from _directions(view, "hmm")
-        yield "hmm, logarithm", np.log(np.maximum(view.belief, 1e-4)) / 9.2
+    yield from _directions(view, "hmm")
+    yield "hmm, logarithm", np.log(np.maximum(view.belief, 1e-4)) / 9.2
 
 
 def _directions(view: PairView, model: str) -> Named:
@@ -73,8 +69,6 @@ def _directions(view: PairView, model: str) -> Named:
 
 def neighbours(view: PairView) -> Named:
     """How far links beside this one are believed in; both ends of a sentence fit."""
-    if not view.known:
-        return
     n, m = view.shape
     tables = [("hmm", view.belief)]
     for form in view.forms:
@@ -104,8 +98,7 @@ def position(view: PairView) -> Named:
     yield "distance, root", np.sqrt(away)
     for most in DISTANCE:
         yield f"distance > {most}", away > most
-    if view.known:
-        yield "distance * hmm", away * view.belief
+    yield "distance * hmm", away * view.belief
     yield "distance in words", np.minimum(away * (n + m) / 20.0, 2.0)
 
 
@@ -211,7 +204,7 @@ def frequency(view: PairView) -> Named:
 
 def competition(view: PairView) -> Named:
     """Whether there is a better partner for one of the two words."""
-    tables = [("hmm", view.belief)] if view.known else []
+    tables = [("hmm", view.belief)]
     for form in view.forms:
         tables.append((f"{form} dice", view.known[f"{form} dice"]))
         tables.append((f"{form} model1", view.both(f"{form} model1")))
@@ -253,7 +246,7 @@ def _best_other(table: np.ndarray) -> np.ndarray:
 def pair_features(
     source: Sequence[str],
     target: Sequence[str],
-    statistics: BitextStatistics | None,
+    statistics: BitextStatistics,
     groups: Sequence[str],
 ) -> tuple[list[str], np.ndarray]:
     """Names of the features, and their values as an array (source, target, features)."""
