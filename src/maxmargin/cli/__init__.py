@@ -8,7 +8,8 @@ module, named in `main.TASKS`, with the functions
     predict(model, args)         these three are chosen by the task that the
     evaluate(model, args)        model notes (``model.notes["task"]``)
     inspect(model, args)
+    USES                         {command: names of the options it understands}
 
-Each returns the exit code. Bad input is a ValueError or OSError with one sentence.
+The functions return the exit code. Bad input is a ValueError or OSError with one sentence.
 Modules here import nothing heavy at the top: ``--help`` must be quick.
 """

@@ -15,6 +15,16 @@ from maxmargin.cli.common import load_model
 # A new task is one module (see maxmargin/cli/__init__.py) and one line here.
 TASKS = {"tag": "maxmargin.cli.tag"}
 
+# Options that only some tasks know: each says which in its USES.
+OPTIONS = {
+    "predict": ("k_best", "marginals", "jobs"),
+    "evaluate": (
+        *("json", "confusion", "page", "plot", "jobs"),
+        *("truth", "predicted", "separator", "encoding", "comment"),
+    ),
+    "inspect": ("label", "transitions", "plot", "export"),
+}
+
 BAD_INPUT = 2
 CLOSED = 1
 INTERRUPTED = 130  # as shells have it: 128 + SIGINT
@@ -112,14 +122,14 @@ def _add_train(commands) -> None:
 def _add_predict(commands) -> None:
     parser = commands.add_parser(
         "predict",
-        help="label a file with a model",
-        description="Label a file with a model. The labels become its last column.",
+        help="predict the outputs of a file",
+        description="Predict the outputs of a file with a model.",
         epilog="""example:
   maxmargin predict ner.model new.txt -o tagged.txt
   maxmargin predict ner.model new.txt --marginals | less
 
-The file has the columns of the training file, with or without its column of labels.
-The model remembers separator and encoding. A file appears whole or not at all.""",
+The model remembers its task and how its files are written: the page of the task in
+docs/ says what goes in and what comes out. A file appears whole or not at all.""",
     )
     parser.add_argument("model", metavar="MODEL", help="what `maxmargin train` wrote")
     parser.add_argument("file", metavar="FILE", help="- is standard input")
@@ -130,13 +140,13 @@ The model remembers separator and encoding. A file appears whole or not at all."
         "--k-best",
         type=int,
         metavar="K",
-        help="write the K best label sequences of every sentence, one after the other, "
-        "each after a line '# RANK SCORE'",
+        help="write the K best outputs of every sentence, one after the other, each "
+        "after a line '# RANK SCORE'",
     )
     parser.add_argument(
         "--marginals",
         action="store_true",
-        help="write the probability of the label as one more column",
+        help="write probabilities beside the outputs",
     )
     parser.add_argument("--jobs", type=int, metavar="N", help="threads (default: 1)")
     parser.set_defaults(run=lambda args: _with_model("predict", args))
@@ -146,13 +156,15 @@ def _add_evaluate(commands) -> None:
     parser = commands.add_parser(
         "evaluate",
         help="compare predictions with the truth",
-        description="Compare predictions with the truth, as the script conlleval does.",
+        description="Compare predictions with the truth, in the measures of the task.",
         usage="%(prog)s [options] [MODEL] FILE",
         epilog="""example:
   maxmargin evaluate ner.model test.txt --confusion errors.png
+  maxmargin evaluate parser.model test.mrg --plot worst.png
   maxmargin evaluate tagged.txt
 
-Without a model, the last two columns of the file are the truth and the prediction.""",
+Without a model, the file has tokens, one per line, and its last two columns are the
+truth and the prediction.""",
     )
     parser.add_argument("model", metavar="MODEL", help="what `maxmargin train` wrote")
     parser.add_argument("file", metavar="FILE", nargs="?", help="- is standard input")
@@ -166,6 +178,9 @@ Without a model, the last two columns of the file are the truth and the predicti
         "--page",
         metavar="FILE.html",
         help="write the sentences with colours and errors",
+    )
+    parser.add_argument(
+        "--plot", metavar="FILE.png", help="draw the prediction beside the truth"
     )
     parser.add_argument("--jobs", type=int, metavar="N", help="threads (default: 1)")
     alone = parser.add_argument_group("without a model")
@@ -188,7 +203,8 @@ def _add_inspect(commands) -> None:
         description="Show what a model has learned, and how it was trained.",
         epilog="""example:
   maxmargin inspect ner.model --top 5 --label B-PER
-  maxmargin inspect ner.model --transitions --plot transitions.png""",
+  maxmargin inspect ner.model --transitions --plot transitions.png
+  maxmargin inspect aligner.model --export costs.txt""",
     )
     parser.add_argument("model", metavar="MODEL", help="what `maxmargin train` wrote")
     parser.add_argument(
@@ -196,7 +212,7 @@ def _add_inspect(commands) -> None:
         type=int,
         default=10,
         metavar="N",
-        help="the N strongest features of every label (default: 10); 0 for none",
+        help="the N strongest weights (default: 10), for tags of every label; 0 for none",
     )
     parser.add_argument(
         "--label", action="append", metavar="L", help="only of this label; repeatable"
@@ -205,7 +221,10 @@ def _add_inspect(commands) -> None:
         "--transitions", action="store_true", help="print the weights of transitions"
     )
     parser.add_argument(
-        "--plot", metavar="FILE.png", help="draw the transitions as a heat map"
+        "--plot", metavar="FILE.png", help="draw what was learned, such as transitions"
+    )
+    parser.add_argument(
+        "--export", metavar="FILE", help="write it as text for other programs"
     )
     parser.set_defaults(run=lambda args: _with_model("inspect", args))
 
@@ -219,7 +238,22 @@ def _module(task: str):
 
 def _with_model(command: str, args) -> int:
     model, task = load_model(args.model, TASKS)
-    return getattr(_module(task), command)(model, args)
+    module = _module(task)
+    _check_options(command, task, module, args)
+    return getattr(module, command)(model, args)
+
+
+def _check_options(command: str, task: str, module, args) -> None:
+    """Refuse options that mean nothing for this task, rather than ignore them."""
+    for name in OPTIONS[command]:
+        if (
+            getattr(args, name) not in (None, False)
+            and name not in module.USES[command]
+        ):
+            raise ValueError(
+                f"--{name.replace('_', '-')} means nothing for a model of the task "
+                f"{task!r}: leave it out."
+            )
 
 
 def _evaluate(args) -> int:

@@ -11,6 +11,7 @@ from maxmargin.cli.tag_use import evaluate, inspect, predict
 __all__ = [
     "ABOUT",
     "EXAMPLE",
+    "USES",
     "add_train_options",
     "evaluate",
     "inspect",
@@ -26,6 +27,13 @@ EXAMPLE = """example:
 
 Ctrl-C ends training; the best weights so far are saved, and the exit code is 130.
 Files may be compressed with gzip. How to write templates: docs/features.md."""
+
+USES = {
+    "predict": {"k_best", "marginals", "jobs"},
+    "evaluate": {"json", "confusion", "page", "jobs"}
+    | {"truth", "predicted", "separator", "encoding", "comment"},
+    "inspect": {"label", "transitions", "plot"},
+}
 
 
 def add_train_options(parser: argparse.ArgumentParser) -> None:
