@@ -13,7 +13,7 @@ from maxmargin import __version__
 from maxmargin.cli.common import load_model
 
 # A new task is one module (see maxmargin/cli/__init__.py) and one line here.
-TASKS = {"tag": "maxmargin.cli.tag"}
+TASKS = {"match": "maxmargin.cli.match", "tag": "maxmargin.cli.tag"}
 
 # Options that only some tasks know: each says which in its USES.
 OPTIONS = {

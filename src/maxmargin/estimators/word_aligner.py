@@ -197,23 +197,28 @@ class WordAligner(MaxMarginEstimator):
 
     # training --------------------------------------------------------------------------
 
-    def _encode(self, X, y, sample_weight) -> Encoded:
+    def _settings(self):
         match_input.check_features(self.features)
+        match_input.check_fertility(self.fertility)
+        match_input.check_costs(self.cost_extra, self.cost_missing)
+        return super()._settings()
+
+    def _encode(self, X, y, sample_weight) -> Encoded:
         sample = match_input.check_pairs(X)
         if not sample.pairs:
             raise ValueError("X is empty: at least one sentence pair is needed.")
         links = match_input.check_alignments(y, sample.pairs)
         weights = check_weights(sample_weight, len(sample.pairs))
         most = match_input.check_fertility(self.fertility)
-        match_input.check_costs(self.cost_extra, self.cost_missing)
-        statistics = self._learn_dictionary(sample.pairs)
+        statistics = self.learn_dictionary(sample.pairs)
         names, tables = self._tables(sample, statistics)
         kinds, targets = [], []
         for pair, gold in zip(sample.pairs, links, strict=True):
             target = _feasible(gold.sure, pair, most, statistics)
             kinds.append(_kinds(pair, gold, target))
             targets.append(target)
-        dtype = self._working_dtype(tables[0], weights)
+        largest = np.array([np.abs(table).max() for table in tables])
+        dtype = self._working_dtype(largest, weights)
         batch = self._batch(tables, kinds, targets, dtype)
         attributes = {"statistics_": statistics, "feature_names_": names}
         return Encoded(batch, len(names), dtype, weights, attributes)
@@ -221,8 +226,12 @@ class WordAligner(MaxMarginEstimator):
     def _install(self, encoded: Encoded, w) -> None:
         self.coef_ = np.array(w, np.float64)
 
-    def _learn_dictionary(self, pairs) -> BitextStatistics:
-        bitext = self.bitext
+    def learn_dictionary(self, pairs) -> BitextStatistics:
+        """What ``fit`` learns from ``bitext`` and these sentence pairs, without links.
+
+        Several fits can share it: ``set_params(bitext=...)``.
+        """
+        bitext, pairs = self.bitext, match_input.check_pairs(pairs).pairs
         if isinstance(bitext, BitextStatistics):
             if not hasattr(bitext, "keys_"):
                 raise ValueError("bitext is not fitted: call its fit(pairs) first.")

@@ -252,5 +252,7 @@ def pair_features(
     """Names of the features, and their values as an array (source, target, features)."""
     view = PairView(source, target, statistics)
     named = [pair for group in groups for pair in GROUPS[group](view)]
-    values = np.stack([np.asarray(table, np.float32) for _, table in named], axis=-1)
+    values = np.empty((*view.shape, len(named)), np.float32)
+    for k, (_, table) in enumerate(named):
+        values[:, :, k] = table
     return [name for name, _ in named], values
