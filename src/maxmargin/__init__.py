@@ -24,6 +24,7 @@ _WHERE = {
     "Taxonomy": "maxmargin.taxonomy",
     "TaxonomySVM": "maxmargin.estimators.taxonomy",
     "Tree": "maxmargin.trees",
+    "WordAligner": "maxmargin.estimators.word_aligner",
     "convert_C": "maxmargin.formulation",
     "load": "maxmargin.model_file",
     "save": "maxmargin.model_file",

@@ -68,6 +68,7 @@ _CLASSES = {
     "SequenceAligner.v1": "maxmargin.estimators.aligner:SequenceAligner",
     "SequenceTagger.v1": "maxmargin.estimators.tagger:SequenceTagger",
     "TaxonomySVM.v1": "maxmargin.estimators.taxonomy:TaxonomySVM",
+    "WordAligner.v1": "maxmargin.estimators.word_aligner:WordAligner",
 }
 
 _FORMAT = "maxmargin-model"
