@@ -1,5 +1,7 @@
 """Taxonomies, and classes and sets of nodes in them: against enumeration and each other."""
 
+import doctest
+import importlib
 import itertools
 import pickle
 
@@ -8,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -500,6 +503,38 @@ ABC = ["a", "b", "c"]
 def test_bad_input(settings, y, words):
     with pytest.raises(ValueError, match=words):
         TaxonomySVM(**settings).fit(ONE, y)
+
+
+@pytest.mark.parametrize("multilabel", [False, True])
+def test_bad_numbers(multilabel):
+    y = [["a"], ["b"], []] if multilabel else ABC
+    model = TaxonomySVM(multilabel=multilabel)
+    for bad in (np.nan, np.inf):
+        X = ONE.copy()
+        X[1, 1] = bad
+        with pytest.raises(ValueError, match="1"):
+            model.fit(X, y)
+    with pytest.raises(ValueError, match="one weight per sample"):
+        model.fit(ONE, y, sample_weight=[1.0])
+    with pytest.raises(ValueError, match="C=-1"):
+        model.set_params(C=-1).fit(ONE, y)
+    assert not hasattr(model, "coef_")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "maxmargin.estimators.taxonomy",
+        "maxmargin.features.bag_of_words",
+        "maxmargin.taxonomy",
+        "maxmargin.taxonomy_metrics",
+    ],
+)
+def test_docstrings_run(name):
+    module = importlib.import_module(name)
+    found = doctest.testmod(module)
+    assert found.attempted > 0
+    assert found.failed == 0
 
 
 # many labels -------------------------------------------------------------------------

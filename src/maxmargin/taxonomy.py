@@ -17,7 +17,15 @@ from typing import Any
 
 import numpy as np
 
-Node = str | int
+from maxmargin.taxonomy_checks import (
+    Node,
+    check_kinds,
+    check_parents,
+    check_separator,
+    name_of,
+    parents_first,
+    parents_of,
+)
 
 
 class Taxonomy:
@@ -55,11 +63,11 @@ class Taxonomy:
             )
         if not parents:
             raise ValueError("the taxonomy is empty: name at least one node.")
-        named = {_name(n, "a node"): _parents_of(n, p) for n, p in parents.items()}
-        _check_kinds(named)
+        named = {name_of(n, "a node"): parents_of(n, p) for n, p in parents.items()}
+        check_kinds(named)
         for node, above in named.items():
-            _check_parents(node, above, named)
-        order = _parents_first(named)
+            check_parents(node, above, named)
+        order = parents_first(named)
         position = {node: i for i, node in enumerate(order)}
         self.nodes: tuple[Node, ...] = tuple(order)
         self.parents: tuple[tuple[int, ...], ...] = tuple(
@@ -74,7 +82,7 @@ class Taxonomy:
 
         Every beginning of a path is a node: "rec", "rec.sport", "rec.sport.hockey".
         """
-        _check_separator(separator)
+        check_separator(separator)
         parents: dict[Node, Any] = {}
         given = set()
         for i, path in enumerate(paths):
@@ -103,8 +111,8 @@ class Taxonomy:
                     f"edge {i} of the taxonomy is {edge!r}, but it must be a pair "
                     "(parent, child)."
                 ) from None
-            above = _name(above, f"the parent in edge {i}")
-            below = _name(below, f"the child in edge {i}")
+            above = name_of(above, f"the parent in edge {i}")
+            below = name_of(below, f"the child in edge {i}")
             parents.setdefault(above, [])
             parents.setdefault(below, []).append(above)
         return cls(parents)
@@ -276,7 +284,7 @@ def as_taxonomy(given: Any, separator: str = ".") -> Taxonomy:
 
 def taxonomy_of_labels(labels: Iterable[Node], separator: str = ".") -> Taxonomy:
     """The taxonomy that is written in labels: strings are paths, numbers are roots."""
-    _check_separator(separator)
+    check_separator(separator)
     parents: dict[Node, Any] = {}
     for label in labels:
         if isinstance(label, str):
@@ -300,98 +308,3 @@ def add_path(parents: dict[Node, Any], path: str, separator: str, where: str) ->
         node = separator.join(parts[: k + 1])
         parents.setdefault(node, above)
         above = node
-
-
-# checks ------------------------------------------------------------------------------
-
-
-def _check_separator(separator: Any) -> None:
-    if not isinstance(separator, str) or not separator:
-        raise ValueError(
-            f"separator={separator!r} is not possible: it must be a text such as '.' "
-            "or '/'."
-        )
-
-
-def _name(node: Any, what: str) -> Node:
-    if isinstance(node, np.generic):
-        node = node.item()
-    if isinstance(node, str):
-        if not node.strip():
-            raise ValueError(f"{what} of the taxonomy has an empty name: name it.")
-        return str(node)
-    if isinstance(node, bool) or not isinstance(node, int):
-        raise ValueError(
-            f"{what} of the taxonomy is {node!r}, but names must be strings or whole "
-            "numbers."
-        )
-    return node
-
-
-def _parents_of(node: Node, given: Any) -> list[Node]:
-    if given is None:
-        return []
-    many = isinstance(given, (list, tuple, set, frozenset, np.ndarray))
-    return [_name(p, f"a parent of {node!r}") for p in (given if many else [given])]
-
-
-def _check_kinds(named: Mapping[Node, Any]) -> None:
-    first = next(iter(named))
-    for node in named:
-        if isinstance(node, str) != isinstance(first, str):
-            raise ValueError(
-                f"the taxonomy has nodes {first!r} and {node!r}: names must be all "
-                "strings or all numbers."
-            )
-
-
-def _check_parents(node: Node, above: list[Node], named: Mapping[Node, Any]) -> None:
-    for k, p in enumerate(above):
-        if p == node:
-            raise ValueError(
-                f"{node!r} is its own parent in the taxonomy: remove that."
-            )
-        if p in above[:k]:
-            raise ValueError(
-                f"the taxonomy names {p!r} twice as a parent of {node!r}: once is enough."
-            )
-        if p not in named:
-            raise ValueError(
-                f"{p!r} is a parent of {node!r} but not a node of the taxonomy itself: "
-                f"correct it, or add it with its own parents (None for a root)."
-            )
-
-
-def _parents_first(named: Mapping[Node, list[Node]]) -> list[Node]:
-    """The nodes in an order in which parents come before children."""
-    children: dict[Node, list[Node]] = {node: [] for node in named}
-    missing = {}
-    for node, above in named.items():
-        missing[node] = len(above)
-        for p in above:
-            children[p].append(node)
-    # from the top down along branches, so that neighbours stand together in plots
-    waiting = [node for node in reversed(list(named)) if not missing[node]]
-    order = []
-    while waiting:
-        node = waiting.pop()
-        order.append(node)
-        for child in reversed(children[node]):
-            missing[child] -= 1
-            if missing[child] == 0:
-                waiting.append(child)
-    if len(order) < len(named):
-        raise ValueError(_cycle(named, set(order)))
-    return order
-
-
-def _cycle(named: Mapping[Node, list[Node]], done: set[Node]) -> str:
-    node = next(n for n in named if n not in done)
-    way = [node]
-    while True:  # every node that is left has a parent that is left
-        node = next(p for p in named[way[-1]] if p not in done)
-        if node in way:
-            loop = [*way[way.index(node) :], node]
-            shown = " under ".join(map(repr, loop))
-            return f"the taxonomy has a cycle: {shown}. Remove one of these edges."
-        way.append(node)

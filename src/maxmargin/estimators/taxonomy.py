@@ -205,7 +205,7 @@ class TaxonomySVM(MulticlassSVM):
     def taxonomy_with(self, labels) -> Taxonomy:
         """The taxonomy, and labels that are paths and new; to compare with only."""
         check_is_fitted(self, "coef_")
-        new = [] if self.taxonomy is not None else sorted(set(labels))
+        new = [] if self.taxonomy is not None else sorted(set(labels), key=str)
         new = [label for label in new if label not in self.taxonomy_]
         if not new or not isinstance(new[0], type(self.taxonomy_.nodes[0])):
             return self.taxonomy_

@@ -165,18 +165,20 @@ def emit(batch, i, y, coefficient, index, values, m):
 
 @implements(contract.difference, TaxonomyBatch)
 def difference(batch, i, s, rs, a, ra, index, values):
-    # by node first: common ancestors cancel, and features meet each other's rows
+    # by node first: common ancestors cancel; then feature by feature, for the nodes of a
+    # feature lie together in w
     by_node = np.zeros(batch.node_width)
     add_line(batch, batch.y[i], rs - ra, by_node)
     add_line(batch, s[0], -rs, by_node)
     add_line(batch, a[0], ra, by_node)
+    nodes = np.flatnonzero(by_node)
     m = 0
-    for v in range(batch.node_width):
-        if by_node[v] != 0.0:
-            for j in range(batch.indptr[i], batch.indptr[i + 1]):
-                index[m] = batch.indices[j] * batch.node_width + v
-                values[m] = by_node[v] * batch.values[j]
-                m += 1
+    for j in range(batch.indptr[i], batch.indptr[i + 1]):
+        row = batch.indices[j] * batch.node_width
+        for v in nodes:
+            index[m] = row + v
+            values[m] = by_node[v] * batch.values[j]
+            m += 1
     return m
 
 

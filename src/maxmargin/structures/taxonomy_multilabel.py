@@ -174,14 +174,17 @@ def emit(batch, i, y, coefficient, index, values, m):
 @implements(contract.difference, NodeSetBatch)
 def difference(batch, i, s, rs, a, ra, index, values):
     truth = batch.y[batch.start[i] : batch.start[i + 1]]
-    m = 0
+    change = np.empty(batch.n_nodes)
     for v in range(batch.n_nodes):
-        change = rs * (truth[v] - s[v]) - ra * (truth[v] - a[v])
-        if change != 0.0:
-            for j in range(batch.indptr[i], batch.indptr[i + 1]):
-                index[m] = batch.indices[j] * batch.width + v
-                values[m] = change * batch.values[j]
-                m += 1
+        change[v] = rs * (truth[v] - s[v]) - ra * (truth[v] - a[v])
+    nodes = np.flatnonzero(change)
+    m = 0
+    for j in range(batch.indptr[i], batch.indptr[i + 1]):
+        row = batch.indices[j] * batch.width  # the nodes of a feature lie together in w
+        for v in nodes:
+            index[m] = row + v
+            values[m] = change[v] * batch.values[j]
+            m += 1
     return m
 
 
