@@ -31,7 +31,7 @@ from maxmargin.data.pair_table import read_pair_table
 from maxmargin.features.alignment_models import thesis_model
 
 MODELS = ("simple", "anova2", "tensor", "sum", "window")
-CS = (10.0, 100.0, 1000.0)
+CS = (10.0, 30.0, 100.0)
 BLOSUM_GAPS = tuple(itertools.product((6, 8, 10, 12, 15), (0.5, 1, 2)))
 # (test Q, test Q4) of tables 4.1 and 4.2, by model and training loss
 THESIS = {

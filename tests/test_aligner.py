@@ -98,6 +98,19 @@ def test_probabilities_favour_the_prediction(fitted):
         assert np.mean([p[i, j] for i, j in pairs]) > 0.5
 
 
+def test_k_best_begin_with_the_prediction(fitted):
+    best = fitted.predict_k_best(X, 3)
+    assert [ranked[0][0] for ranked in best] == fitted.predict(X)
+    np.testing.assert_allclose(
+        [ranked[0][1] for ranked in best], fitted.decision_function(X)
+    )
+    for (a, b), ranked in zip(X, best, strict=True):
+        scores = fitted.decision_function([(a, b)] * 3, [pairs for pairs, _ in ranked])
+        np.testing.assert_allclose(scores, [score for _, score in ranked])
+    with pytest.raises(ValueError, match="k=0 is not possible"):
+        fitted.predict_k_best(X, 0)
+
+
 def test_local_and_free_ends():
     pairs = [("WWWGATTACAWWW", "GATTACA")]
     truth = [[(i + 3, i) for i in range(7)]]

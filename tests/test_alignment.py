@@ -20,6 +20,7 @@ from maxmargin.structures.alignment_dp import (
     best_score,
     constant_gaps,
 )
+from maxmargin.structures.alignment_kbest import best_alignments
 from maxmargin.structures.alignment_sums import marginals
 from maxmargin.testing import FORMULATIONS, _Asker, check_solver, check_structure
 
@@ -74,6 +75,23 @@ def test_match_probabilities_equal_enumeration(n, m, seed, free):
     total = marginals(match, gaps, found)
     np.testing.assert_allclose(total, np.log(p.sum()) + scores.max(), atol=1e-9)
     np.testing.assert_allclose(found, want, atol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (3, 3), (2, 5)])
+@given(seed=SEEDS, free=ENDS, k=st.sampled_from([1, 4, 30]))
+def test_k_best_equal_enumeration(n, m, seed, free, k):
+    match, gaps, _ = random_pair(seed, n, m, free)
+    wanted = sorted(
+        (plain_score(match, gaps, y) for y in all_alignments(n, m)), reverse=True
+    )
+    labels, scores = np.full((k, n), -1, np.int32), np.full(k, -np.inf)
+    best_alignments(match, gaps, labels, scores)
+    count = min(k, len(wanted))
+    np.testing.assert_allclose(scores[:count], wanted[:count], atol=1e-9)
+    assert (scores[count:] == -np.inf).all()
+    found = [plain_score(match, gaps, y) for y in labels[:count]]
+    np.testing.assert_allclose(found, scores[:count], atol=1e-9)
+    assert len({tuple(y) for y in labels[:count]}) == count
 
 
 def test_large_scores_give_finite_probabilities():

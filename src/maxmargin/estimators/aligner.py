@@ -172,6 +172,26 @@ class SequenceAligner(MaxMarginEstimator):
             labels = decode(batch, self.coef_, self._threads())
         return values(batch, self.coef_, labels, self._threads())
 
+    def predict_k_best(self, X, k: int) -> list[list[tuple[list, float]]]:
+        """The k best alignments of every pair with their scores, best first."""
+        if not isinstance(k, (int, np.integer)) or k < 1:
+            raise ValueError(
+                f"k={k!r} is not possible: it must be a whole number >= 1."
+            )
+        batch = self._batch(X)
+        from maxmargin.structures.alignment_kbest import k_best
+
+        labels, scores = k_best(batch, self.coef_, int(k), self._threads())
+        cut = batch.start
+        return [
+            [
+                (matched_pairs(row[cut[i] : cut[i + 1]]), float(found[i]))
+                for row, found in zip(labels, scores, strict=True)
+                if found[i] > -np.inf
+            ]
+            for i in range(len(cut) - 1)
+        ]
+
     def predict_marginals(self, X, sharpness: float = 1.0) -> list[np.ndarray]:
         """Probabilities of all pairs (i, j), an array (len(s), len(t)) for every sample.
 
