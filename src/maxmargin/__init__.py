@@ -10,9 +10,11 @@ import importlib
 __version__ = "0.1.0"
 
 _WHERE = {
+    "GrammarParser": "maxmargin.estimators.parser",
     "HMMTagger": "maxmargin.estimators.hmm",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
     "Grammar": "maxmargin.grammar",
+    "PCFGParser": "maxmargin.estimators.pcfg",
     "Problem": "maxmargin.problem",
     "SequenceTagger": "maxmargin.estimators.tagger",
     "StructuralSVM": "maxmargin.estimators.structural",

@@ -62,8 +62,10 @@ __all__ = ["load", "save"]
 
 # The only classes a file can name: loading imports nothing that is not listed here.
 _CLASSES = {
+    "GrammarParser.v1": "maxmargin.estimators.parser:GrammarParser",
     "HMMTagger.v1": "maxmargin.estimators.hmm:HMMTagger",
     "MulticlassSVM.v1": "maxmargin.estimators.multiclass:MulticlassSVM",
+    "PCFGParser.v1": "maxmargin.estimators.pcfg:PCFGParser",
     "SequenceTagger.v1": "maxmargin.estimators.tagger:SequenceTagger",
 }
 
