@@ -10,8 +10,9 @@ and with 1 - F1, by slack rescaling and by margin rescaling.
 The paper has 4,098 training sentences (sections 2-21) and 163 test sentences. The public
 sample has a tenth of that, so numbers are lower and less certain: an interval of 95% over
 test sentences stands beside them (bootstrap), and all is repeated over folds of documents,
-with standard errors: these say more. Documents 1-159 are for training, 160-179 for choosing C, 180-199 for
-testing. The paper's numbers below are quoted from memory, not from its text.
+with standard errors: these say more. Documents 1-159 are for training, 160-179 for
+choosing C, 180-199 for testing. The paper's numbers below are quoted from memory, not
+from its text.
 """
 
 from __future__ import annotations
@@ -93,19 +94,6 @@ def _make(method, options):
     return GrammarParser(**SETTINGS, **grammar, **method)
 
 
-def _tags(trees):
-    return [[tag for _, tag in tree.tags()] for tree in trees]
-
-
-def _predict(model, trees):
-    """Trees over the words of the truth."""
-    found = model.predict(_tags(trees))
-    return [
-        None if guess is None else guess.with_words(tree.words())
-        for guess, tree in zip(found, trees, strict=True)
-    ]
-
-
 # one split ---------------------------------------------------------------------------
 
 
@@ -127,8 +115,8 @@ def _split(train, dev, test, options) -> dict:
         seconds = time.perf_counter() - began
         if method is not None:
             seconds = model.history_[-1]["seconds"]  # without compiling, for one C
-        guess = _predict(model, test)
-        inside = score_brackets(train, _predict(model, train))
+        inside = model.evaluate(None, train)
+        guess = model.predict(test)
         outside = score_brackets(test, guess)
         state = getattr(model, "_dual_state", None)
         planes = "-" if state is None else f"{int((state.planes.count - 1).sum())}"
@@ -152,7 +140,7 @@ def _choose(model, train, dev, Cs) -> float:
     if len(Cs) == 1:
         return Cs[0]
     models = model.path(None, train, Cs)
-    scores = [score_brackets(dev, _predict(each, dev)).f1 for each in models]
+    scores = [score_brackets(dev, each.predict(dev)).f1 for each in models]
     return Cs[int(np.argmax(scores))]
 
 
@@ -189,7 +177,7 @@ def _folds(trees, documents, models, options) -> None:
                 model.set_params(
                     C=_choose(model, rest, _select(trees, held), options.C)
                 )
-            report = score_brackets(outside, _predict(model.fit(None, inside), outside))
+            report = score_brackets(outside, model.fit(None, inside).predict(outside))
             accuracy.append(100 * report.exact_match)
             f1.append(100 * report.f1)
         print(f"  {name:22s} accuracy {_mean(accuracy)}   F1 {_mean(f1)}", flush=True)

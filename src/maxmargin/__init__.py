@@ -10,14 +10,19 @@ import importlib
 __version__ = "0.1.0"
 
 _WHERE = {
+    "convert_C": "maxmargin.formulation",
     "DynamicProgram": "maxmargin.dynamic_program",
+    "Grammar": "maxmargin.grammar",
+    "GrammarParser": "maxmargin.estimators.parser",
     "HMMTagger": "maxmargin.estimators.hmm",
+    "HomologFinder": "maxmargin.estimators.homolog",
     "Hypergraph": "maxmargin.hypergraph",
     "HypergraphBuilder": "maxmargin.hypergraph_builder",
-    "HomologFinder": "maxmargin.estimators.homolog",
+    "load": "maxmargin.model_file",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
-    "Grammar": "maxmargin.grammar",
+    "PCFGParser": "maxmargin.estimators.pcfg",
     "Problem": "maxmargin.problem",
+    "save": "maxmargin.model_file",
     "SequenceAligner": "maxmargin.estimators.aligner",
     "SequenceTagger": "maxmargin.estimators.tagger",
     "StructuralSVM": "maxmargin.estimators.structural",
@@ -25,9 +30,6 @@ _WHERE = {
     "TaxonomySVM": "maxmargin.estimators.taxonomy",
     "Tree": "maxmargin.trees",
     "WordAligner": "maxmargin.estimators.word_aligner",
-    "convert_C": "maxmargin.formulation",
-    "load": "maxmargin.model_file",
-    "save": "maxmargin.model_file",
 }
 
 __all__ = ["__version__", *_WHERE]

@@ -62,9 +62,11 @@ __all__ = ["load", "save"]
 
 # The only classes a file can name: loading imports nothing that is not listed here.
 _CLASSES = {
+    "GrammarParser.v1": "maxmargin.estimators.parser:GrammarParser",
     "HMMTagger.v1": "maxmargin.estimators.hmm:HMMTagger",
     "HomologFinder.v1": "maxmargin.estimators.homolog:HomologFinder",
     "MulticlassSVM.v1": "maxmargin.estimators.multiclass:MulticlassSVM",
+    "PCFGParser.v1": "maxmargin.estimators.pcfg:PCFGParser",
     "SequenceAligner.v1": "maxmargin.estimators.aligner:SequenceAligner",
     "SequenceTagger.v1": "maxmargin.estimators.tagger:SequenceTagger",
     "TaxonomySVM.v1": "maxmargin.estimators.taxonomy:TaxonomySVM",

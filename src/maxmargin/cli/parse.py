@@ -94,7 +94,7 @@ def add_train_options(parser: argparse.ArgumentParser) -> None:
     model(
         "--features",
         metavar="NAME,NAME",
-        help="beside rules: lexical, spans, or both",
+        help="beside rules: spans; lexical is always there with --input words",
     )
     model("--loss", choices=("f1", "hamming", "zero-one"), help="default: f1")
     model("--rescaling", choices=("margin", "slack"), help="default: margin")

@@ -12,7 +12,7 @@ from maxmargin.cli.common import (
     say,
     without_display,
 )
-from maxmargin.cli.parse_files import Layout, of_trees, read_sentences
+from maxmargin.cli.parse_files import Layout, read_sentences
 
 # prediction --------------------------------------------------------------------------
 
@@ -24,36 +24,33 @@ def predict(model, args) -> int:
     if args.output != "-":
         check_output(args.output, "The output")
     layout = _layout(model, args)
-    sentences = read_sentences(args.file, model.input, layout.encoding)
-    X = sentences.inputs(model.input)
+    lines = read_sentences(args.file, model.input, layout.encoding)
+    X = [line for line in lines if line]  # blank lines have no tree
     if args.k_best is not None:
-        _write_ranked(model, args, sentences, X, layout.encoding)
+        ranked = iter(model.predict_k_best(X, args.k_best))
+        _write_ranked(
+            args.output,
+            [next(ranked) if line else [] for line in lines],
+            layout.encoding,
+        )
         return 0
-    found = sentences.spread(model.predict(X) if X else [], None)
-    write_trees(
-        args.output, map(_over, found, sentences.words), encoding=layout.encoding
-    )
+    found = iter(model.predict(X))
+    trees = [next(found) if line else None for line in lines]
+    write_trees(args.output, trees, encoding=layout.encoding)
     return 0
 
 
-def _over(tree, words: list[str]):
-    return None if tree is None else tree.with_words(words)
-
-
-def _write_ranked(model, args, sentences, X, encoding: str) -> None:
+def _write_ranked(path: str, ranked: list, encoding: str) -> None:
     """The best trees of every sentence, each after '# RANK SCORE'."""
     from maxmargin.data.text_files import write_text
     from maxmargin.data.treebank import MISSING
 
-    ranked = sentences.spread(model.predict_k_best(X, args.k_best) if X else [], [])
     lines = []
-    for trees, words in zip(ranked, sentences.words, strict=True):
+    for trees in ranked:
         for rank, (tree, score) in enumerate(trees, 1):
-            lines += [f"# {rank} {score:.6g}", str(_over(tree, words) or MISSING)]
-        if not trees:
-            lines.append(MISSING)
-        lines.append("")
-    write_text(args.output, "\n".join(lines) + "\n", encoding)
+            lines += [f"# {rank} {score:.6g}", str(tree)]
+        lines += [""] if trees else [MISSING, ""]
+    write_text(path, "\n".join(lines), encoding)
 
 
 def _layout(model, args) -> Layout:
@@ -72,14 +69,14 @@ def evaluate(model, args) -> int:
 
     check_picture(args.plot)
     gold = _layout(model, args).read_trees(args.file)
-    sentences = of_trees(gold)
-    found = model.predict(sentences.inputs(model.input))
-    found = list(map(_over, found, sentences.words))
+    found = model.predict(gold)
     report = score_brackets(gold, found)
     print(_json(report) if args.json else report)
-    lost = getattr(model, "n_fallbacks_", 0)
-    if lost:
-        say(f"the grammar has no tree for {lost} of {len(gold)} sentences.")
+    if model.n_fallbacks_:
+        say(
+            f"the grammar has no tree for {model.n_fallbacks_} of {len(gold)} sentences "
+            f"(fallback: {model.fallback})."
+        )
     if args.plot:
         _plot_worst(gold, found, report, args.plot)
     return 0
@@ -138,8 +135,12 @@ def inspect(model, args) -> int:
 def _rules(model) -> tuple[list[str], list[float]]:
     """Rules as texts, and what the parser thinks of them."""
     grammar = model.grammar_
-    weights = [float(weight) for weight in model.coef_[: len(grammar.rule_names())]]
-    return grammar.rule_names(), weights
+    if hasattr(model, "coef_"):
+        weights = model.coef_
+    else:
+        logs = grammar.log_probabilities(model.smoothing)
+        weights = [*logs.binary, *logs.unary]
+    return grammar.rule_names(), [float(weight) for weight in weights]
 
 
 def _strongest(names: list[str], weights: list[float], top: int) -> str:

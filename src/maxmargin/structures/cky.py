@@ -36,7 +36,7 @@ from maxmargin.structures.cky_batch import (
     unary_weight,
     word_weight,
 )
-from maxmargin.structures.cky_chart import Bonus, cell_of, inside, no_bonus, write_best
+from maxmargin.structures.cky_chart import Sentence, cell_of, inside, marked
 from maxmargin.structures.cky_counts import search_counts
 from maxmargin.structures.cky_other import best_other
 from maxmargin.structures.cky_trees import (
@@ -45,7 +45,9 @@ from maxmargin.structures.cky_trees import (
     loss_of,
     node_spans,
     root_number,
+    tree_value,
     true_brackets,
+    write_best,
 )
 
 
@@ -126,11 +128,10 @@ def score_planes(batch, i, w, labellings, count, theta):
     tables = batch.grammar
     size = batch.start[i + 1] - batch.start[i]
     length = batch.token_start[i + 1] - batch.token_start[i]
-    begins, ends = np.empty(size // 3, np.int64), np.empty(size // 3, np.int64)
     for p in range(count):
         y = labellings[p * size : (p + 1) * size]
-        node_spans(y, length, begins, ends)
-        q = root_number(tables, y)
+        begins, ends = node_spans(y, length)
+        q = root_number(tables.roots, tables.top, tables.parent, y)
         theta[0, batch.root_at + q] = w[root_weight(batch, q)]
         for m in range(size // 3):
             c, r = y[3 * m], y[3 * m + 1]
@@ -142,7 +143,7 @@ def score_planes(batch, i, w, labellings, count, theta):
                 score_tag(batch, i, w, begins[m], -1 - r, theta)
             if batch.n_span_features > 0:
                 cell = cell_of(begins[m], ends[m])
-                label = tables.label[core_symbol(tables, y, m)]
+                label = tables.label[core_symbol(tables.parent, y, m)]
                 if label >= 0:
                     score_label(batch, i, w, cell, label, theta)
                 if c >= 0:
@@ -152,34 +153,36 @@ def score_planes(batch, i, w, labellings, count, theta):
                             score_label(batch, i, w, cell, label, theta)
 
 
+@inlined
+def sentence_of(batch, i, theta):
+    """What the kernels of the chart need to know of example i."""
+    row, tables = theta[0], batch.grammar
+    token, length = (
+        batch.token_start[i],
+        batch.token_start[i + 1] - batch.token_start[i],
+    )
+    words = length if batch.n_word_features > 0 else 0
+    cells = length * (length + 1) // 2 if batch.n_span_features > 0 else 0
+    tags, labels = tables.n_tags, tables.n_labels
+    return Sentence(
+        length,
+        batch.tag_start[token : token + length + 1],
+        batch.tags,
+        row[: batch.chain_at],
+        row[batch.chain_at : batch.root_at],
+        row[batch.root_at : batch.tag_at],
+        row[batch.tag_at : batch.tag_at + words * tags].reshape((words, tags)),
+        row[batch.span_at : batch.span_at + cells * labels].reshape((cells, labels)),
+        0.0,
+        np.zeros((0, 0), np.int8),
+    )
+
+
 @implements(contract.value, ParseBatch)
 def value(batch, i, theta, y):
-    tables = batch.grammar
-    length = batch.token_start[i + 1] - batch.token_start[i]
-    if length == 0:
+    if batch.start[i + 1] == batch.start[i]:
         return 0.0
-    n = tables.n_labels
-    begins, ends = np.empty(2 * length, np.int64), np.empty(2 * length, np.int64)
-    node_spans(y, length, begins, ends)
-    total = float(theta[0, batch.root_at + root_number(tables, y)])
-    for m in range(2 * length - 1):
-        c, r = y[3 * m], y[3 * m + 1]
-        if c >= 0:
-            total += float(theta[0, batch.chain_at + c])
-        if r >= 0:
-            total += float(theta[0, r])
-        elif batch.n_word_features > 0:
-            total += float(theta[0, batch.tag_at + begins[m] * tables.n_tags - 1 - r])
-        if batch.n_span_features > 0:
-            place = batch.span_at + cell_of(begins[m], ends[m]) * n
-            label = tables.label[core_symbol(tables, y, m)]
-            if label >= 0:
-                total += float(theta[0, place + label])
-            if c >= 0:
-                for u in range(tables.chain_start[c], tables.chain_start[c + 1]):
-                    if tables.chain_labels[u] >= 0:
-                        total += float(theta[0, place + tables.chain_labels[u]])
-    return total
+    return tree_value(batch.grammar, sentence_of(batch, i, theta), y)
 
 
 @inlined
@@ -201,9 +204,9 @@ def emit(batch, i, y, coefficient, index, values, m):
     )
     if length == 0 or coefficient == 0.0:
         return m
-    begins, ends = np.empty(2 * length, np.int64), np.empty(2 * length, np.int64)
-    node_spans(y, length, begins, ends)
-    index[m], values[m] = root_weight(batch, root_number(tables, y)), coefficient
+    begins, ends = node_spans(y, length)
+    q = root_number(tables.roots, tables.top, tables.parent, y)
+    index[m], values[m] = root_weight(batch, q), coefficient
     m += 1
     for node in range(2 * length - 1):
         c, r = y[3 * node], y[3 * node + 1]
@@ -246,67 +249,69 @@ def loss(batch, i, y):
         return 0.0
     if batch.loss == ZERO_ONE:
         return 1.0
-    gold, g = true_brackets(batch, i)
-    t, p = count_brackets(batch, i, gold, y)
+    length = batch.token_start[i + 1] - batch.token_start[i]
+    gold, g = true_brackets(batch.grammar, length, truth)
+    t, p = count_brackets(batch.grammar, length, gold, y)
     return loss_of(batch.loss, t, p, g)
 
 
 @implements(contract.argmax, ParseBatch)
 def argmax(batch, i, theta, scale, y):
     """A sentence that the grammar cannot parse gets NO_PARSE in every slot."""
-    size = batch.start[i + 1] - batch.start[i]
-    if size == 0:
-        return
-    if scale != 0.0 and batch.loss != ZERO_ONE:
-        search_counts(batch, i, theta, 0, 0, scale, 0.0, y)
-        return
-    bonus = no_bonus()
-    chart = inside(batch, i, theta, bonus)
-    best = write_best(batch, i, theta, chart, y)
-    truth = batch.y[batch.start[i] : batch.start[i + 1]]
-    if scale != 0.0 and same(truth, y, size):
-        other = best_other(batch, i, theta, bonus, chart, y)
-        if other + scale <= best:
-            y[:size] = truth
+    if batch.start[i + 1] > batch.start[i]:
+        no = np.int64(0)  # a bare 0 would be a type of its own, compiled again
+        search(batch, i, theta, no, no, scale, y)
 
 
 @implements(contract.argmax_rescaled, ParseBatch)
 def argmax_rescaled(batch, i, theta, form, y):
-    size = batch.start[i + 1] - batch.start[i]
-    if size == 0:
-        return True
-    if batch.loss == ZERO_ONE:  # all rescalings of the loss 1 are the same
-        contract.argmax(batch, i, theta, 1.0, y)
-        return True
-    truth = batch.y[batch.start[i] : batch.start[i + 1]]
-    base = contract.value(batch, i, theta, truth)
-    search_counts(batch, i, theta, form.slack, form.quadratic, 1.0, base, y)
+    if batch.start[i + 1] > batch.start[i]:
+        search(batch, i, theta, form.slack, form.quadratic, 1.0, y)
     return True
 
 
 @kernel
-def bracket_range(batch, least, fewest, most):
-    """Least right brackets, fewest and most brackets of any tree, by example."""
+def search(batch, i, theta, slack, quadratic, scale, y):
+    """y <- the tree with the largest violation, or score + scale * loss."""
+    tables, sentence = batch.grammar, sentence_of(batch, i, theta)
+    truth = batch.y[batch.start[i] : batch.start[i + 1]]
+    if scale == 0.0:
+        write_best(tables, sentence, inside(tables, sentence), y)
+    elif batch.loss == ZERO_ONE:  # all rescalings of a loss of 1 are the same
+        chart = inside(tables, sentence)
+        best = write_best(tables, sentence, chart, y)
+        if same(truth, y, len(truth)):
+            other = best_other(tables, sentence, chart, truth, y)
+            if other + scale <= best:
+                y[: len(truth)] = truth
+    else:
+        bounds, kind = batch.bounds[i], batch.loss
+        search_counts(tables, sentence, truth, bounds, kind, slack, quadratic, scale, y)
+
+
+@kernel
+def bound_brackets(batch):
+    """bounds <- least right brackets, fewest and most brackets of any tree."""
+    tables = batch.grammar
     theta = np.zeros((1, max(batch.n_scores, 1)))
     y = np.empty(6 * batch.longest + 3, np.int32)
     for i in range(len(batch.start) - 1):
         if batch.start[i + 1] == batch.start[i]:
             continue
-        gold, _ = true_brackets(batch, i)
-        for extra, right in ((0.0, 1.0), (-1.0, 0.0), (1.0, 0.0)):
-            chart = inside(batch, i, theta, Bonus(extra, right, gold))
-            write_best(batch, i, theta, chart, y)
-            t, p = count_brackets(batch, i, gold, y)
-            if right != 0.0:
-                least[i] = t
-            elif extra < 0.0:
-                fewest[i] = p
-            else:
-                most[i] = p
+        sentence = sentence_of(batch, i, theta)
+        truth = batch.y[batch.start[i] : batch.start[i + 1]]
+        gold, _ = true_brackets(tables, sentence.length, truth)
+        for which in range(3):
+            right = 1.0 if which == 0 else 0.0
+            extra = (0.0, -1.0, 1.0)[which]
+            chart = inside(tables, marked(sentence, extra, right, gold))
+            write_best(tables, sentence, chart, y)
+            t, p = count_brackets(tables, sentence.length, gold, y)
+            batch.bounds[i, which] = t if which == 0 else p
 
 
 def for_training(batch: ParseBatch) -> ParseBatch:
-    """The batch with what the search for violated trees needs to know of it."""
+    """The batch, with what the search for violated trees must know of it."""
     if batch.loss != ZERO_ONE:
-        bracket_range(batch, batch.least, batch.fewest, batch.most)
+        bound_brackets(batch)
     return batch

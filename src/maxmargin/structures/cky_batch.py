@@ -28,11 +28,7 @@ class ParseBatch(NamedTuple):
     span_features: np.ndarray  # int32
     grammar: GrammarTables
     loss: int
-    least: (
-        np.ndarray
-    )  # int64[n]: least right brackets, fewest and most brackets of a tree
-    fewest: np.ndarray
-    most: np.ndarray
+    bounds: np.ndarray  # int64 (n, 3): least right, fewest and most brackets
     n_word_features: int
     n_span_features: int
     longest: int
@@ -93,9 +89,7 @@ def make_batch(
         span_features=span_features,
         grammar=grammar,
         loss=LOSSES[loss],
-        least=np.zeros(len(lengths), np.int64),
-        fewest=np.zeros(len(lengths), np.int64),
-        most=np.zeros(len(lengths), np.int64),
+        bounds=np.zeros((len(lengths), 3), np.int64),
         n_word_features=n_word,
         n_span_features=n_span,
         longest=longest,

@@ -23,54 +23,70 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.kernel import inlined, kernel
-from maxmargin.structures import contract
-from maxmargin.structures.cky_chart import Bonus, inside, write_best
+from maxmargin.structures.cky_chart import inside, marked
 from maxmargin.structures.cky_entries import best_entry_tree
 from maxmargin.structures.cky_goal import Goal, needed, reached, slopes
 from maxmargin.structures.cky_outside import outside
-from maxmargin.structures.cky_trees import count_brackets, true_brackets
+from maxmargin.structures.cky_trees import (
+    count_brackets,
+    tree_value,
+    true_brackets,
+    write_best,
+)
 
 MAX_PLANES = 12
 
 
 @kernel
-def search_counts(batch, i, theta, slack, quadratic, scale, base, y):
-    """y <- the tree with the largest goal; returns (charts made, entries made)."""
-    size = batch.start[i + 1] - batch.start[i]
-    truth = batch.y[batch.start[i] : batch.start[i + 1]]
-    gold, g = true_brackets(batch, i)
-    goal = Goal(batch.loss, g, slack, quadratic, scale, base)
+def search_counts(tables, sentence, truth, bounds, loss, slack, quadratic, scale, y):
+    """y <- the tree with the largest goal; returns (charts made, entries made).
+
+    ``bounds`` are the least right brackets, the fewest and the most brackets of a tree.
+    With neither rescaling nor quadratic slacks, the goal is score + scale * loss.
+    """
+    size, length = len(truth), sentence.length
+    gold, g = true_brackets(tables, length, truth)
+    value = tree_value(tables, sentence, truth)
+    base = value if slack or quadratic else 0.0
+    goal = Goal(loss, g, slack, quadratic, scale, base)
     best_y = truth.copy()
-    incumbent = reached(goal, contract.value(batch, i, theta, truth), g, g)
-    most = batch.most[i]
-    room = np.full((g + 1, most + 1), np.inf)  # S(t, p) is at most that
+    incumbent = reached(goal, value, g, g)
+    least, fewest, most = bounds[0], bounds[1], bounds[2]
+    room = np.zeros((g + 1, most + 1))  # S(t, p) is at most that
     planes = np.empty((MAX_PLANES, 3))
     made, a, b, slop = 0, 0.0, 0.0, 0.0
     while made < MAX_PLANES and fresh(planes, made, a, b):
-        chart = inside(batch, i, theta, Bonus(b, a, gold))
-        v = write_best(batch, i, theta, chart, y)
+        chart = inside(tables, marked(sentence, b, a, gold))
+        v = write_best(tables, sentence, chart, y)
         planes[made, 0], planes[made, 1], planes[made, 2] = a, b, v
         made += 1
-        t, p = count_brackets(batch, i, gold, y)
-        found = reached(goal, contract.value(batch, i, theta, y), t, p)
+        t, p = count_brackets(tables, length, gold, y)
+        found = reached(goal, tree_value(tables, sentence, y), t, p)
         if found > incumbent:
             incumbent = found
             best_y[:] = y[:size]
-        slop = 8.0 * np.finfo(theta.dtype).eps * (1.0 + abs(v) + abs(base))
-        widest, wide_t, wide_p = lower_room(batch, i, goal, incumbent, a, b, v, room)
+        slop = 8.0 * np.finfo(sentence.rule.dtype).eps * (1.0 + abs(v) + abs(base))
+        # how far can a tree be above what is needed, and where?
+        widest, wide_t, wide_p = 0.0, 0, 0
+        for t in range(least, g + 1):
+            for p in range(max(fewest, t), most + 1):
+                plane = v + a * t - b * p
+                room[t, p] = plane if made == 1 else min(room[t, p], plane)
+                excess = room[t, p] - needed(goal, t, p, incumbent)
+                if excess > widest:
+                    widest, wide_t, wide_p = excess, t, p
         if widest <= slop:
             y[:size] = best_y
             return made, 0
         a, b = slopes(goal, wide_t, wide_p, incumbent, most)
-    chosen, threshold = best_plane(batch, i, goal, incumbent, planes[:made], room, slop)
-    bonus = Bonus(planes[chosen, 1], planes[chosen, 0], gold)
-    chart = inside(batch, i, theta, bonus)
-    above, around = outside(batch, i, theta, bonus, chart)
+    chosen, threshold = best_plane(goal, incumbent, bounds, planes[:made], room, slop)
+    sentence = marked(sentence, planes[chosen, 1], planes[chosen, 0], gold)
+    chart = inside(tables, sentence)
+    above, around = outside(tables, sentence, chart)
     found, entries = best_entry_tree(
-        batch,
-        i,
-        theta,
-        bonus,
+        tables,
+        sentence,
+        planes[chosen, 1],
         chart,
         above,
         around,
@@ -94,20 +110,7 @@ def fresh(planes, made, a, b):
 
 
 @inlined
-def lower_room(batch, i, goal, incumbent, a, b, v, room):
-    """room <- min(room, the new plane); (the largest excess over needed, its t, its p)."""
-    widest, wide_t, wide_p = 0.0, 0, 0
-    for t in range(batch.least[i], goal.true + 1):
-        for p in range(max(batch.fewest[i], t), batch.most[i] + 1):
-            room[t, p] = min(room[t, p], v + a * t - b * p)
-            excess = room[t, p] - needed(goal, t, p, incumbent)
-            if excess > widest:
-                widest, wide_t, wide_p = excess, t, p
-    return widest, wide_t, wide_p
-
-
-@inlined
-def best_plane(batch, i, goal, incumbent, planes, room, slop):
+def best_plane(goal, incumbent, bounds, planes, room, slop):
     """(the plane in which its best tree is least above the threshold, the threshold).
 
     In a plane, trees that beat the incumbent score above min needed(t, p) - a t + b p,
@@ -117,8 +120,8 @@ def best_plane(batch, i, goal, incumbent, planes, room, slop):
     for n in range(len(planes)):
         a, b, v = planes[n, 0], planes[n, 1], planes[n, 2]
         low = np.inf
-        for t in range(batch.least[i], goal.true + 1):
-            for p in range(max(batch.fewest[i], t), batch.most[i] + 1):
+        for t in range(bounds[0], goal.true + 1):
+            for p in range(max(bounds[1], t), bounds[2] + 1):
                 score = needed(goal, t, p, incumbent)
                 if room[t, p] > score + slop:
                     low = min(low, score - a * t + b * p)

@@ -10,70 +10,90 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.kernel import inlined, kernel
-from maxmargin.structures.cky_chart import add_logs, cell_of, chain_score, label_score
+from maxmargin.structures.cky_chart import add_logs, cell_of, chain_marks, impossible
 
 
 @inlined
-def _outside(batch, i, theta, bonus, chart, soft):
-    tables = batch.grammar
-    length = batch.token_start[i + 1] - batch.token_start[i]
-    cells, n = chart.best.shape
-    above = np.full((cells, n), -np.inf, theta.dtype)
-    around = np.full((cells, n), -np.inf, theta.dtype)
-    rest = np.full(n, -np.inf, theta.dtype)  # around + the item's own label
-    weight = theta[0]
+def _outside(tables, sentence, chart, soft):
+    label_of, by_left = tables.label, tables.by_left
+    right_of, parent_of = tables.right, tables.parent
+    by_bottom, top_of = tables.by_bottom, tables.top
+    chain_start, labels, seen = (
+        tables.chain_start,
+        tables.chain_labels,
+        tables.chain_seen,
+    )
+    length, weight, chain_weight = sentence.length, sentence.rule, sentence.chain
+    label, right, gold = sentence.label, sentence.right, sentence.gold
+    best, first, last = chart.best, chart.first, chart.last
+    symbol, core = chart.symbol, chart.core
+    labelled = len(label) > 0
+    above = impossible(weight, best.shape[0], best.shape[1])
+    around = impossible(weight, best.shape[0], best.shape[1])
+    rest = impossible(weight, 1, tables.n_symbols)[0]  # around + the item's label
     if length > 0:
+        whole = above[cell_of(0, length)]
         for q in range(len(tables.roots)):
-            above[cells - length, tables.roots[q]] = weight[batch.root_at + q]
+            whole[tables.roots[q]] = sentence.root[q]
     for j in range(length, 0, -1):
-        for b in range(j):
-            cell = cell_of(b, j)
-            for q in range(chart.first[cell], chart.last[cell]):
-                a = chart.symbol[q]
-                if chart.core[q] == -np.inf:
+        for i in range(j):
+            cell = cell_of(i, j)
+            for q in range(first[cell], last[cell]):
+                a = symbol[q]
+                if core[q] == -np.inf:
                     continue
                 v = above[cell, a]
-                for c in range(tables.by_bottom[a], tables.by_bottom[a + 1]):
-                    x = above[cell, tables.top[c]] + theta.dtype.type(
-                        chain_score(batch, theta, bonus, cell, c)
-                    )
+                for c in range(by_bottom[a], by_bottom[a + 1]):
+                    x = above[cell, top_of[c]] + chain_weight[c]
+                    if labelled:
+                        x += weight.dtype.type(
+                            chain_marks(
+                                label,
+                                right,
+                                gold,
+                                cell,
+                                labels,
+                                seen,
+                                chain_start[c],
+                                chain_start[c + 1],
+                            )
+                        )
                     v = add_logs(v, x) if soft else max(v, x)
                 around[cell, a] = v
-                rest[a] = v + theta.dtype.type(
-                    label_score(batch, theta, bonus, cell, tables.label[a], 0)
-                )
-            for k in range(b + 1, j):
-                left, right = cell_of(b, k), cell_of(k, j)
-                row, under = chart.best[right], above[right]
-                for q in range(chart.first[left], chart.last[left]):
-                    s = chart.symbol[q]
-                    x, high = chart.best[left, s], above[left, s]
-                    for r in range(tables.by_left[s], tables.by_left[s + 1]):
-                        other = tables.right[r]
-                        y, v = row[other], rest[tables.parent[r]] + weight[r]
+                if labelled and label_of[a] >= 0:
+                    v += label[cell, label_of[a]]
+                rest[a] = v
+            for k in range(i + 1, j):
+                left = cell_of(i, k)
+                row, under = best[cell_of(k, j)], above[cell_of(k, j)]
+                for q in range(first[left], last[left]):
+                    a = symbol[q]
+                    x, high = best[left, a], above[left, a]
+                    for r in range(by_left[a], by_left[a + 1]):
+                        other = right_of[r]
+                        y, v = row[other], rest[parent_of[r]]
                         if y == -np.inf or v == -np.inf:
                             continue
+                        v += weight[r]
                         if soft:
                             high = add_logs(high, v + y)
                             under[other] = add_logs(under[other], v + x)
                         else:
                             high = max(high, v + y)
                             under[other] = max(under[other], v + x)
-                    above[left, s] = high
-            for q in range(chart.first[cell], chart.last[cell]):
-                rest[chart.symbol[q]] = -np.inf
+                    above[left, a] = high
+            for q in range(first[cell], last[cell]):
+                rest[symbol[q]] = -np.inf
     return above, around
 
 
 @kernel
-def outside(batch, i, theta, bonus, chart):
-    """(above, around): the best score outside an item and outside its core.
-
-    best + above, or core + around, is the score of the best tree that has the item.
-    """
-    return _outside(batch, i, theta, bonus, chart, False)
+def outside(tables, sentence, chart):
+    """(above, around) of the best trees."""
+    return _outside(tables, sentence, chart, False)
 
 
 @kernel
-def outside_sums(batch, i, theta, bonus, chart):
-    return _outside(batch, i, theta, bonus, chart, True)
+def outside_sums(tables, sentence, chart):
+    """(above, around) as log-sums."""
+    return _outside(tables, sentence, chart, True)

@@ -37,6 +37,7 @@ class GrammarTables(NamedTuple):
     chain_start: np.ndarray  # int64[chains + 1]: places in chain_rules
     chain_rules: np.ndarray  # int32: unary rules from top to bottom
     chain_labels: np.ndarray  # int32: label of each rule's parent, -1 for none
+    chain_seen: np.ndarray  # int32: how often the span has this label further down
     roots: np.ndarray  # int32: symbols that a tree may have at its top
 
 
@@ -57,6 +58,8 @@ def make_tables(
     of_parent = np.argsort(parent, kind="stable").astype(np.int32)
     chains = sorted(map(tuple, chains), key=lambda c: (unary[c[-1], 1], unary[c[0], 0]))
     flat = np.array([rule for chain in chains for rule in chain], np.int32)
+    above = label[unary[flat, 0]].astype(np.int32)
+    chain_start = np.cumsum([0, *map(len, chains)], dtype=np.int64)
     top = np.array([unary[c[0], 0] for c in chains], np.int32)
     bottom = np.array([unary[c[-1], 1] for c in chains], np.int32)
     return GrammarTables(
@@ -75,9 +78,10 @@ def make_tables(
         by_bottom=_groups(bottom, n_symbols),
         top=top,
         bottom=bottom,
-        chain_start=np.cumsum([0, *map(len, chains)], dtype=np.int64),
+        chain_start=chain_start,
         chain_rules=flat,
-        chain_labels=label[unary[flat, 0]].astype(np.int32),
+        chain_labels=above,
+        chain_seen=_seen_below(above, chain_start, label[bottom]),
         roots=np.ascontiguousarray(roots, np.int32),
     )
 
@@ -87,3 +91,13 @@ def _groups(keys, n: int) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=n))]).astype(
         np.int64
     )
+
+
+def _seen_below(labels, chain_start, bottom_labels) -> np.ndarray:
+    """For every place of a chain, how often its label stands below it on the span."""
+    seen = np.zeros(len(labels), np.int32)
+    for c, bottom in enumerate(bottom_labels.tolist()):
+        here = labels[chain_start[c] : chain_start[c + 1]].tolist()
+        for u, label in enumerate(here):
+            seen[chain_start[c] + u] = [*here[u + 1 :], bottom].count(label)
+    return seen
