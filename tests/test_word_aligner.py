@@ -372,16 +372,16 @@ def test_spelling():
 
 def test_picture(tmp_path, model):
     pytest.importorskip("matplotlib").use("Agg")
-    from maxmargin.inspect.matching_plots import plot_alignment
+    from maxmargin.inspect.matching_plots import plot_links
 
     X, y = toy(1, 5)
     scores = model.predict_scores(X)[0]
-    figure = plot_alignment(
+    figure = plot_links(
         X[0], model.predict(X)[0], y[0], scores, path=tmp_path / "a.png"
     )
     assert (tmp_path / "a.png").stat().st_size > 3000
     assert [t.get_text() for t in figure.axes[0].get_yticklabels()] == X[0][0]
     with pytest.raises(ValueError, match="leads outside"):
-        plot_alignment(("a", "b"), [(0, 1)])
+        plot_links(("a", "b"), [(0, 1)])
     with pytest.raises(ValueError, match="scores have shape"):
-        plot_alignment(("a", "b"), scores=np.zeros((2, 2)))
+        plot_links(("a", "b"), scores=np.zeros((2, 2)))

@@ -63,7 +63,7 @@ def evaluate(model: WordAligner, args) -> int:
 
 
 def _draw_worst(model: WordAligner, text, predicted, path: str) -> None:
-    from maxmargin.inspect.matching_plots import plot_alignment
+    from maxmargin.inspect.matching_plots import plot_links
 
     def errors(k: int) -> int:
         sure, found = set(text.y[k].sure), set(predicted[k])
@@ -75,7 +75,7 @@ def _draw_worst(model: WordAligner, text, predicted, path: str) -> None:
     scores = model.predict_scores(text.X[worst : worst + 1])[0]
     without_display()
     pair, truth = text.X[worst], text.y[worst]
-    save_figure(plot_alignment(pair, predicted[worst], truth, scores, title), path)
+    save_figure(plot_links(pair, predicted[worst], truth, scores, title), path)
 
 
 def inspect(model: WordAligner, args) -> int:

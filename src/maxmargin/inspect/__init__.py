@@ -8,10 +8,11 @@ from maxmargin.inspect.alignment_export import (
     write_matrix,
 )
 from maxmargin.inspect.alignment_plots import (
-    plot_alignment,
     plot_alignment_path,
+    plot_links,
     plot_substitutions,
 )
+from maxmargin.inspect.matching_plots import plot_links
 from maxmargin.inspect.page import tagged_page
 from maxmargin.inspect.plots import plot_convergence, plot_predictions
 from maxmargin.inspect.sequence_plots import (
@@ -22,6 +23,10 @@ from maxmargin.inspect.sequence_plots import (
     top_features,
     transition_table,
 )
+from maxmargin.inspect.taxonomy_plots import (
+    plot_taxonomy_confusion,
+    plot_taxonomy_errors,
+)
 from maxmargin.inspect.tree_plots import plot_tree, plot_tree_errors
 
 __all__ = [
@@ -29,12 +34,14 @@ __all__ = [
     "biopython_matrix",
     "feature_table",
     "parasail_matrix",
-    "plot_alignment",
     "plot_alignment_path",
     "plot_confusion",
     "plot_convergence",
+    "plot_links",
     "plot_predictions",
     "plot_substitutions",
+    "plot_taxonomy_confusion",
+    "plot_taxonomy_errors",
     "plot_top_features",
     "plot_transitions",
     "plot_tree",
