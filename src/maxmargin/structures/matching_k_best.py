@@ -35,7 +35,7 @@ def k_best(weight, source_most: int, target_most: int, k: int):
     order = itertools.count()  # ties: first come, first served
     first = _best(weight, rooms, np.zeros((n, m), np.int8))
     heap = [(-first[0], next(order), *first)]
-    values = [first[0]]  # of all that were ever in the heap: a bound for newcomers
+    values = [first[0]]  # the k largest ever seen, as a heap: what newcomers must beat
     out = []
     while heap and len(out) < k:
         _, _, value, taken, fixed = heapq.heappop(heap)
@@ -43,13 +43,14 @@ def k_best(weight, source_most: int, target_most: int, k: int):
         fixed = fixed.copy()
         for cell in zip(*np.nonzero(fixed == FREE), strict=True):
             bound = value if taken[cell] else value + weight[cell]
-            worth = len(values) < k or bound > heapq.nlargest(k, values)[-1]
-            if worth:
+            if len(values) < k or bound > values[0]:
                 fixed[cell] = OUT if taken[cell] else IN
                 found = _best(weight, rooms, fixed)
                 if found is not None:
                     heapq.heappush(heap, (-found[0], next(order), *found))
-                    values.append(found[0])
+                    heapq.heappush(values, found[0])
+                    if len(values) > k:
+                        heapq.heappop(values)
             fixed[cell] = IN if taken[cell] else OUT
     return out
 
