@@ -8,8 +8,8 @@ from maxmargin.inspect.alignment_export import (
     write_matrix,
 )
 from maxmargin.inspect.alignment_plots import (
+    plot_alignment,
     plot_alignment_path,
-    plot_links,
     plot_substitutions,
 )
 from maxmargin.inspect.matching_plots import plot_links
@@ -34,6 +34,7 @@ __all__ = [
     "biopython_matrix",
     "feature_table",
     "parasail_matrix",
+    "plot_alignment",
     "plot_alignment_path",
     "plot_confusion",
     "plot_convergence",
