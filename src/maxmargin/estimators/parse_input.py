@@ -142,8 +142,8 @@ def check_same_words(sentences: Sentences, trees: list[Tree], kind: str) -> None
                 continue
             if len(given) != len(true):
                 raise ValueError(
-                    f"X[{i}] has {len(given)} {name}, but y[{i}] has {len(true)}: they must "
-                    "be those of the tree."
+                    f"X[{i}] has {len(given)} {name}, but y[{i}] has {len(true)}: they "
+                    "must be those of the tree."
                 )
             for t, (a, b) in enumerate(zip(given, true, strict=True)):
                 if a != b:

@@ -167,8 +167,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         from maxmargin.features.spans import SpanFeatures, WordFeatures
-        from maxmargin.structures.cky import for_training
-        from maxmargin.structures.cky_batch import n_weights
+        from maxmargin.structures.cky import for_training, n_weights
 
         trees = read_trees_of(y)
         sentences = read_sentences(trees if X is None else X, self.input)
@@ -201,7 +200,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         return Encoded(for_training(batch), size, dtype, weights, attributes)
 
     def _make_batch(self, derivations, encoders, sentences: Sentences, y=None):
-        from maxmargin.structures.cky_batch import make_batch
+        from maxmargin.structures.cky import make_batch
 
         words = spans = None
         if "words" in encoders:
@@ -252,7 +251,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
     @classmethod
     def _from_state(cls, params, arrays, state):
         from maxmargin.features.spans import SpanFeatures, WordFeatures
-        from maxmargin.structures.cky_batch import n_weights
+        from maxmargin.structures.cky import n_weights
 
         model = cls(**params)
         model.grammar_ = restored_grammar(arrays, state)

@@ -136,7 +136,7 @@ class PCFGParser(ParserMixin, BaseEstimator):
 
     def _batch(self, sentences: Sentences):
         """(batch, w); every word of X is a feature whose weights are log P(word | tag)."""
-        from maxmargin.structures.cky_batch import make_batch
+        from maxmargin.structures.cky import make_batch
 
         tables = self._derivations.tables
         if self._words is None:

@@ -31,6 +31,8 @@ from maxmargin.structures import contract
 from maxmargin.structures.cky_batch import (
     ZERO_ONE,
     ParseBatch,
+    make_batch,
+    n_weights,
     root_weight,
     span_weight,
     unary_weight,
@@ -49,6 +51,8 @@ from maxmargin.structures.cky_trees import (
     true_brackets,
     write_best,
 )
+
+__all__ = ["ParseBatch", "for_training", "make_batch", "n_weights", "sentence_of"]
 
 
 @implements(contract.shape, ParseBatch)
