@@ -7,6 +7,7 @@ import re
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.estimators.align_batch import align_batch, norms, right_pairs
 from maxmargin.estimators.align_input import (
     check_alignments,
     check_sequences,
@@ -21,10 +22,15 @@ from maxmargin.estimators.base import (
 )
 from maxmargin.features.alignment_encoder import learn_tracks, length_of
 from maxmargin.features.alignment_models import AlignmentModel
-from maxmargin.features.alignment_settings import check_alphabet, make_model
+from maxmargin.features.alignment_settings import (
+    check_alphabet,
+    make_model,
+    model_from_state,
+    model_state,
+)
 
 SCOPES = ("global", "local")
-FREE_ENDS = {None: (0, 0), "target": (1, 0), "template": (0, 1), "both": (1, 1)}
+FREE_ENDS = {None: (0, 0), "target": (1, 0), "template": (0, 1)}
 
 
 class SequenceAligner(MaxMarginEstimator):
@@ -216,13 +222,7 @@ class SequenceAligner(MaxMarginEstimator):
 
         weights = check_weights(sample_weight, len(batch.start) - 1)
         labels = decode(batch, self.coef_, self._threads())
-        owner = np.repeat(np.arange(len(weights)), np.diff(batch.start))
-        # partner is -1 where the reference pair does not count
-        hit = labels >= 0
-        hit[hit] = (batch.partner[batch.t.start[owner[hit]] + labels[hit]]) == (
-            np.flatnonzero(hit) - batch.start[owner[hit]]
-        )
-        right = np.bincount(owner[hit], minlength=len(weights))
+        right = right_pairs(batch, labels)
         some = (batch.counted > 0) & (weights > 0)
         if not some.any():
             raise ValueError("y has no matched pairs that count: there is no score.")
@@ -260,15 +260,15 @@ class SequenceAligner(MaxMarginEstimator):
         labels, counts = check_alignments(y, targets, templates)
         weights = check_weights(sample_weight, len(targets))
         model = self._make_model(targets, templates)
-        norm = _norms(targets, templates, self.normalize)
+        norm = norms(targets, templates, self.normalize)
         dtype = self._working_dtype(norm.astype(np.float32), weights)
-        batch = _make_batch(
+        batch = align_batch(
             model, targets, templates, labels, counts, norm, shift, free, dtype
         )
         return Encoded(batch, model.n_weights, dtype, weights, {"model_": model})
 
     def _make_model(self, targets, templates) -> AlignmentModel:
-        found, dense = learn_tracks(targets + templates)
+        found, dense = learn_tracks(targets + templates, self.unknown)
         alphabet = found if self.alphabet is None else self.alphabet
         known = check_alphabet(alphabet)
         return make_model(
@@ -329,57 +329,23 @@ class SequenceAligner(MaxMarginEstimator):
         labels, counts = np.full(size, -1, np.int32), np.ones(size, bool)
         if y is not None:
             labels, counts = check_alignments(y, targets, templates)
-        norm = _norms(targets, templates, self.normalize)
-        return _make_batch(
+        norm = norms(targets, templates, self.normalize)
+        return align_batch(
             self.model_, targets, templates, labels, counts, norm, shift, free, float
         )
 
     # saving (model_file.py) ------------------------------------------------------------
 
     def _get_state(self):
-        model = self.model_
-        state = {
-            "names": list(model.names),
-            "alphabets": {k: list(map(list, v)) for k, v in model.alphabets.items()},
-            "groups": {k: list(map(list, v)) for k, v in model.groups.items()},
-            "unknown": model.unknown,
-            "dense": model.dense,
-            "gaps": model.gaps,
-            "symmetric": model.symmetric,
-        }
-        return {"coef": self.coef_}, {**state, **shared_state(self)}
+        state = {**model_state(self.model_), **shared_state(self)}
+        return {"coef": self.coef_}, state
 
     @classmethod
     def _from_state(cls, params, arrays, state):
         aligner = cls(**params)
-        model = AlignmentModel(
-            names=tuple(state["names"]),
-            alphabets={
-                k: (tuple(v[0]), tuple(v[1])) for k, v in state["alphabets"].items()
-            },
-            groups={k: tuple(map(tuple, v)) for k, v in state["groups"].items()},
-            unknown=state["unknown"],
-            dense=state["dense"],
-            gaps=state["gaps"],
-            symmetric=state["symmetric"],
-        )
+        model = model_from_state(state)
         aligner.coef_ = arrays["coef"]
         if aligner.coef_.shape != (model.n_weights,):
             raise ValueError("weights and terms do not fit together")
         aligner._name_weights(model)
         return restore_shared(aligner, state)
-
-
-def _norms(targets, templates, normalize) -> np.ndarray:
-    if not normalize:
-        return np.ones(len(targets))
-    lengths = map(length_of, targets), map(length_of, templates)
-    return 1.0 / np.array([n + m for n, m in zip(*lengths, strict=True)], float)
-
-
-def _make_batch(model, targets, templates, labels, counts, norm, shift, free, dtype):
-    from maxmargin.features.alignment_arrays import encode_sides, entries_of
-    from maxmargin.structures.alignment import make_batch
-
-    s, t, terms = encode_sides(model, targets, templates, dtype)
-    return make_batch(s, t, terms, labels, norm, counts, shift, free, entries_of(model))
