@@ -98,6 +98,12 @@ def test_probabilities_favour_the_prediction(fitted):
         assert np.mean([p[i, j] for i, j in pairs]) > 0.5
 
 
+def test_sharpness_is_checked(fitted):
+    for bad in (0, -1.0, np.inf, "1"):
+        with pytest.raises(ValueError, match="sharpness="):
+            fitted.predict_marginals(X, bad)
+
+
 def test_k_best_begin_with_the_prediction(fitted):
     best = fitted.predict_k_best(X, 3)
     assert [ranked[0][0] for ranked in best] == fitted.predict(X)
@@ -188,6 +194,7 @@ BAD = [
     (dict(gaps="none"), "gaps='none' is not known"),
     (dict(scope="half"), "scope='half' is not known"),
     (dict(free_ends="s"), "free_ends='s' is not known"),
+    (dict(free_ends=[1]), "is not known"),
     (dict(loss="f1"), "loss='f1' is not known"),
     (dict(alphabet="AA"), "twice"),
     (dict(alphabet=""), "empty"),
