@@ -98,6 +98,12 @@ def test_probabilities_favour_the_prediction(fitted):
         assert np.mean([p[i, j] for i, j in pairs]) > 0.5
 
 
+def test_sharpness_is_checked(fitted):
+    for bad in (0, -1.0, np.inf, "1"):
+        with pytest.raises(ValueError, match="sharpness="):
+            fitted.predict_marginals(X, bad)
+
+
 def test_k_best_begin_with_the_prediction(fitted):
     best = fitted.predict_k_best(X, 3)
     assert [ranked[0][0] for ranked in best] == fitted.predict(X)
@@ -188,13 +194,14 @@ BAD = [
     (dict(gaps="none"), "gaps='none' is not known"),
     (dict(scope="half"), "scope='half' is not known"),
     (dict(free_ends="s"), "free_ends='s' is not known"),
+    (dict(free_ends=[1]), "is not known"),
     (dict(loss="f1"), "loss='f1' is not known"),
     (dict(alphabet="AA"), "twice"),
     (dict(alphabet=""), "empty"),
     (dict(alphabet="ACDE"), "sample 0: the target has 'H' at position 0"),
     (dict(alphabet=5), "give a text of letters"),
     (dict(alphabet={"residue": {"target": "A"}}), "both 'target' and 'template'"),
-    (dict(unknown="?"), "not in its alphabet"),
+    (dict(unknown="?", alphabet="ACDEGHPTW"), "not in its alphabet"),
     (dict(unknown={"ss": "C"}), "unknown names the track 'ss'"),
     (dict(groups={"residue": ["AC"]}, model="window"), "leave out"),
     (dict(C=0), "C=0 is not possible"),
@@ -215,6 +222,8 @@ BAD_DATA = [
     (["ABC"], [[]], "sample 0 of X is not a pair"),
     ([("ABC",)], [[]], "sample 0 of X is not a pair"),
     ([("", "A")], [[]], "sample 0: the target is empty"),
+    ([("A-B", "A")], [[]], "has a gap '-' at position 1"),
+    ([("A" * 20_000, "A" * 20_000)], [[]], "sample 0 has 20000 x 20000 positions"),
     ([(1, "A")], [[]], "sample 0: the target is of type int"),
     ([({}, "A")], [[]], "sample 0: the target has no tracks"),
     ([({"residue": "AB", "ss": "H"}, "A")], [[]], "'ss' has 1 positions"),
@@ -277,11 +286,15 @@ def test_unseen_letters_at_prediction(fitted):
         fitted.predict([("HE", "EA"), ("HE", "EAZ")])
     with pytest.raises(NotFittedError):
         SequenceAligner().predict(X)
-    known = [(a + "X", b) for a, b in X]
-    truth = [(a + "X", b + "-") for a, b in Y]
-    model = SequenceAligner(C=100, unknown="X").fit(known, truth)
-    assert model.predict([("HEZ", "HEX")])
+    model = SequenceAligner(C=100, unknown="X").fit(X, Y)
+    assert model.predict([("HEZ", "HEX")])[0][:2] == [(0, 0), (1, 1)]
     assert fitted.predict([]) == []
+
+
+def test_words_are_letters_too():
+    pairs = [(["the", "cat", "sat"], ["the", "black", "cat", "sat"])]
+    truth = [[(0, 0), (1, 2), (2, 3)]]
+    assert SequenceAligner(C=100).fit(pairs, truth).predict(pairs) == truth
 
 
 def test_missing_tracks_need_a_symbol():

@@ -12,6 +12,27 @@ import numpy as np
 from maxmargin.features.alignment_encoder import length_of, tracks_of
 
 GAPS = "-."
+SCOPES = ("global", "local")
+FREE_ENDS = {None: (0, 0), "target": (1, 0), "template": (0, 1)}
+
+
+def check_loss_and_ends(loss, scope, free_ends):
+    """(shift or "hamming", (free_s, free_t)), after a check of the settings."""
+    found = re.fullmatch(r"q(\d{0,3})", str(loss))
+    if found is None and loss != "hamming":
+        raise ValueError(
+            f'loss={loss!r} is not known; choose "q", "q4" (or another shift) '
+            'or "hamming".'
+        )
+    if scope not in SCOPES:
+        raise ValueError(f"scope={scope!r} is not known; choose global or local.")
+    if free_ends not in tuple(FREE_ENDS):
+        raise ValueError(
+            f'free_ends={free_ends!r} is not known; choose None, "target" or '
+            '"template".'
+        )
+    free = (1, 1) if scope == "local" else FREE_ENDS[free_ends]
+    return int(found[1] or 0) if found else "hamming", free
 
 
 def check_sequences(X) -> tuple[list[dict], list[dict]]:

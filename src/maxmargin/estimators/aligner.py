@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import re
+import math
+import numbers
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.estimators.align_batch import align_batch, norms, right_pairs
 from maxmargin.estimators.align_input import (
     check_alignments,
+    check_loss_and_ends,
     check_sequences,
     matched_pairs,
 )
@@ -21,10 +24,12 @@ from maxmargin.estimators.base import (
 )
 from maxmargin.features.alignment_encoder import learn_tracks, length_of
 from maxmargin.features.alignment_models import AlignmentModel
-from maxmargin.features.alignment_settings import check_alphabet, make_model
-
-SCOPES = ("global", "local")
-FREE_ENDS = {None: (0, 0), "target": (1, 0), "template": (0, 1), "both": (1, 1)}
+from maxmargin.features.alignment_settings import (
+    check_alphabet,
+    make_model,
+    model_from_state,
+    model_state,
+)
 
 
 class SequenceAligner(MaxMarginEstimator):
@@ -69,8 +74,10 @@ class SequenceAligner(MaxMarginEstimator):
         (a, b) and (b, a) have one weight, and gaps score the same in s and t.
     normalize : bool, default True
         Divide the features of a pair by ``len(s) + len(t)``.
-    C, rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs,
-    random_state, verbose, callbacks
+    C : float, default 1.0
+        With features divided by lengths, values from 10 to 100 are usual.
+    rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
+    verbose, callbacks
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes
@@ -175,9 +182,7 @@ class SequenceAligner(MaxMarginEstimator):
     def predict_k_best(self, X, k: int) -> list[list[tuple[list, float]]]:
         """The k best alignments of every pair with their scores, best first."""
         if not isinstance(k, (int, np.integer)) or k < 1:
-            raise ValueError(
-                f"k={k!r} is not possible: it must be a whole number >= 1."
-            )
+            raise ValueError(f"k={k!r} is not possible: give a whole number >= 1.")
         batch = self._batch(X)
         from maxmargin.structures.alignment_kbest import k_best
 
@@ -199,6 +204,10 @@ class SequenceAligner(MaxMarginEstimator):
         features that are not divided by ``len(s) + len(t)``. Training does not fit
         probabilities: they say which pairs compete, not how often they are right.
         """
+        if not isinstance(sharpness, numbers.Real) or not 0 < sharpness < math.inf:
+            raise ValueError(
+                f"sharpness={sharpness!r} is not possible: it must be a positive number."
+            )
         batch = self._batch(X)
         from maxmargin.structures.alignment_sums import match_marginals
 
@@ -216,19 +225,12 @@ class SequenceAligner(MaxMarginEstimator):
 
         weights = check_weights(sample_weight, len(batch.start) - 1)
         labels = decode(batch, self.coef_, self._threads())
-        owner = np.repeat(np.arange(len(weights)), np.diff(batch.start))
-        # partner is -1 where the reference pair does not count
-        hit = labels >= 0
-        hit[hit] = (batch.partner[batch.t.start[owner[hit]] + labels[hit]]) == (
-            np.flatnonzero(hit) - batch.start[owner[hit]]
-        )
-        right = np.bincount(owner[hit], minlength=len(weights))
+        right = right_pairs(batch, labels)
         some = (batch.counted > 0) & (weights > 0)
         if not some.any():
             raise ValueError("y has no matched pairs that count: there is no score.")
-        return float(
-            np.average(right[some] / batch.counted[some], weights=weights[some])
-        )
+        shares = right[some] / batch.counted[some]
+        return float(np.average(shares, weights=weights[some]))
 
     # weights by name -------------------------------------------------------------------
 
@@ -251,7 +253,7 @@ class SequenceAligner(MaxMarginEstimator):
     # training --------------------------------------------------------------------------
 
     def _encode(self, X, y, sample_weight) -> Encoded:
-        shift, free = self._loss_and_ends()
+        shift, free = check_loss_and_ends(self.loss, self.scope, self.free_ends)
         if X is None or y is None:
             raise ValueError("both X and y are needed: one alignment per pair.")
         targets, templates = check_sequences(X)
@@ -260,15 +262,17 @@ class SequenceAligner(MaxMarginEstimator):
         labels, counts = check_alignments(y, targets, templates)
         weights = check_weights(sample_weight, len(targets))
         model = self._make_model(targets, templates)
-        norm = _norms(targets, templates, self.normalize)
+        norm = norms(targets, templates, self.normalize)
         dtype = self._working_dtype(norm.astype(np.float32), weights)
-        batch = _make_batch(
+        if model.dense:  # vectors may hold any numbers
+            dtype = np.float64
+        batch = align_batch(
             model, targets, templates, labels, counts, norm, shift, free, dtype
         )
         return Encoded(batch, model.n_weights, dtype, weights, {"model_": model})
 
     def _make_model(self, targets, templates) -> AlignmentModel:
-        found, dense = learn_tracks(targets + templates)
+        found, dense = learn_tracks(targets + templates, self.unknown)
         alphabet = found if self.alphabet is None else self.alphabet
         known = check_alphabet(alphabet)
         return make_model(
@@ -280,26 +284,6 @@ class SequenceAligner(MaxMarginEstimator):
             symmetric=self.symmetric,
             dense={name: size for name, size in dense.items() if name not in known},
         )
-
-    def _loss_and_ends(self):
-        """(shift or "hamming", (free_s, free_t)), after a check of both settings."""
-        found = re.fullmatch(r"q(\d{0,3})", str(self.loss))
-        if found is None and self.loss != "hamming":
-            raise ValueError(
-                f'loss={self.loss!r} is not known; choose "q", "q4" (or another shift) '
-                'or "hamming".'
-            )
-        if self.scope not in SCOPES:
-            raise ValueError(
-                f'scope={self.scope!r} is not known; choose "global" or "local".'
-            )
-        if self.free_ends not in FREE_ENDS:
-            raise ValueError(
-                f'free_ends={self.free_ends!r} is not known; choose None, "target" or '
-                '"template".'
-            )
-        free = (1, 1) if self.scope == "local" else FREE_ENDS[self.free_ends]
-        return int(found[1] or 0) if found else "hamming", free
 
     def _install(self, encoded: Encoded, w) -> None:
         self.coef_ = w.astype(np.float64)
@@ -323,63 +307,29 @@ class SequenceAligner(MaxMarginEstimator):
 
     def _batch(self, X, y=None):
         check_is_fitted(self, "coef_")
-        shift, free = self._loss_and_ends()
+        shift, free = check_loss_and_ends(self.loss, self.scope, self.free_ends)
         targets, templates = check_sequences(X)
         size = sum(map(length_of, targets))
         labels, counts = np.full(size, -1, np.int32), np.ones(size, bool)
         if y is not None:
             labels, counts = check_alignments(y, targets, templates)
-        norm = _norms(targets, templates, self.normalize)
-        return _make_batch(
+        norm = norms(targets, templates, self.normalize)
+        return align_batch(
             self.model_, targets, templates, labels, counts, norm, shift, free, float
         )
 
     # saving (model_file.py) ------------------------------------------------------------
 
     def _get_state(self):
-        model = self.model_
-        state = {
-            "names": list(model.names),
-            "alphabets": {k: list(map(list, v)) for k, v in model.alphabets.items()},
-            "groups": {k: list(map(list, v)) for k, v in model.groups.items()},
-            "unknown": model.unknown,
-            "dense": model.dense,
-            "gaps": model.gaps,
-            "symmetric": model.symmetric,
-        }
-        return {"coef": self.coef_}, {**state, **shared_state(self)}
+        state = {**model_state(self.model_), **shared_state(self)}
+        return {"coef": self.coef_}, state
 
     @classmethod
     def _from_state(cls, params, arrays, state):
         aligner = cls(**params)
-        model = AlignmentModel(
-            names=tuple(state["names"]),
-            alphabets={
-                k: (tuple(v[0]), tuple(v[1])) for k, v in state["alphabets"].items()
-            },
-            groups={k: tuple(map(tuple, v)) for k, v in state["groups"].items()},
-            unknown=state["unknown"],
-            dense=state["dense"],
-            gaps=state["gaps"],
-            symmetric=state["symmetric"],
-        )
+        model = model_from_state(state)
         aligner.coef_ = arrays["coef"]
         if aligner.coef_.shape != (model.n_weights,):
             raise ValueError("weights and terms do not fit together")
         aligner._name_weights(model)
         return restore_shared(aligner, state)
-
-
-def _norms(targets, templates, normalize) -> np.ndarray:
-    if not normalize:
-        return np.ones(len(targets))
-    lengths = map(length_of, targets), map(length_of, templates)
-    return 1.0 / np.array([n + m for n, m in zip(*lengths, strict=True)], float)
-
-
-def _make_batch(model, targets, templates, labels, counts, norm, shift, free, dtype):
-    from maxmargin.features.alignment_arrays import encode_sides, entries_of
-    from maxmargin.structures.alignment import make_batch
-
-    s, t, terms = encode_sides(model, targets, templates, dtype)
-    return make_batch(s, t, terms, labels, norm, counts, shift, free, entries_of(model))

@@ -9,13 +9,15 @@ import numpy as np
 from maxmargin.features.alignment_models import SIDES, AlignmentModel, View
 from maxmargin.features.alignment_settings import LETTERS
 
+GAPS = "-."
+
 
 def tracks_of(sequence, where: str) -> dict:
-    """A sequence as {track: symbols or vectors}; plain text is its letters."""
-    if isinstance(sequence, str):
-        sequence = {LETTERS: sequence}
-    elif hasattr(sequence, "_asdict"):  # a NamedTuple
+    """A sequence as {track: symbols or vectors}; a text or a list is its letters."""
+    if hasattr(sequence, "_asdict"):  # a NamedTuple
         sequence = {k: v for k, v in sequence._asdict().items() if v is not None}
+    elif isinstance(sequence, (str, list, tuple)):
+        sequence = {LETTERS: sequence}
     if not isinstance(sequence, Mapping):
         raise ValueError(
             f"{where} is of type {type(sequence).__name__}: give a text, or a dict of "
@@ -37,6 +39,12 @@ def tracks_of(sequence, where: str) -> dict:
                 f"{next(iter(sequence))!r} has {size}: all tracks are equally long."
             )
         size = length
+        for gap in GAPS:
+            if name == LETTERS and isinstance(values, str) and gap in values:
+                raise ValueError(
+                    f"{where} has a gap {gap!r} at position {values.index(gap)}: X holds "
+                    "sequences without gaps, rows with gaps belong into y."
+                )
     if size == 0:
         raise ValueError(f"{where} is empty: a sequence has at least one position.")
     return dict(sequence)
@@ -50,8 +58,11 @@ def is_vectors(values) -> bool:
     return isinstance(values, np.ndarray) and values.ndim == 2
 
 
-def learn_tracks(sequences: list[dict]) -> tuple[dict, dict]:
-    """(alphabets, sizes of vectors) of all tracks that are seen, symbols sorted."""
+def learn_tracks(sequences: list[dict], unknown=None) -> tuple[dict, dict]:
+    """(alphabets, sizes of vectors) of all tracks that are seen, symbols sorted.
+
+    Symbols that stand for unknown ones belong to an alphabet also if none was seen.
+    """
     found: dict[str, set] = {}
     dense: dict[str, int] = {}
     for tracks in sequences:
@@ -67,6 +78,11 @@ def learn_tracks(sequences: list[dict]) -> tuple[dict, dict]:
                     f"track {name!r} holds {symbol!r}, which is not a text: tracks are "
                     "texts, lists of texts, or arrays (positions, numbers)."
                 )
+    if isinstance(unknown, str):
+        unknown = {next(iter(found), LETTERS): unknown}
+    for name, symbol in (unknown or {}).items():
+        if name in found and isinstance(symbol, str):
+            found[name].add(symbol)
     return {name: sorted(symbols) for name, symbols in found.items()}, dense
 
 

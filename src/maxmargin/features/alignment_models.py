@@ -80,6 +80,10 @@ class AlignmentModel:
     dense: dict[str, int] = field(default_factory=dict)
     gaps: str = "affine"
     symmetric: bool = False
+    terms: tuple[Term, ...] = field(init=False)
+    n_features: int = field(init=False)  # of matched pairs
+    gap_places: dict = field(init=False)
+    n_weights: int = field(init=False)
 
     def __post_init__(self):
         terms, total, places = [], 0, {}

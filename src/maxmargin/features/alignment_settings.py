@@ -165,3 +165,28 @@ def check_groups(groups, alphabets) -> dict[str, tuple[tuple[str, ...], ...]]:
             )
         checked[track] = parts
     return checked
+
+
+def model_state(model: AlignmentModel) -> dict:
+    """A model as plain lists and dicts, for a file."""
+    return {
+        "names": list(model.names),
+        "alphabets": {k: list(map(list, v)) for k, v in model.alphabets.items()},
+        "groups": {k: list(map(list, v)) for k, v in model.groups.items()},
+        "unknown": model.unknown,
+        "dense": model.dense,
+        "gaps": model.gaps,
+        "symmetric": model.symmetric,
+    }
+
+
+def model_from_state(state: dict) -> AlignmentModel:
+    return AlignmentModel(
+        names=tuple(state["names"]),
+        alphabets={k: tuple(map(tuple, v)) for k, v in state["alphabets"].items()},
+        groups={k: tuple(map(tuple, v)) for k, v in state["groups"].items()},
+        unknown=state["unknown"],
+        dense=state["dense"],
+        gaps=state["gaps"],
+        symmetric=state["symmetric"],
+    )
