@@ -112,7 +112,7 @@ def speed(nltk_sentences: int) -> dict:
     import nltk
 
     from maxmargin import PCFGParser
-    from maxmargin.binarize import collapse_unaries
+    from maxmargin.trees.binarize import collapse_unaries
 
     warm()
     train = [collapse_unaries(tree) for tree in load_trees((1, 180), root="TOP")]
@@ -234,7 +234,7 @@ def _show_training(targets) -> None:
 
 
 def _show_f1(targets, longest, quick) -> None:
-    from maxmargin.bracket_metrics import (
+    from maxmargin.metrics.brackets import (
         bootstrap,
         bootstrap_difference,
         score_brackets,

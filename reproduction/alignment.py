@@ -27,10 +27,10 @@ import warnings
 import numpy as np
 
 from maxmargin import SequenceAligner
-from maxmargin.alignment_metrics import q_score, shift_score
 from maxmargin.data import data_file
 from maxmargin.data.pair_table import read_pair_table
 from maxmargin.features.alignment_models import thesis_model
+from maxmargin.metrics.alignments import q_score, shift_score
 
 MODELS = ("simple", "anova2", "tensor", "sum", "window")
 CS = (1.0, 10.0, 100.0, 1000.0)

@@ -14,7 +14,7 @@ for every n, with standard errors over draws:
                  our n-slack solver, which searches all examples before it solves again
 
 and the paper's figures, which are quoted from memory, as is what is known of its data
-(maxmargin/homolog_data.py). Its C and its number of decoys are not known: C=0.03 was
+(maxmargin/data/homologs.py). Its C and its number of decoys are not known: C=0.03 was
 taken after runs with 0.01 and 0.1, because it gives about as many constraints as the paper
 has for n = 1 and 2. So their growth with n can be compared, their level cannot.
 """
@@ -27,9 +27,9 @@ import time
 import numpy as np
 
 from maxmargin import HomologFinder
+from maxmargin.data.homologs import make_homologs
 from maxmargin.estimators.log_odds import GAP_SCORES, LogOddsFinder
 from maxmargin.formulation import make_form
-from maxmargin.homolog_data import make_homologs
 from maxmargin.kernel import kernel, run
 from maxmargin.solvers.n_slack import NSlack
 from maxmargin.solvers.planes import cached_pass, plane_values, store_planes, with_room

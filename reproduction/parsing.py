@@ -25,8 +25,8 @@ import warnings
 import numpy as np
 
 from maxmargin import GrammarParser, PCFGParser
-from maxmargin.bracket_metrics import bootstrap, bootstrap_difference, score_brackets
 from maxmargin.data import data_file, read_raw, read_trees
+from maxmargin.metrics.brackets import bootstrap, bootstrap_difference, score_brackets
 
 SETTINGS = {"input": "tags", "penalty": "quadratic", "tol": 0.05, "warm_start": True}
 METHODS = {

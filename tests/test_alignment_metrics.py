@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin import alignment_metrics
-from maxmargin.alignment_metrics import (
+from maxmargin.metrics import alignments as alignment_metrics
+from maxmargin.metrics.alignments import (
     alignment_report,
     pair_precision,
     q_score,

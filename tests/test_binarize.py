@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tree_cases import deep_tree, trees
 
 from maxmargin import Tree
-from maxmargin.binarize import (
+from maxmargin.trees.binarize import (
     base_label,
     binarize,
     collapse_unaries,

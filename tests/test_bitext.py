@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.alignment_error import alignment_scores, as_links
 from maxmargin.data import data_file
 from maxmargin.data.bitext import (
     Links,
@@ -21,6 +20,7 @@ from maxmargin.data.bitext import (
     write_aligned,
     write_pharaoh,
 )
+from maxmargin.metrics.links import alignment_scores, as_links
 
 
 @pytest.fixture

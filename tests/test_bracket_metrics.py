@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tree_cases import trees
 
 from maxmargin import Tree
-from maxmargin.bracket_metrics import (
+from maxmargin.metrics.brackets import (
     bootstrap,
     bootstrap_difference,
     score_brackets,

@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
-import maxmargin.dynamic_program
 import maxmargin.hypergraph
+import maxmargin.hypergraph.program
 from maxmargin import (
     DynamicProgram,
     Hypergraph,
@@ -159,11 +159,11 @@ def test_warm_starts_and_paths(model):
 
 def test_docstrings_run():
     assert doctest.testmod(maxmargin.hypergraph).failed == 0
-    assert doctest.testmod(maxmargin.dynamic_program).failed == 0
+    assert doctest.testmod(maxmargin.hypergraph.program).failed == 0
 
 
 def test_graphs_do_not_load_the_compiler_before_they_are_used():
-    code = "import sys, maxmargin.dynamic_program; assert 'numba' not in sys.modules"
+    code = "import sys, maxmargin.hypergraph.program; assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

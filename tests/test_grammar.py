@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tree_cases import deep_tree, trees
 
 from maxmargin import Grammar, Tree
-from maxmargin.binarize import binarize, collapse_unaries
-from maxmargin.word_model import WordModel, signatures
+from maxmargin.grammar.words import WordModel, signatures
+from maxmargin.trees.binarize import binarize, collapse_unaries
 
 TEXTS = [
     "(S (NP (DT the) (NN cat)) (VP (VBD sat)))",

@@ -12,11 +12,12 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
-from maxmargin import HomologFinder, homolog_data, load, save
+from maxmargin import HomologFinder, load, save
 from maxmargin.data import gapped
+from maxmargin.data import homologs as homolog_data
+from maxmargin.data.homologs import AMINO_ACIDS, make_homologs
 from maxmargin.estimators import homolog as homolog_module
 from maxmargin.estimators.log_odds import LogOddsFinder, log_odds
-from maxmargin.homolog_data import AMINO_ACIDS, make_homologs
 from maxmargin.inspect.alignment_export import scoring_of
 
 

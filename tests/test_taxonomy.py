@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from maxmargin import MulticlassSVM, Taxonomy, TaxonomySVM, load, save
 from maxmargin.features import csr_arrays
 from maxmargin.formulation import make_form
+from maxmargin.metrics.taxonomy import class_scores, node_set_scores
 from maxmargin.solvers.search import most_violated
 from maxmargin.structures import contract
 from maxmargin.structures import taxonomy as classes_structure
@@ -24,8 +25,7 @@ from maxmargin.structures import taxonomy_multilabel as sets_structure
 from maxmargin.structures.closure import best_closures, make_graph
 from maxmargin.structures.rescale import violation
 from maxmargin.taxonomy import as_taxonomy
-from maxmargin.taxonomy_losses import tree_distances, tree_heights
-from maxmargin.taxonomy_metrics import class_scores, node_set_scores
+from maxmargin.taxonomy.losses import tree_distances, tree_heights
 from maxmargin.testing import (
     FORMULATIONS,
     check_solver,
@@ -527,7 +527,7 @@ def test_bad_numbers(multilabel):
         "maxmargin.estimators.taxonomy",
         "maxmargin.features.bag_of_words",
         "maxmargin.taxonomy",
-        "maxmargin.taxonomy_metrics",
+        "maxmargin.metrics.taxonomy",
     ],
 )
 def test_docstrings_run(name):

@@ -8,7 +8,7 @@ from hypothesis import given
 from tree_cases import deep_tree, trees
 
 from maxmargin import Tree
-from maxmargin.brackets import escape, unescape
+from maxmargin.trees.brackets import escape, unescape
 
 CAT = Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)) (. .))")
 

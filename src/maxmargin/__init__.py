@@ -11,13 +11,13 @@ __version__ = "0.1.0"
 
 _WHERE = {
     "convert_C": "maxmargin.formulation",
-    "DynamicProgram": "maxmargin.dynamic_program",
+    "DynamicProgram": "maxmargin.hypergraph.program",
     "Grammar": "maxmargin.grammar",
     "GrammarParser": "maxmargin.estimators.parser",
     "HMMTagger": "maxmargin.estimators.hmm",
     "HomologFinder": "maxmargin.estimators.homolog",
     "Hypergraph": "maxmargin.hypergraph",
-    "HypergraphBuilder": "maxmargin.hypergraph_builder",
+    "HypergraphBuilder": "maxmargin.hypergraph.builder",
     "load": "maxmargin.model_file",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
     "PCFGParser": "maxmargin.estimators.pcfg",

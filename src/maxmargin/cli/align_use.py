@@ -15,8 +15,8 @@ from maxmargin.cli.common import (
 
 if TYPE_CHECKING:
     from maxmargin import SequenceAligner
-    from maxmargin.alignment_metrics import AlignmentReport
     from maxmargin.data import PairAlignment
+    from maxmargin.metrics.alignments import AlignmentReport
 
 
 # prediction --------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def report_of(
     model: SequenceAligner, pairs: list[PairAlignment], jobs: int | None = None
 ) -> tuple[AlignmentReport, list]:
     """Scores of the model on aligned pairs, and its alignments."""
-    from maxmargin.alignment_metrics import alignment_report
+    from maxmargin.metrics.alignments import alignment_report
 
     predicted = _predict(model, pairs, jobs)
     families = [pair.family for pair in pairs]

@@ -108,7 +108,7 @@ def _fit(aligner: WordAligner, text, dev, Cs, folds, interrupts):
 
 def _cross_validate(aligner: WordAligner, text, Cs, folds, interrupts):
     """(C, AER over all folds together); none if it was interrupted."""
-    from maxmargin.alignment_error import alignment_scores
+    from maxmargin.metrics.links import alignment_scores
 
     verbose, n = aligner.verbose, len(text.X)
     aligner.set_params(verbose=0)

@@ -45,7 +45,7 @@ def _open(model: WordAligner, args, links: bool):
 
 def evaluate(model: WordAligner, args) -> int:
     """AER, precision and recall; and a picture of the sentence with most errors."""
-    from maxmargin.alignment_error import alignment_scores
+    from maxmargin.metrics.links import alignment_scores
 
     check_picture(args.plot)
     text = _open(model, args, True)

@@ -63,6 +63,6 @@ def _tagged(line: list[str], kind: str, place: str) -> list:
 
 def _escaped(word: str) -> str:
     """Single brackets as treebanks have them; else they would be unknown words."""
-    from maxmargin.brackets import escape
+    from maxmargin.trees.brackets import escape
 
     return escape(word) if len(word) == 1 else word

@@ -65,7 +65,7 @@ def _layout(model, args) -> Layout:
 
 def evaluate(model, args) -> int:
     """Scores of brackets, with a picture of the worst tree."""
-    from maxmargin.bracket_metrics import score_brackets
+    from maxmargin.metrics.brackets import score_brackets
 
     check_picture(args.plot)
     gold = _layout(model, args).read_trees(args.file)

@@ -13,10 +13,10 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from maxmargin.brackets import build, position
 from maxmargin.data.messages import kind_of
 from maxmargin.data.text_files import RawText, read_text, write_text
 from maxmargin.trees import Tree, parsed
+from maxmargin.trees.brackets import build, position
 
 ROOTS = ("TOP", "ROOT", "S1")  # labels that say "here is a tree" and no more
 EMPTY = "-NONE-"

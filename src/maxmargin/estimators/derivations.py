@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from maxmargin.binarize import base_label, unbinarize
 from maxmargin.grammar import Grammar
 from maxmargin.trees import Tree, parsed
+from maxmargin.trees.binarize import base_label, unbinarize
 
 
 class Derivations:

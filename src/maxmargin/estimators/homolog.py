@@ -115,7 +115,7 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
     Examples
     --------
     >>> from maxmargin import HomologFinder
-    >>> from maxmargin.homolog_data import make_homologs
+    >>> from maxmargin.data.homologs import make_homologs
     >>> X, y = make_homologs(20, random_state=0)
     >>> native, candidates = X[0]
     >>> homolog, pairs = y[0]

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.alignment_error import as_links
 from maxmargin.data.bitext import Links, check_inside
+from maxmargin.metrics.links import as_links
 
 Pair = tuple[list[str], list[str]]
 LARGEST = 1e9  # of a feature: beyond it, single precision has no room for the others

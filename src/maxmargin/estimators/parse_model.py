@@ -7,7 +7,6 @@ from collections import Counter
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.binarize import base_label
 from maxmargin.estimators.base import check_weights
 from maxmargin.estimators.parse_input import (
     INPUTS,
@@ -17,6 +16,7 @@ from maxmargin.estimators.parse_input import (
     read_trees_of,
 )
 from maxmargin.trees import Tree, parsed
+from maxmargin.trees.binarize import base_label
 
 FALLBACKS = ("flat", "right", "none", "error")
 
@@ -108,9 +108,9 @@ class ParserMixin:
         """Predict X and compare with the true trees y: a bracket report.
 
         X may be None: words and tags are then those of y. ``options`` are those of
-        :func:`maxmargin.bracket_metrics.score_brackets`.
+        :func:`maxmargin.metrics.brackets.score_brackets`.
         """
-        from maxmargin.bracket_metrics import score_brackets
+        from maxmargin.metrics.brackets import score_brackets
 
         check_is_fitted(self, "grammar_")
         y = read_trees_of(y)

@@ -7,7 +7,6 @@ from itertools import compress
 
 import numpy as np
 
-from maxmargin.binarize import binarize, check_options
 from maxmargin.estimators.base import (
     Encoded,
     MaxMarginEstimator,
@@ -25,6 +24,7 @@ from maxmargin.estimators.parse_input import (
 )
 from maxmargin.estimators.parse_model import ParserMixin
 from maxmargin.grammar import Grammar
+from maxmargin.trees.binarize import binarize, check_options
 
 LOSSES = ("f1", "hamming", "zero-one")
 FEATURES = ("lexical", "spans")
@@ -55,7 +55,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         and by its length; "lexical" describes words by their letters, and is always
         there where words are the input.
     direction, horizontal, parent
-        How trees are binarised, see :func:`maxmargin.binarize.binarize`.
+        How trees are binarised, see :func:`maxmargin.trees.binarize.binarize`.
     max_length : int or None
         Leave longer sentences out of training (``n_left_out_`` counts them).
     fallback : "flat", "right", "none" or "error", default "flat"

@@ -6,7 +6,6 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
-from maxmargin.binarize import binarize, check_options
 from maxmargin.estimators.derivations import Derivations
 from maxmargin.estimators.parse_input import (
     Sentences,
@@ -22,6 +21,7 @@ from maxmargin.estimators.parser import (
     short_ones,
 )
 from maxmargin.grammar import Grammar
+from maxmargin.trees.binarize import binarize, check_options
 
 
 class PCFGParser(ParserMixin, BaseEstimator):

@@ -15,13 +15,13 @@ from maxmargin.estimators.taxonomy_labels import (
     mark_sets,
     parents_within,
 )
-from maxmargin.taxonomy import Node, Taxonomy, taxonomy_of_labels
-from maxmargin.taxonomy_metrics import (
+from maxmargin.metrics.taxonomy import (
     NodeSetReport,
     TaxonomyReport,
     class_scores,
     node_set_scores,
 )
+from maxmargin.taxonomy import Node, Taxonomy, taxonomy_of_labels
 
 
 class TaxonomySVM(MulticlassSVM):
@@ -43,7 +43,7 @@ class TaxonomySVM(MulticlassSVM):
         Flat gives every class weights of its own, as MulticlassSVM does; the taxonomy
         then only defines the loss.
     loss : "tree", "tree-height", "tree-distance", "zero-one", dict, array or function
-        See :mod:`maxmargin.taxonomy_losses`; "tree" (default) is "tree-height". Other
+        See :mod:`maxmargin.taxonomy.losses`; "tree" (default) is "tree-height". Other
         than by name, as in MulticlassSVM. With ``multilabel``: what a wrong node costs,
         1 ("tree" or "hamming") or by a dict of node weights.
     multilabel : bool, default False

@@ -18,7 +18,7 @@ from maxmargin.estimators.taxonomy_labels import (
     resolve,
 )
 from maxmargin.taxonomy import Taxonomy
-from maxmargin.taxonomy_losses import class_costs, node_costs
+from maxmargin.taxonomy.losses import class_costs, node_costs
 
 
 def encode_classes(model, X, y, sample_weight) -> Encoded:

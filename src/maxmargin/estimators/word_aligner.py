@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.alignment_error import AlignmentScores, alignment_scores
 from maxmargin.estimators import match_input
 from maxmargin.estimators.base import (
     Encoded,
@@ -18,6 +17,7 @@ from maxmargin.estimators.base import (
     shared_state,
 )
 from maxmargin.features.bitext_statistics import FORMS, BitextStatistics
+from maxmargin.metrics.links import AlignmentScores, alignment_scores
 
 if TYPE_CHECKING:
     from maxmargin.structures.matching import MatchingBatch

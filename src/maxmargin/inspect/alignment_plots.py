@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.alignment_metrics import pair_precision, q_score
 from maxmargin.data.alignments import check_pairs, gapped
 from maxmargin.inspect.alignment_export import scoring_of
 from maxmargin.inspect.plots import BLUE, GREY, INK, ORANGE, _pyplot
@@ -24,6 +23,7 @@ from maxmargin.inspect.sequence_plots import (
     _name_cells,
     _square,
 )
+from maxmargin.metrics.alignments import pair_precision, q_score
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.alignment_error import as_links
 from maxmargin.inspect.plots import BLUE, GREY, INK, ORANGE, _axes
+from maxmargin.metrics.links import as_links
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,7 +20,7 @@ SURE = {"linewidth": 1.7, "edgecolor": INK}
 POSSIBLE = {"linestyle": (0, (2, 1.5)), "linewidth": 0.9, "edgecolor": GREY}
 
 
-def plot_alignment(
+def plot_links(
     pair: Sequence[Sequence[str]],
     predicted: Any = None,
     truth: Any = None,

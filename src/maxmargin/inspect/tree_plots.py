@@ -10,10 +10,10 @@ import os
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from maxmargin.bracket_metrics import score_brackets, wrong_brackets
 from maxmargin.inspect.plots import GREY, INK, ORANGE, _pyplot
-from maxmargin.tree_text import lay_out
+from maxmargin.metrics.brackets import score_brackets, wrong_brackets
 from maxmargin.trees import Tree
+from maxmargin.trees.text import lay_out
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,7 +11,7 @@ lets two derivations be compared in one pass. (Where a derivation uses a node tw
 labelling does not say which use has which edges; values, losses and features are the
 same.)
 
-Every example has a graph of its own. ``maxmargin/dynamic_program.py`` makes batches
+Every example has a graph of its own. ``maxmargin/hypergraph/program.py`` makes batches
 from Python; ``hypergraph_inference.py`` and ``hypergraph_counts.py`` search.
 """
 

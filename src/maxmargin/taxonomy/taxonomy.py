@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.taxonomy_checks import (
+from maxmargin.taxonomy.checks import (
     Node,
     check_kinds,
     check_parents,

@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from maxmargin.hypergraph_builder import HypergraphBuilder, features_as_dict
+from maxmargin.hypergraph.builder import HypergraphBuilder, features_as_dict
 
 
 class Hypergraph:

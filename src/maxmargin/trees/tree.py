@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from maxmargin.brackets import build, plain, position
+from maxmargin.trees.brackets import build, plain, position
 
 _SPACE = re.compile(r"\s")
 
@@ -286,7 +286,7 @@ class Tree:
          │   │
          We try
         """
-        from maxmargin.tree_text import draw
+        from maxmargin.trees.text import draw
 
         return draw(self, ascii)
 
@@ -294,14 +294,14 @@ class Tree:
 
     def to_nltk(self):
         """The same tree as ``nltk.Tree``."""
-        from maxmargin.nltk_exchange import tree_to_nltk
+        from maxmargin.trees.nltk_exchange import tree_to_nltk
 
         return tree_to_nltk(self)
 
     @classmethod
     def from_nltk(cls, tree) -> Tree:
         """The same tree from ``nltk.Tree``; every word must have a node of its own."""
-        from maxmargin.nltk_exchange import tree_from_nltk
+        from maxmargin.trees.nltk_exchange import tree_from_nltk
 
         return tree_from_nltk(tree)
 

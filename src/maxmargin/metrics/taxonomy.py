@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from maxmargin.taxonomy import Node, Taxonomy
-from maxmargin.taxonomy_losses import tree_distances, tree_heights
+from maxmargin.taxonomy.losses import tree_distances, tree_heights
 
 
 @dataclass(frozen=True)

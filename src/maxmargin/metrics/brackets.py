@@ -17,11 +17,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-from maxmargin.bootstrap import Interval, f1_difference, f1_interval
-from maxmargin.bracket_report import BracketReport, SentenceScores
-from maxmargin.brackets import escape
 from maxmargin.metrics import Counts
+from maxmargin.metrics.bootstrap import Interval, f1_difference, f1_interval
+from maxmargin.metrics.bracket_report import BracketReport, SentenceScores
 from maxmargin.trees import Tree
+from maxmargin.trees.brackets import escape
 
 ROOTS = ("TOP", "ROOT", "S1")
 PUNCTUATION = (",", ":", "``", "''", ".")

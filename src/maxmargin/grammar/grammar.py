@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.binarize import is_intermediate
 from maxmargin.trees import Tree
+from maxmargin.trees.binarize import is_intermediate
 
 
 class LogProbabilities(NamedTuple):
@@ -94,7 +94,7 @@ class Grammar:
         Everything is ordered by falling count, then by name, so that the grammar does
         not depend on the order of the trees.
         """
-        from maxmargin.grammar_counts import count
+        from maxmargin.grammar.counts import count
 
         return count(trees)
 
@@ -127,7 +127,7 @@ class Grammar:
 
     def word_model(self, rare: int = 2):
         """P(word | tag) with a model of unknown words; see `WordModel`."""
-        from maxmargin.word_model import WordModel
+        from maxmargin.grammar.words import WordModel
 
         return WordModel(self.lexicon, self.symbols[: self.n_tags], rare)
 
@@ -141,7 +141,7 @@ class Grammar:
         cycle, and parsing with these chains is exact. A cycle of positive value is an
         error. Rules with -inf are left out.
         """
-        from maxmargin.grammar_chains import best_chains
+        from maxmargin.grammar.chains import best_chains
 
         return best_chains(self, log_unary)
 
@@ -149,7 +149,7 @@ class Grammar:
 
     def to_nltk(self, smoothing: float = 0.0):
         """``nltk.PCFG`` with the tags as terminals."""
-        from maxmargin.nltk_exchange import grammar_to_nltk
+        from maxmargin.trees.nltk_exchange import grammar_to_nltk
 
         return grammar_to_nltk(self, smoothing)
 
@@ -160,20 +160,20 @@ class Grammar:
         Right-hand sides have one or two symbols. Probabilities become counts; the rules
         of a CFG count 1 each. Chains are the best ones (the shortest ones).
         """
-        from maxmargin.nltk_exchange import grammar_from_nltk
+        from maxmargin.trees.nltk_exchange import grammar_from_nltk
 
         return grammar_from_nltk(grammar)
 
     def to_state(self) -> tuple[dict[str, np.ndarray], dict]:
         """Arrays and plain values for a model file; `from_state` takes them."""
-        from maxmargin.grammar_state import to_state
+        from maxmargin.grammar.state import to_state
 
         return to_state(self)
 
     @classmethod
     def from_state(cls, arrays: dict[str, np.ndarray], values: dict) -> Grammar:
         """What `to_state` was called on; ValueError if numbers point nowhere."""
-        from maxmargin.grammar_state import from_state
+        from maxmargin.grammar.state import from_state
 
         return from_state(arrays, values)
 

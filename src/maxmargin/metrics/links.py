@@ -65,7 +65,7 @@ def alignment_scores(
 
     Examples
     --------
-    >>> from maxmargin.alignment_error import alignment_scores
+    >>> from maxmargin.metrics.links import alignment_scores
     >>> print(alignment_scores(["0-0 1-1 2?1"], [[(0, 0), (2, 1)]]))
     AER 25.00%, precision 100.00%, recall 50.00%
     1 sentence pairs: 2 links predicted, 2 of them right; 1 of 2 sure links found.
