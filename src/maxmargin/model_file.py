@@ -123,7 +123,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ----------
     model : estimator
         A fitted model of one of the classes that can be saved (`MulticlassSVM`,
-        `SequenceTagger`). All its parameters must be plain values.
+        `SequenceTagger`, `GrammarParser`, ...). All its parameters must be plain values.
     path : str or path-like
         Where to write; ``~`` is not expanded. By habit it ends in ``.safetensors``.
 
