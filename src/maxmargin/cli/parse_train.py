@@ -57,6 +57,7 @@ def train(args) -> int:
         "file": os.path.basename(args.train),
         "sentences": len(trees),
         "words": sum(len(tree.words()) for tree in trees),
+        "left_out": model.n_left_out_,
     }
     save(model, args.output)
     watch("saving")
@@ -114,9 +115,16 @@ def _summary(model, watch: Stopwatch, path: str) -> str:
     notes = model.notes
     lines = [
         f"Trained on {notes['file']}: {notes['sentences']:,} trees, {notes['words']:,} "
-        f"words; {model.grammar_!r}."
+        f"words{left_out(notes)}; {str(model.grammar_)[1:-1]}."
     ]
     if hasattr(model, "certificate_"):
         lines.append(certificate_sentence(model))
     size = os.path.getsize(path) / 1e6
     return "\n".join([*lines, str(watch), f"Saved to {path} ({size:.1f} MB)."])
+
+
+def left_out(notes: dict[str, Any]) -> str:
+    """How many sentences were too long, if any."""
+    return (
+        f" ({notes['left_out']:,} longer trees left out)" if notes["left_out"] else ""
+    )

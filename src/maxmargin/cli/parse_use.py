@@ -13,6 +13,7 @@ from maxmargin.cli.common import (
     without_display,
 )
 from maxmargin.cli.parse_files import Layout, read_sentences
+from maxmargin.cli.parse_train import left_out
 
 # prediction --------------------------------------------------------------------------
 
@@ -160,7 +161,10 @@ def _settings(model) -> str:
     horizontal = "all" if model.horizontal is None else model.horizontal
     rows = [
         ("trained on", os.path.basename(notes["file"])),
-        ("trees", f"{notes['sentences']:,}, with {notes['words']:,} words"),
+        (
+            "trees",
+            f"{notes['sentences']:,}, with {notes['words']:,} words{left_out(notes)}",
+        ),
         ("input", model.input),
         ("grammar", repr(grammar)[10:-1]),
         (
