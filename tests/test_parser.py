@@ -154,7 +154,7 @@ def test_words_get_tags_by_their_letters():
 
 
 def test_pcfg_scores_are_log_probabilities(tmp_path):
-    model = PCFGParser().fit(None, TREES)
+    model = PCFGParser(horizontal=2).fit(None, TREES)
     assert model.score(PAIRS, TREES) > 0.8
     ((tree, score),) = model.predict_k_best([["DT", "JJ", "NN"]], 1)[0:1][0][:1]
     assert tree.label == "NP"
@@ -215,6 +215,24 @@ def test_wsj_short_sentences(data_home):
     assert model.certificate_.relative_gap <= 0.1
     assert model.score(None, trees) > 0.95
     assert model.n_fallbacks_ == 0
+
+
+def test_no_tree_beats_the_search(data_home):
+    """On real sentences, where all trees cannot be listed: against the 300 best."""
+    from maxmargin.structures.cky_k_best import k_best
+    from maxmargin.testing import _Asker
+
+    trees = wsj(data_home, 9, 1, 40)[:15]
+    for C in (1e-3, 1.0):
+        model = GrammarParser(C=C, tol=0.5).fit(None, trees)
+        batch = model._encode(None, trees, None).batch
+        w = model._w.astype(np.float64)
+        for i in range(len(trees)):
+            ask = _Asker(batch, i, w, True)
+            y = ask.argmax(1.0)
+            found = ask.value(y) + ask.loss(y)
+            for other, value in k_best(batch, i, w, 300):
+                assert value + ask.loss(other) <= found + 1e-9
 
 
 # bad input -------------------------------------------------------------------------------

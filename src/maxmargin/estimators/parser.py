@@ -97,7 +97,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         input="tags",
         features=None,
         direction="right",
-        horizontal=2,
+        horizontal=1,
         parent=0,
         max_length=None,
         fallback="flat",

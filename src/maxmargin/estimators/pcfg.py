@@ -68,7 +68,7 @@ class PCFGParser(ParserMixin, BaseEstimator):
         smoothing=0.0,
         input="tags",
         direction="right",
-        horizontal=2,
+        horizontal=1,
         parent=0,
         max_length=None,
         fallback="flat",

@@ -279,12 +279,11 @@ def search(batch, i, theta, slack, quadratic, scale, y):
     """y <- the tree with the largest violation, or score + scale * loss."""
     tables, sentence = batch.grammar, sentence_of(batch, i, theta)
     truth = batch.y[batch.start[i] : batch.start[i + 1]]
-    if scale == 0.0:
-        write_best(tables, sentence, inside(tables, sentence), y)
-    elif batch.loss == ZERO_ONE:  # all rescalings of a loss of 1 are the same
+    if scale == 0.0 or batch.loss == ZERO_ONE:
         chart = inside(tables, sentence)
         best = write_best(tables, sentence, chart, y)
-        if same(truth, y, len(truth)):
+        # all rescalings of a loss of 1 are the same
+        if scale != 0.0 and same(truth, y, len(truth)):
             other = best_other(tables, sentence, chart, truth, y)
             if other + scale <= best:
                 y[: len(truth)] = truth
