@@ -325,3 +325,12 @@ def test_no_warning_is_raised_by_a_large_mass():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SequenceAligner(C=1e6, tol=0.05, normalize=False).fit(X, Y)
+
+
+def test_a_set_of_pairs_needs_no_order(fitted):
+    pairs = [[(4, 1), (5, 2), (0, 0)], [(6, 6), (0, 0)], [(2, 1), (0, 0)]]
+    ordered = SequenceAligner(C=100).fit(X, [sorted(p) for p in pairs])
+    unordered = SequenceAligner(C=100).fit(X, [set(p) for p in pairs])
+    assert np.array_equal(ordered.coef_, unordered.coef_)
+    with pytest.raises(ValueError, match=r"sample 0 of y: .* both positions must grow"):
+        SequenceAligner().fit(X, [{(0, 1), (1, 0)}, *pairs[1:]])

@@ -183,12 +183,15 @@ def test_inspect(folder, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "said"),
     [
-        ("", (), "does not name the columns"),
+        ("", (), "is empty"),
+        ("ACD\tACD\n", (), "does not name the columns"),
         (">a\nAC\n", (), "odd number of records"),
         (">a\nAC\n>b\nA\n", (), "row 'b' has 1 columns"),
         (">a\nAC\n>b\nA\n", ("--rows", "all"), "row 'b' has 1 columns"),
         ("# STOCKHOLM 1.0\nx AC\n//\n", (), "no alignment with two rows"),
         ("seq_a\tseq_b\nAC\tAC\n", (), "has no matched pairs"),
+        (">a\nAC--\n>b\n--AC\n", (), "has no matched pairs"),
+        (">a\nAC\n>b\nAC\n", ("--unknown", "-"), "--unknown - is not one letter"),
         ("aln_a\taln_b\nAC\tA-\n", ("--tracks", "residue,ss"), "no pair has 'ss'"),
         ("aln_a\taln_b\nAC\tA-\n", ("--tracks", "residue,residue"), "others once"),
         (
@@ -231,3 +234,51 @@ def test_a_letter_without_a_reading_names_its_pair(folder, capsys, tmp_path):
     said = run(capsys, "predict", tmp_path / "m", tmp_path / "new.fa", code=2)
     assert "c and d: sample 1" in said
     assert "'Z'" in said
+
+
+def test_byte_order_marks(folder, capsys, tmp_path):
+    """A mark before '>' or '# STOCKHOLM' does not make a table of them."""
+    (tmp_path / "new.fa").write_text("\ufeff>q\nACDE\n>r\nACE\n")
+    assert ">q\nACDE\n" in run(capsys, "predict", folder / "model", tmp_path / "new.fa")
+    (tmp_path / "new.sto").write_text("\ufeff# STOCKHOLM 1.0\na ACD\nb AC-\n//\n")
+    assert "alignments" in run(
+        capsys, "evaluate", folder / "model", tmp_path / "new.sto"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty"),
+        (" \n\n", "is empty"),
+        ("ACD\tACD\nACD\t\n", "line 2: two sequences with a tab between"),
+        ("# STOCKHOLM 1.0\na ACD\n//\n", "no alignment with two rows"),
+    ],
+)
+def test_bad_sequences(folder, capsys, tmp_path, text, said):
+    (tmp_path / "new").write_text(text)
+    words = "predict", folder / "model", tmp_path / "new", "-o", tmp_path / "out"
+    assert said in run(capsys, *words, code=2)
+    assert not (tmp_path / "out").exists()
+
+
+def test_blank_lines_and_names_that_are_missing(folder, capsys, tmp_path):
+    new = tmp_path / "new"
+    new.write_text("\nACD\tACD\n")
+    assert ">2a\nACD\n" in run(capsys, "predict", folder / "model", new)
+    new.write_text("name_a\tname_b\tseq_a\tseq_b\n\t\tACD\tACE\n")
+    assert ">2b\nACE\n" in run(capsys, "predict", folder / "model", new)
+
+
+def test_letters_of_the_other_file_are_checked_before_training(capsys, tmp_path):
+    (tmp_path / "bases.fa").write_text(">a\nACGT\n>b\nAC-T\n")
+    (tmp_path / "dev.fa").write_text(">q\nACGT\n>r\nACGW\n")
+    words = ["train", "align", tmp_path / "bases.fa", "-o", tmp_path / "m", "--dev"]
+    said = run(capsys, *words, tmp_path / "dev.fa", code=2)
+    assert "dev.fa: q and r have the letter 'W'" in said
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_negative_top(folder, capsys):
+    said = run(capsys, "inspect", folder / "model", "--top", "-1", code=2)
+    assert "--top -1 is not possible" in said

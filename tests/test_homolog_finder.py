@@ -317,3 +317,12 @@ def test_log_odds_baseline(homologs):
     assert model.align("ACDEF", "ACDEF")
     with pytest.raises(ValueError, match="pseudocount=0"):
         LogOddsFinder(pseudocount=0).fit(*homologs)
+
+
+def test_arrays_of_candidates_and_sets_of_pairs(homologs, finder):
+    X, y = homologs
+    arrays = [(native, np.array(candidates)) for native, candidates in X]
+    assert np.array_equal(finder.predict(arrays), finder.predict(X))
+    sets = [(homolog, set(pairs)) for homolog, pairs in y]
+    again = HomologFinder(C=0.1).fit(arrays, sets)
+    assert np.array_equal(again.substitution_matrix_, finder.substitution_matrix_)

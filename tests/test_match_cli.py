@@ -142,9 +142,16 @@ def test_mistakes_in_files(folder, capsys):
     code, _, err = run(capsys, f"train match {folder}/bad.tsv -o {folder}/no.model")
     assert code == 2
     assert "bad.tsv, line 2: the link 0-1" in err
+    (folder / "long.tsv").write_text("a b\tc\t0-0\na\t" + "b " * 1001 + "\t0-0\n")
+    code, _, err = run(capsys, f"train match {folder}/long.tsv -o {folder}/no.model")
+    assert code == 2
+    assert "long.tsv, line 2: the target side has 1001 words" in err
     code, _, err = run(capsys, f"evaluate {folder}/m.model {folder}/new.tsv")
     assert code == 2
     assert "there are no links" in err
+    code, _, err = run(capsys, f"inspect {folder}/m.model --top -1")
+    assert code == 2
+    assert "--top -1 is not possible" in err
     code, _, err = run(capsys, f"predict {folder}/m.model {folder}/new.tsv --marginals")
     assert code == 2
     assert "--marginals means nothing" in err

@@ -183,7 +183,12 @@ def test_new_classes_in_a_test_file_count_as_wrong(here, capsys):
         ("train classify train.txt -o m --multilabel --loss zero-one", "leave it out"),
         ("train classify bad.txt -o m", "bad.txt, line 2: the label, 'a..b', has"),
         ("train classify bad.txt -o m --separator=", "--separator is empty"),
-        ("train classify one.txt -o m", "one class only"),
+        ("train classify one.txt -o m", r"one class only \('a'\)"),
+        ("train classify wide.svm -o m --format svmlight", "2,147,483,647 features"),
+        (
+            "train classify wide.svm -o m --format svmlight --multilabel",
+            "2,147,483,647 features",
+        ),
     ],
 )
 def test_mistakes(here, capsys, command, words):
@@ -191,6 +196,7 @@ def test_mistakes(here, capsys, command, words):
     (here / "loop.txt").write_text("a b\nb a\n")
     (here / "bad.txt").write_text("a\tx\na..b\ty\n")
     (here / "one.txt").write_text("a\tx\na\ty\n")
+    (here / "wide.svm").write_text("a 1:1\nb 2147483647:1\n")
     assert main(command.split()) == 2
     error = capsys.readouterr().err
     assert re.search(words, error), error
@@ -263,8 +269,8 @@ def test_vectors():
     ("text", "words"),
     [
         ("\n# x\n", "f has no nodes"),
-        ("a b\nc\n", "f, line 2: there are 1 column, but 2 columns were expected"),
-        ("a b c\n", "f, line 1: there are 3 columns"),
+        ("a b\nc\n", "f, line 2: 1 column, where 2 columns should be"),
+        ("a b c\n", "f, line 1: 3 columns, where one or two"),
         ("a b\na b\n", "f, line 2: it repeats line 1"),
         ("a\tb\na\t\n", "f, line 2"),
         ("a a\n", "f: 'a' is its own parent"),

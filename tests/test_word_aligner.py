@@ -283,3 +283,15 @@ def test_picture(tmp_path, model):
         plot_links(("a", "b"), [(0, 1)])
     with pytest.raises(ValueError, match="scores have shape"):
         plot_links(("a", "b"), scores=np.zeros((2, 2)))
+
+
+def test_a_bitext_that_is_gone_after_one_fit_is_refused(data):
+    X, y, bitext = data
+    with pytest.raises(ValueError, match="bitext can be read only once"):
+        WordAligner(bitext=iter(bitext)).fit(X, y)
+
+
+def test_sentences_that_are_none(data):
+    X, y, _ = data
+    with pytest.raises(ValueError, match=r"the source of X\[0\] has 1001 words"):
+        WordAligner().fit([(["a"] * 1001, "b"), *X[1:]], y)

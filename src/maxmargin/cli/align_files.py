@@ -23,16 +23,10 @@ def read_aligned(path, format: str, rows: str, encoding: str) -> list[PairAlignm
     )
 
     raw = read_raw(path)
-    kind = _kind(raw, format)
+    kind = _kind(raw, format, encoding)
     if kind == "table":
         pairs = read_pair_table(raw, encoding)
-        if not any(pair.pairs for pair in pairs):
-            raise ValueError(
-                f"{raw.path} has no matched pairs: learning and evaluation need columns "
-                "aln_a and aln_b, in which some letters are aligned."
-            )
-        return pairs
-    if kind == "stockholm":
+    elif kind == "stockholm":
         pairs = read_stockholm_pairs(raw, encoding)
     elif rows == "all":
         pairs = pairs_of(read_fasta_alignment(raw, encoding))
@@ -40,6 +34,11 @@ def read_aligned(path, format: str, rows: str, encoding: str) -> list[PairAlignm
         pairs = read_fasta_pairs(raw, encoding)
     if not pairs:
         raise ValueError(f"{raw.path} has no alignment with two rows or more.")
+    if not any(pair.pairs for pair in pairs):
+        raise ValueError(
+            f"{raw.path} has no matched pairs: learning and evaluation need rows with "
+            "gaps (of a table: aln_a and aln_b) in which some letters are aligned."
+        )
     return pairs
 
 
@@ -50,9 +49,12 @@ def read_sequences(path, format: str, encoding: str) -> list[PairAlignment]:
     from maxmargin.data.stockholm import read_stockholm_pairs
 
     raw = read_raw(path)
-    kind = _kind(raw, format)
+    kind = _kind(raw, format, encoding)
     if kind == "stockholm":
-        return read_stockholm_pairs(raw, encoding)
+        pairs = read_stockholm_pairs(raw, encoding)
+        if not pairs:
+            raise ValueError(f"{raw.path} has no alignment with two rows or more.")
+        return pairs
     if kind == "table":
         plain = _two_columns(raw, encoding)
         return read_pair_table(raw, encoding) if plain is None else plain
@@ -64,10 +66,15 @@ def read_sequences(path, format: str, encoding: str) -> list[PairAlignment]:
     ]
 
 
-def _kind(raw: RawText, format: str) -> str:
+def _kind(raw: RawText, format: str, encoding: str) -> str:
+    from maxmargin.data.text_files import read_text
+
+    text, name = read_text(raw, encoding)  # without a byte order mark
+    start = text.lstrip()[:16].upper()
+    if not start:
+        raise ValueError(f"{name} is empty: there are no sequences in it.")
     if format != "auto":
         return format
-    start = raw.data.lstrip()[:16].upper()
     if start.startswith(b">"):
         return "fasta"
     return "stockholm" if start.startswith(b"# STOCKHOLM") else "table"
@@ -84,8 +91,8 @@ def _two_columns(raw: RawText, encoding: str) -> list[PairAlignment] | None:
     from maxmargin.data.text_files import read_text
 
     lines = read_text(raw, encoding)[0].decode().split("\n")
-    first = lines[0].split("\t")
-    if len(first) != 2 or "_" in lines[0] or lines[0].startswith("#"):
+    first = next(line for line in lines if line.strip())
+    if len(first.split("\t")) != 2 or "_" in first or first.startswith("#"):
         return None
     made = []
     for number, line in enumerate(lines, 1):
@@ -94,7 +101,7 @@ def _two_columns(raw: RawText, encoding: str) -> list[PairAlignment] | None:
         cells = [cell.strip() for cell in line.split("\t")]
         try:
             if len(cells) != 2 or not all(cells):
-                raise ValueError(f"there are {len(cells)} columns, but two are needed.")
+                raise ValueError("two sequences with a tab between them are needed.")
             for which, cell in zip(("first", "second"), cells, strict=True):
                 check_letters(cell, f"the {which} sequence")
         except ValueError as error:

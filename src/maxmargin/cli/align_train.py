@@ -52,11 +52,14 @@ def train(args) -> int:
     pairs = _read(args, args.train)
     tracks = _tracks(args, pairs)
     dev = _read(args, args.dev) if args.dev else None
+    alphabet = _alphabet(pairs, tracks, args.unknown)
+    if dev is not None and args.unknown is None:
+        _check_letters(dev, alphabet[LETTERS], args.dev)
     watch("reading")
 
     given = {n: getattr(args, n) for n in OPTIONS if getattr(args, n) is not None}
     aligner = SequenceAligner(
-        alphabet=_alphabet(pairs, tracks, args.unknown),
+        alphabet=alphabet,
         unknown=_unknown(tracks, args.unknown),
         random_state=args.seed,
         verbose=int(not args.quiet),
@@ -83,7 +86,7 @@ def train(args) -> int:
         if dev is not None:
             from maxmargin.cli.align_use import report_of
 
-            print(f"On {args.dev}:\n{report_of(aligner, dev)[0]}")
+            print(f"On {args.dev}:\n{report_of(aligner, dev, args.dev)[0]}")
     if interrupts.seen:
         say(f"interrupted; the best model so far is in {args.output}.")
         return 130
@@ -128,10 +131,22 @@ def _alphabet(pairs, tracks, unknown: str | None) -> dict[str, list[str]]:
         if track != LETTERS:
             found[track].add(UNKNOWN)
     if unknown is not None:
-        if len(unknown) != 1:
-            raise ValueError(f"--unknown {unknown} is not one letter.")
+        if len(unknown) != 1 or not (unknown.isascii() and unknown.isalpha()):
+            raise ValueError(f"--unknown {unknown} is not one letter from A to Z.")
         found[LETTERS].add(unknown.upper())
     return {track: sorted(symbols) for track, symbols in found.items()}
+
+
+def _check_letters(dev, alphabet: list[str], path: str) -> None:
+    """Better now than after the training."""
+    for p in dev:
+        for letter in p.a + p.b:
+            if letter not in alphabet:
+                raise ValueError(
+                    f"{path}: {p.name_a} and {p.name_b} have the letter {letter!r}, which "
+                    "the training file does not have: read such letters as another with "
+                    "--unknown X."
+                )
 
 
 def _unknown(tracks, unknown: str | None) -> dict[str, str] | None:

@@ -10,6 +10,7 @@ from maxmargin.cli.common import (
     certificate_sentence,
     check_output,
     check_picture,
+    check_top,
     without_display,
 )
 
@@ -30,14 +31,15 @@ def predict(model: SequenceAligner, args) -> int:
         check_output(args.output, "The output")
     pairs = read_sequences(args.file, model.notes["format"], model.notes["encoding"])
     records = []
-    for pair, found in zip(pairs, _predict(model, pairs, args.jobs), strict=True):
+    aligned = _predict(model, pairs, args.file, args.jobs)
+    for pair, found in zip(pairs, aligned, strict=True):
         rows = gapped(pair.a, pair.b, found)
         records += zip((pair.name_a, pair.name_b), rows, strict=True)
     write_fasta(args.output, records)
     return 0
 
 
-def _predict(model, pairs: list[PairAlignment], jobs: int | None = None) -> list:
+def _predict(model, pairs: list[PairAlignment], path: str, jobs: int | None) -> list:
     if jobs is not None:
         model.set_params(n_jobs=jobs)
     try:
@@ -48,7 +50,8 @@ def _predict(model, pairs: list[PairAlignment], jobs: int | None = None) -> list
         number = words[1].rstrip(":") if words[:1] == ["sample"] else ""
         if number.isdigit() and int(number) < len(pairs):
             pair = pairs[int(number)]
-            raise ValueError(f"{pair.name_a} and {pair.name_b}: {error}") from None
+            names = f"{pair.name_a} and {pair.name_b}"
+            raise ValueError(f"{path}, {names}: {error}") from None
         raise
 
 
@@ -60,7 +63,7 @@ def evaluate(model: SequenceAligner, args) -> int:
     check_picture(args.plot)
     notes = model.notes
     pairs = read_aligned(args.file, notes["format"], notes["rows"], notes["encoding"])
-    report, predicted = report_of(model, pairs, args.jobs)
+    report, predicted = report_of(model, pairs, args.file, args.jobs)
     if args.plot:
         from maxmargin.inspect import plot_alignment
 
@@ -83,12 +86,15 @@ def evaluate(model: SequenceAligner, args) -> int:
 
 
 def report_of(
-    model: SequenceAligner, pairs: list[PairAlignment], jobs: int | None = None
+    model: SequenceAligner,
+    pairs: list[PairAlignment],
+    path: str,
+    jobs: int | None = None,
 ) -> tuple[AlignmentReport, list]:
-    """Scores of the model on aligned pairs, and its alignments."""
+    """Scores of the model on the aligned pairs of a file, and its alignments."""
     from maxmargin.metrics.alignments import alignment_report
 
-    predicted = _predict(model, pairs, jobs)
+    predicted = _predict(model, pairs, path, jobs)
     families = [pair.family for pair in pairs]
     cores = None if model.notes["all_columns"] else [pair.core for pair in pairs]
     report = alignment_report(
@@ -127,6 +133,7 @@ def _json(report: AlignmentReport) -> str:
 
 def inspect(model: SequenceAligner, args) -> int:
     """How a model was trained, its gap scores and its strongest weights."""
+    check_top(args.top)
     check_picture(args.plot)
     check_output(args.export, "The matrix")
     parts = [_settings(model)]

@@ -9,6 +9,7 @@ from maxmargin.cli.common import (
     certificate_sentence,
     check_output,
     check_picture,
+    check_top,
     save_figure,
     without_display,
 )
@@ -85,8 +86,7 @@ def _json(report) -> str:
 
 def inspect(model: TaxonomySVM, args) -> int:
     """How a model was trained, and the strongest features of every node."""
-    if args.top < 0:
-        raise ValueError(f"--top {args.top} is not possible: it must be 0 or more.")
+    check_top(args.top)
     parts = [_settings(model)]
     if args.top:
         parts.append("Strongest features\n\n" + _features(model, args.label, args.top))

@@ -55,6 +55,12 @@ def check_picture(path: str | None) -> None:
         )
 
 
+def check_top(top: int) -> None:
+    """``--top N``: how many weights are shown."""
+    if top < 0:
+        raise ValueError(f"--top {top} is not possible: it must be 0 or more.")
+
+
 def without_display() -> None:
     """Pictures go to files: do not open a window, nor look for a screen."""
     import matplotlib

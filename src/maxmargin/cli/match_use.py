@@ -8,6 +8,7 @@ from maxmargin.cli.common import (
     certificate_sentence,
     check_output,
     check_picture,
+    check_top,
     save_figure,
     without_display,
 )
@@ -84,6 +85,7 @@ def inspect(model: WordAligner, args) -> int:
 
     from maxmargin.data.text_files import write_raw
 
+    check_top(args.top)
     if args.export not in (None, "-"):
         check_output(args.export, "The table")
     notes, words = model.notes, model.statistics_

@@ -26,6 +26,7 @@ from maxmargin.data.text_files import RawText, read_text, write_raw
 Link = tuple[int, int]
 Pair = tuple[list[str], list[str]]
 _LINK = re.compile(r"([0-9]{1,9})([-?pP])([0-9]{1,9})")
+LONGEST = 1000  # words of a sentence: dictionaries take the cube of it in time
 _SHAPES = (
     "source TAB target, perhaps an id before them, and the links as the last column"
 )
@@ -217,6 +218,11 @@ def _check_sides(pair: Pair, name: str, number: int) -> None:
         if not words:
             raise ValueError(
                 f"{name}, line {number}: the {side} side has no words: leave the pair out."
+            )
+        if len(words) > LONGEST:
+            raise ValueError(
+                f"{name}, line {number}: the {side} side has {len(words)} words, more than "
+                f"{LONGEST}: split the pair into sentences."
             )
 
 

@@ -113,8 +113,8 @@ def _pair(cells: dict[str, str], number: int) -> PairAlignment:
         check_mask(mask, "the mask's characters")
     tracks = [_tracks(cells, side, row) for side, row in zip("ab", rows, strict=True)]
     known = {
-        "name_a": cells.get("name_a", f"{number}a"),
-        "name_b": cells.get("name_b", f"{number}b"),
+        "name_a": cells.get("name_a", "").strip() or f"{number}a",
+        "name_b": cells.get("name_b", "").strip() or f"{number}b",
         "family": "/".join(cells[c] for c in ("set", "family") if c in cells),
     }
     if "pid" in cells:

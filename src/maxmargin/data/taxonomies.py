@@ -36,8 +36,8 @@ def read_taxonomy(
         if len(cells) > 2 or (rows and len(cells) != len(rows[0])):
             wanted = column_count(len(rows[0])) if rows else "one or two"
             raise ValueError(
-                f"{where}: there are {column_count(len(cells))}, but {wanted} were "
-                "expected; lines are all paths, or all a parent and a child."
+                f"{where}: {column_count(len(cells))}, where {wanted} should be; lines "
+                "are all paths, or all a parent and a child."
             )
         if not all(cells):
             raise ValueError(f"{where}: a name is empty.")

@@ -99,6 +99,9 @@ def _pairs_and_core(alignment, target, template, i):
     rows = isinstance(alignment, (tuple, list)) and len(alignment) == 2
     if rows and all(isinstance(row, str) for row in alignment):
         return _pairs_of_rows(alignment, target, template, i), core
+    if isinstance(alignment, (set, frozenset)):  # it has no order of its own
+        with contextlib.suppress(TypeError):
+            alignment = sorted(alignment)
     return _listed(f"sample {i} of y", alignment, "matched pairs (i, j)"), core
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import numbers
 from collections.abc import Sequence
 from typing import Any
@@ -26,6 +27,8 @@ def check_inputs(X: Any, decoys_needed: bool = False) -> Inputs:
             )
         native, candidates = sample
         _check_sequence(native, f"X[{i}]: the native sequence")
+        if isinstance(candidates, np.ndarray):
+            candidates = candidates.tolist()
         if isinstance(candidates, str) or not isinstance(candidates, Sequence):
             raise ValueError(
                 f"X[{i}]: the candidates are {kind_of(candidates)}, but they must be a "
@@ -121,6 +124,9 @@ def _pairs(alignment, native: str, homolog: str) -> list[tuple[int, int]]:
             f"the alignment is {kind_of(alignment)}, but it must be a list of matched "
             "pairs (i, j), or two rows with gaps."
         )
+    if isinstance(alignment, (set, frozenset)):  # it has no order of its own
+        with contextlib.suppress(TypeError):
+            alignment = sorted(alignment)
     return check_pairs(alignment, len(native), len(homolog))
 
 
@@ -166,7 +172,8 @@ def number_sequences(X: Inputs, alphabet: str):
                 letter = error.args[0]
                 raise ValueError(
                     f"{where} has {letter!r} at position {sequence.index(letter)}, which "
-                    f"is not in the alphabet {short(alphabet)}."
+                    f"is not in the alphabet {short(alphabet)}: correct it, or name all "
+                    "letters with alphabet= before fitting."
                 ) from None
             numbers_of[sequence] = len(sequences)
             sequences.append(letters)

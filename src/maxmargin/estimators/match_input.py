@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.data.bitext import Links, check_inside
+from maxmargin.data.bitext import LONGEST, Links, check_inside
 from maxmargin.metrics.links import as_links
 
 Pair = tuple[list[str], list[str]]
@@ -66,6 +66,11 @@ def _words(side, where: str, name: str, strict: bool) -> list[str]:
     if strict and not words:
         raise ValueError(
             f"the {name} of {where} has no words: leave pairs with an empty side out."
+        )
+    if len(words) > LONGEST:
+        raise ValueError(
+            f"the {name} of {where} has {len(words)} words, more than {LONGEST}: split "
+            "the pair into sentences."
         )
     return [str(word) for word in words]
 

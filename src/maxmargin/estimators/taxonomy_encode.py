@@ -20,6 +20,9 @@ from maxmargin.estimators.taxonomy_labels import (
 from maxmargin.taxonomy import Taxonomy
 from maxmargin.taxonomy.losses import class_costs, node_costs
 
+# Weights are dense: 2 GB in double precision, and solvers keep several copies.
+MOST_WEIGHTS = 2**28
+
 
 def encode_classes(model, X, y, sample_weight) -> Encoded:
     """One class per sample."""
@@ -33,13 +36,14 @@ def encode_classes(model, X, y, sample_weight) -> Encoded:
     classes, numbers = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"y holds one class only ({classes[0]!r}): at least two classes are "
+            f"y holds one class only ({plain(classes)[0]!r}): at least two classes are "
             "needed to learn to tell them apart."
         )
     names = plain(classes)
     tree = resolve(model.taxonomy, names, model.separator)
     check_known(tree, plain(y), names)
     cost = class_costs(model.loss, tree, names)
+    _check_size(X.shape[1], len(tree) if model.mode != "flat" else len(classes))
     rows, n_features = _rows(model, X)
     dtype = model._working_dtype(rows[2], weights)
     if model.mode == "flat":
@@ -75,6 +79,7 @@ def encode_sets(model, X, y, sample_weight) -> Encoded:
     tree = sets.taxonomy
     nodes = _names(tree, sets.nodes)
     cost = node_costs(model.loss, nodes.tolist())
+    _check_size(X.shape[1], len(nodes))
     rows, n_features = _rows(model, X)
     dtype = model._working_dtype(rows[2], weights)
     parents = parents_within(tree, sets.nodes)
@@ -84,6 +89,16 @@ def encode_sets(model, X, y, sample_weight) -> Encoded:
     attributes |= {"classes_": classes, "kind_": "sets"}
     attributes["indicator_"] = sets.columns is not None
     return Encoded(batch, n_features * batch.width, dtype, weights, attributes)
+
+
+def _check_size(n_features: int, n_nodes: int) -> None:
+    """A wrong feature number in a file must not take all memory."""
+    if n_features * n_nodes > MOST_WEIGHTS:
+        raise ValueError(
+            f"X has {n_features:,} features, and with {n_nodes:,} nodes or classes that "
+            f"makes more than {MOST_WEIGHTS:,} weights: number features without holes, or "
+            "leave out rare ones."
+        )
 
 
 def plain(labels: np.ndarray) -> list:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -238,6 +239,11 @@ class WordAligner(MaxMarginEstimator):
             return bitext
         if bitext is None:
             return BitextStatistics(self.forms).fit(pairs)
+        if isinstance(bitext, Iterator):
+            raise ValueError(
+                "bitext can be read only once, so that a second fit would find nothing: "
+                "make a list of it."
+            )
         if isinstance(bitext, (str, os.PathLike)):
             from maxmargin.data.bitext import read_bitext
 
