@@ -10,7 +10,8 @@ from test_cky import random_parses
 
 from maxmargin import HypergraphBuilder
 from maxmargin.formulation import make_form
-from maxmargin.structures.cky_chart import cell_of, inside_sums, no_bonus
+from maxmargin.structures.cky import sentence_of
+from maxmargin.structures.cky_chart import cell_of, inside_sums
 from maxmargin.structures.cky_outside import outside_sums
 from maxmargin.structures.hypergraph_batch import Example, make_batch
 from maxmargin.testing import FORMULATIONS, _Asker
@@ -169,10 +170,9 @@ def test_parser_decodes_the_same(case):
 @given(CASES)
 def test_parser_has_the_same_sums(case):
     for ask, _, trees in parses(**case):
-        batch, i, theta = ask.batch, ask.i, ask.theta
-        bonus = no_bonus()
-        chart = inside_sums(batch, i, theta, bonus)
-        above, around = outside_sums(batch, i, theta, bonus, chart)
+        sentence = sentence_of(ask.batch, ask.i, ask.theta)
+        chart = inside_sums(trees.tables, sentence)
+        above, around = outside_sums(trees.tables, sentence, chart)
         total = trees.graph.log_partition(trees.theta)
         items, cores = np.zeros(chart.best.shape), np.zeros(chart.best.shape)
         uses = trees.graph.marginals(trees.theta)
