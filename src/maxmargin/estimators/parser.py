@@ -40,8 +40,9 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
 
     Parameters
     ----------
-    C : float, default 1.0
+    C : float, default 0.1
         Per sentence, not divided by their number (``maxmargin.convert_C`` translates).
+        The zero-one loss wants more, 10 or so.
     loss : "f1", "hamming" or "zero-one", default "f1"
         Of the brackets (label, begin, end) of the whole tree, tags left out and equal
         brackets matched one to one: "f1" is 1 - F1, "hamming" the number of brackets
@@ -55,7 +56,8 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         and by its length; "lexical" describes words by their letters, and is always
         there where words are the input.
     direction, horizontal, parent
-        How trees are binarised, see :func:`maxmargin.binarize.binarize`.
+        How trees are binarised, see :func:`maxmargin.binarize.binarize`. The default
+        horizontal=1 and that of C are by cross-validation on sentences of up to 20 words.
     max_length : int or None
         Leave longer sentences out of training (``n_left_out_`` counts them).
     fallback : "flat", "right", "none" or "error", default "flat"
@@ -92,7 +94,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
 
     def __init__(
         self,
-        C=1.0,
+        C=0.1,
         loss="f1",
         input="tags",
         features=None,
@@ -104,7 +106,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         rescaling="margin",
         penalty="linear",
         solver="auto",
-        tol=0.01,
+        tol=0.1,
         max_iter=None,
         max_time=None,
         warm_start=False,
