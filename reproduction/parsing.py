@@ -13,7 +13,8 @@ interval of 95% over test sentences stands beside it (bootstrap), and all is rep
 folds of documents, with standard errors. Read the folds, not the split. Documents 1-159
 are for training, 160-179 for choosing C, 180-199 for testing. --max-length 15 uses more of
 the sample, --horizontal 1 lets the grammar generalise, --spans adds features that a PCFG
-cannot have; none of these is the paper's setting. The paper's numbers below are quoted from memory, not from its text.
+cannot have; none of these is the paper's setting. The paper's numbers below are quoted
+from memory, not from its text.
 """
 
 from __future__ import annotations

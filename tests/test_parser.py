@@ -150,6 +150,31 @@ def test_words_get_tags_by_their_letters():
     assert tree.tags()[0] == ("the", "DT")
 
 
+def test_one_word_trees_and_phrases_named_like_tags():
+    texts = [
+        "(NN dog)",
+        "(X (X a) (Y b))",
+        "(X (X (X a) (Y b)) (Y c))",
+        "(NP (NN cat))",
+    ]
+    trees = [Tree.parse(text) for text in texts]
+    model = GrammarParser(C=100).fit(None, trees)
+    assert model.predict(trees[1:3]) == trees[1:3]
+    assert model.predict([["NN"]])[0] in (
+        Tree.parse("(NN NN)"),
+        Tree.parse("(NP (NN NN))"),
+    )
+
+
+def test_weights_that_overflowed_give_no_tree(fitted):
+    from maxmargin.structures.decode import decode
+
+    batch = fitted._encode(None, TREES, None).batch
+    for bad in (np.nan, -np.inf):
+        flat = decode(batch, np.full_like(fitted._w, bad))
+        assert set(flat.tolist()) == {-2}
+
+
 # pcfg ------------------------------------------------------------------------------------
 
 
@@ -170,6 +195,18 @@ def test_pcfg_scores_are_log_probabilities(tmp_path):
     assert score == pytest.approx(want)
     save(model, tmp_path / "pcfg")
     assert load(tmp_path / "pcfg").predict(PAIRS) == model.predict(PAIRS)
+
+
+def test_pcfg_refuses_rules_without_probability():
+    from dataclasses import replace
+
+    grammar = PCFGParser().fit(None, TREES).grammar_
+    counts = grammar.counts_binary.copy()
+    counts[1] = 0.0
+    with pytest.raises(ValueError, match="has probability zero"):
+        PCFGParser.from_grammar(replace(grammar, counts_binary=counts))
+    parser = PCFGParser.from_grammar(grammar)
+    assert parser.predict(PAIRS) == PCFGParser().fit(None, TREES).predict(PAIRS)
 
 
 def test_pcfg_of_words():

@@ -112,6 +112,13 @@ class PCFGParser(ParserMixin, BaseEstimator):
 
     def _set_grammar(self, grammar: Grammar) -> None:
         logs = grammar.log_probabilities(self.smoothing)
+        if not np.isfinite(logs.binary).all():
+            names = grammar.rule_names()
+            rule = names[int(np.argmin(logs.binary))]
+            raise ValueError(
+                f"the rule {rule} has probability zero: leave it out of the grammar, or "
+                "choose smoothing > 0."
+            )
         chains, _ = grammar.best_chains(logs.unary)
         self._derivations = Derivations(grammar, chains)
         self._logs = np.concatenate([logs.binary, logs.unary, logs.roots])

@@ -282,6 +282,9 @@ def search(batch, i, theta, slack, quadratic, scale, y):
     if scale == 0.0 or batch.loss == ZERO_ONE:
         chart = inside(tables, sentence)
         best = write_best(tables, sentence, chart, y)
+        if scale != 0.0 and best == -np.inf:  # weights that overflowed
+            y[: len(truth)] = truth
+            return
         # all rescalings of a loss of 1 are the same
         if scale != 0.0 and same(truth, y, len(truth)):
             other = best_other(tables, sentence, chart, truth, y)

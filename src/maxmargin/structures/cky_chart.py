@@ -14,6 +14,9 @@ one span and label match one to one, so a chain may match twice only if the trut
 Spans are numbered by end, then begin: the cells that end at j lie together, and those
 are what a split of (i, j) looks into while it walks along the items of (i, k).
 
+Scores that are no numbers make no items, so that weights which overflowed in training give
+no tree rather than a wrong one.
+
 Kernels here take arrays and small tuples, never a whole batch: numba copies a tuple at
 every call, and a batch is thirty arrays.
 """
@@ -173,13 +176,11 @@ def _inside(tables, sentence, soft):
                             continue
                         v = s + x + weight[r]
                         parent = parent_of[r]
-                        if score[parent] == -np.inf:
-                            live[count] = parent
-                            count += 1
-                        if soft:
-                            score[parent] = add_logs(score[parent], v)
-                        elif v > score[parent]:
-                            score[parent] = v
+                        if v > (-np.inf if soft else score[parent]):
+                            if score[parent] == -np.inf:
+                                live[count] = parent
+                                count += 1
+                            score[parent] = add_logs(score[parent], v) if soft else v
                             by_rule[parent], at_split[parent] = r, k
             # the cores are known: label them, then top them with chains
             out = best[cell]
@@ -208,14 +209,12 @@ def _inside(tables, sentence, soft):
                             )
                         )
                     top = top_of[c]
-                    if out[top] == -np.inf:
-                        live[count] = top
-                        count += 1
-                        by_rule[top], at_split[top] = NONE, 0
-                    if soft:
-                        out[top] = add_logs(out[top], v)
-                    elif v > out[top]:
-                        out[top] = v
+                    if v > (-np.inf if soft else out[top]):
+                        if out[top] == -np.inf:
+                            live[count] = top
+                            count += 1
+                            by_rule[top], at_split[top] = NONE, 0
+                        out[top] = add_logs(out[top], v) if soft else v
                         by_chain[top] = c
             if items + count > len(symbol):
                 room = 2 * len(symbol) + n

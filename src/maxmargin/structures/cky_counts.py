@@ -61,6 +61,9 @@ def search_counts(tables, sentence, truth, bounds, loss, slack, quadratic, scale
     while made < MAX_PLANES and fresh(planes, made, a, b):
         chart = inside(tables, marked(sentence, b, a, gold))
         v = write_best(tables, sentence, chart, y)
+        if v == -np.inf:  # weights that overflowed: no score is a number
+            y[:size] = best_y
+            return made, 0
         planes[made, 0], planes[made, 1], planes[made, 2] = a, b, v
         made += 1
         t, p = count_brackets(tables, length, gold, y)
