@@ -7,6 +7,7 @@ from itertools import compress
 
 import numpy as np
 
+from maxmargin.trees.binarize import binarize, check_options
 from maxmargin.estimators.base import (
     Encoded,
     MaxMarginEstimator,
@@ -24,7 +25,6 @@ from maxmargin.estimators.parse_input import (
 )
 from maxmargin.estimators.parse_model import ParserMixin
 from maxmargin.grammar import Grammar
-from maxmargin.trees.binarize import binarize, check_options
 
 LOSSES = ("f1", "hamming", "zero-one")
 FEATURES = ("lexical", "spans")
@@ -33,65 +33,61 @@ FEATURES = ("lexical", "spans")
 class GrammarParser(ParserMixin, MaxMarginEstimator):
     """Parse sentences with a weighted grammar, trained for a large margin.
 
-        The grammar has the rules of the training trees, binarised. The score of a tree is the
-        sum of the weights of its rules, and of features if wanted; the best tree is found
-        exactly (CKY), and so is, in training, the tree that violates its margin most, for
-        every loss and rescaling.
+    The grammar has the rules of the training trees, binarised. The score of a tree is the
+    sum of the weights of its rules, and of features if wanted; the best tree is found
+    exactly (CKY), and so is, in training, the tree that violates its margin most, for
+    every loss and rescaling.
 
-        Parameters
-        ----------
-        C : float, default 0.1
-            Per sentence, not divided by their number (``maxmargin.convert_C`` translates).
-            The zero-one loss wants more, 10 or so.
-        loss : "f1", "hamming" or "zero-one", default "f1"
-            Of the brackets (label, begin, end) of the whole tree, tags left out and equal
-            brackets matched one to one: "f1" is 1 - F1, "hamming" the number of brackets
-            missed plus the number of wrong ones, "zero-one" is 1 for any other tree.
-        input : "tags", "words" or "both", default "tags"
-            What a sentence in X is: a list of tags (or of (word, tag) pairs, whose words
-            become the leaves of trees); a list of words, whose tags the parser chooses; a
-            list of (word, tag) pairs. X may also hold trees, whose words and tags are taken.
-        features : None, "lexical", "spans" or a list, default None
-            Beside rules: "spans" describes every bracket by the words (or tags) at its edges
-            and by its length; "lexical" describes words by their letters, and is always
-            there where words are the input.
-        direction, horizontal, parent
-    <<<<<<< HEAD
-            How trees are binarised, see :func:`maxmargin.trees.binarize.binarize`.
-    =======
-            How trees are binarised, see :func:`maxmargin.binarize.binarize`. The default
-            horizontal=1 and that of C are by cross-validation on sentences of up to 20 words.
-    >>>>>>> 07f8cad433b7b0caabce3e056e0b3de0ce53069c
-        max_length : int or None
-            Leave longer sentences out of training (``n_left_out_`` counts them).
-        fallback : "flat", "right", "none" or "error", default "flat"
-            What to predict for a sentence that the grammar has no tree for: all words under
-            one root, a right-branching tree, None, or an error. ``n_fallbacks_`` counts them
-            after predict. An empty sentence is None, or an error.
-        rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-        verbose, callbacks
-            As in :class:`maxmargin.StructuralSVM`.
+    Parameters
+    ----------
+    C : float, default 0.1
+        Per sentence, not divided by their number (``maxmargin.convert_C`` translates).
+        The zero-one loss wants more, 10 or so.
+    loss : "f1", "hamming" or "zero-one", default "f1"
+        Of the brackets (label, begin, end) of the whole tree, tags left out and equal
+        brackets matched one to one: "f1" is 1 - F1, "hamming" the number of brackets
+        missed plus the number of wrong ones, "zero-one" is 1 for any other tree.
+    input : "tags", "words" or "both", default "tags"
+        What a sentence in X is: a list of tags (or of (word, tag) pairs, whose words
+        become the leaves of trees); a list of words, whose tags the parser chooses; a
+        list of (word, tag) pairs. X may also hold trees, whose words and tags are taken.
+    features : None, "lexical", "spans" or a list, default None
+        Beside rules: "spans" describes every bracket by the words (or tags) at its edges
+        and by its length; "lexical" describes words by their letters, and is always
+        there where words are the input.
+    direction, horizontal, parent
+        How trees are binarised, see :func:`maxmargin.trees.binarize.binarize`. The default
+        horizontal=1 and that of C are by cross-validation on sentences of up to 20 words.
+    max_length : int or None
+        Leave longer sentences out of training (``n_left_out_`` counts them).
+    fallback : "flat", "right", "none" or "error", default "flat"
+        What to predict for a sentence that the grammar has no tree for: all words under
+        one root, a right-branching tree, None, or an error. ``n_fallbacks_`` counts them
+        after predict. An empty sentence is None, or an error.
+    rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
+    verbose, callbacks
+        As in :class:`maxmargin.StructuralSVM`.
 
-        Attributes
-        ----------
-        grammar_ : Grammar
-        coef_ : ndarray, weights of the rules in the order of ``grammar_.rule_names()``
-        root_coef_ : ndarray, weights of ``grammar_.roots``
-        word_coef_ : ndarray (word features, tags), span_coef_ : (span features, labels)
-        labels_ : list of str, the labels of brackets
-        n_left_out_ : int
-        certificate_, history_, n_iter_, converged_
-            As in :class:`maxmargin.StructuralSVM`.
+    Attributes
+    ----------
+    grammar_ : Grammar
+    coef_ : ndarray, weights of the rules in the order of ``grammar_.rule_names()``
+    root_coef_ : ndarray, weights of ``grammar_.roots``
+    word_coef_ : ndarray (word features, tags), span_coef_ : (span features, labels)
+    labels_ : list of str, the labels of brackets
+    n_left_out_ : int
+    certificate_, history_, n_iter_, converged_
+        As in :class:`maxmargin.StructuralSVM`.
 
-        Examples
-        --------
-        >>> from maxmargin import GrammarParser
-        >>> from maxmargin.trees import Tree
-        >>> trees = [Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))"),
-        ...          Tree.parse("(S (NP (NNS dogs)) (VP (VBD saw) (NP (DT a) (NN cat))))")]
-        >>> parser = GrammarParser(C=10).fit(None, trees)
-        >>> parser.predict([[("a", "DT"), ("dog", "NN"), ("saw", "VBD"), ("cats", "NNS")]])
-        [(S (NP (DT a) (NN dog)) (VP (VBD saw) (NP (NNS cats))))]
+    Examples
+    --------
+    >>> from maxmargin import GrammarParser
+    >>> from maxmargin.trees import Tree
+    >>> trees = [Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))"),
+    ...          Tree.parse("(S (NP (NNS dogs)) (VP (VBD saw) (NP (DT a) (NN cat))))")]
+    >>> parser = GrammarParser(C=10).fit(None, trees)
+    >>> parser.predict([[("a", "DT"), ("dog", "NN"), ("saw", "VBD"), ("cats", "NNS")]])
+    [(S (NP (DT a) (NN dog)) (VP (VBD saw) (NP (NNS cats))))]
     """
 
     _model_name = "GrammarParser.v1"
