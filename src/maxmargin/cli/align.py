@@ -7,6 +7,7 @@ import argparse
 from maxmargin.cli.align_files import FORMATS
 from maxmargin.cli.align_train import train
 from maxmargin.cli.align_use import evaluate, inspect, predict
+from maxmargin.cli.train_options import add_run_options
 
 __all__ = [
     "ABOUT",
@@ -45,6 +46,7 @@ def add_train_options(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="MODEL", required=True, help="the model file to write"
     )
     add("--quiet", action="store_true", help="no progress, no summary")
+    add("--dev", metavar="FILE", help="a file to report on")
 
     file = parser.add_argument_group("the file").add_argument
     file("--format", choices=FORMATS, default="auto", help="default: as it begins")
@@ -96,16 +98,4 @@ def add_train_options(parser: argparse.ArgumentParser) -> None:
     model("--rescaling", metavar="KIND", help="margin (default) or slack")
     model("--C", type=float, metavar="C", help="weight of the data (default: 1)")
 
-    run = parser.add_argument_group("training").add_argument
-    run("--dev", metavar="FILE", help="a file to report on")
-    run("--tol", type=float, metavar="T", help="relative gap to stop at")
-    run("--max-time", type=float, metavar="S", help="seconds of training")
-    run(
-        "--jobs",
-        dest="n_jobs",
-        type=int,
-        metavar="N",
-        help="threads; -1: one per core (default: 1)",
-    )
-    run("--seed", type=int, metavar="N", help="for the order of visits (default: 0)")
-    run("--plot", metavar="FILE.png", help="draw the convergence of the training")
+    add_run_options(parser)

@@ -10,14 +10,13 @@ from maxmargin.cli.common import (
     Interrupts,
     Stopwatch,
     certificate_sentence,
-    check_output,
-    check_picture,
     patience,
     plain_warnings,
     save_figure,
     say,
     without_display,
 )
+from maxmargin.cli.train_options import check_outputs
 
 if TYPE_CHECKING:
     from maxmargin import SequenceAligner
@@ -41,10 +40,7 @@ OPTIONS = (
 def train(args) -> int:
     """From a file to a model file."""
     watch = Stopwatch()
-    if args.output == "-":
-        raise ValueError("a model cannot be written to standard output: name a file.")
-    check_output(args.output, "The model")
-    check_picture(args.plot)
+    check_outputs(args)
 
     from maxmargin import SequenceAligner, save
 

@@ -6,6 +6,7 @@ import argparse
 
 from maxmargin.cli.classify_train import train
 from maxmargin.cli.classify_use import evaluate, inspect, predict
+from maxmargin.cli.train_options import add_choice_options, add_run_options
 
 __all__ = [
     "ABOUT",
@@ -89,20 +90,5 @@ def add_train_options(parser: argparse.ArgumentParser) -> None:
     model("--penalty", choices=("linear", "quadratic"), help="default: linear")
     model("--C", type=float, metavar="C", help="weight of the data (default: 1)")
 
-    choice = parser.add_argument_group("choosing C").add_argument
-    choice("--path", metavar="C,C,...", help="values of C to choose from")
-    choice("--dev", metavar="FILE", help="a file to choose C on, or to report on")
-    choice("--cv", type=int, metavar="K", help="choose C by K-fold cross-validation")
-
-    run = parser.add_argument_group("training").add_argument
-    run("--tol", type=float, metavar="T", help="relative gap to stop at")
-    run("--max-time", type=float, metavar="S", help="seconds of training, for each C")
-    run(
-        "--jobs",
-        dest="n_jobs",
-        type=int,
-        metavar="N",
-        help="threads; -1: one per core (default: 1)",
-    )
-    run("--seed", type=int, metavar="N", help="for the order of visits (default: 0)")
-    run("--plot", metavar="FILE.png", help="draw the convergence of the training")
+    add_choice_options(parser)
+    add_run_options(parser, several=True)

@@ -10,14 +10,13 @@ from maxmargin.cli.common import (
     Interrupts,
     Stopwatch,
     certificate_sentence,
-    check_output,
-    check_picture,
     patience,
     plain_warnings,
     save_figure,
     say,
     without_display,
 )
+from maxmargin.cli.train_options import check_outputs, values_of_C
 
 if TYPE_CHECKING:
     from maxmargin import TaxonomySVM
@@ -145,10 +144,7 @@ def _check_options(args) -> list[float]:
     """All that can be said before reading; returns the values of C to choose from."""
     from maxmargin.cli.classify_choice import USUAL
 
-    if args.output == "-":
-        raise ValueError("a model cannot be written to standard output: name a file.")
-    check_output(args.output, "The model")
-    check_picture(args.plot)
+    check_outputs(args)
     if not args.separator:
         raise ValueError("--separator is empty: give a text such as . or /.")
     if args.format != "text":
@@ -162,24 +158,7 @@ def _check_options(args) -> list[float]:
         raise ValueError("--mode flat is for one label per line: leave it out.")
     if args.multilabel and args.loss not in (None, "tree"):
         raise ValueError(f"--loss {args.loss} is for one label per line: leave it out.")
-    if args.path is None and args.cv is None:
-        return []
-    if args.cv is not None and args.dev is not None:
-        raise ValueError("choose C with --dev or with --cv, not with both.")
-    if args.C is not None:
-        raise ValueError("give one --C, or several with --path or --cv, not both.")
-    if args.path is None:
-        return list(USUAL)
-    if args.cv is None and args.dev is None:
-        raise ValueError(
-            "--path needs a way to choose among its values: --dev FILE or --cv 5."
-        )
-    try:
-        return sorted({float(C) for C in args.path.split(",")})
-    except ValueError:
-        raise ValueError(
-            f"--path {args.path} is not a list of numbers, such as 0.01,0.1,1."
-        ) from None
+    return values_of_C(args, USUAL)
 
 
 def _summary(model: TaxonomySVM, watch: Stopwatch, path: str) -> str:

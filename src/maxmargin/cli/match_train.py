@@ -9,14 +9,13 @@ from maxmargin.cli.common import (
     Interrupts,
     Stopwatch,
     certificate_sentence,
-    check_output,
-    check_picture,
     patience,
     plain_warnings,
     save_figure,
     say,
     without_display,
 )
+from maxmargin.cli.train_options import check_outputs, values_of_C
 
 if TYPE_CHECKING:
     from maxmargin import WordAligner
@@ -135,30 +134,10 @@ def _cross_validate(aligner: WordAligner, text, Cs, folds, interrupts):
 
 def _check_options(args) -> list[float]:
     """All that can be said before reading; returns the values of C to choose from."""
-    if args.output == "-":
-        raise ValueError("a model cannot be written to standard output: name a file.")
-    check_output(args.output, "The model")
-    check_picture(args.plot)
-    if args.path is None and args.cv is None:
-        return []
-    if args.cv is not None and args.dev is not None:
-        raise ValueError("choose C with --dev or with --cv, not with both.")
+    check_outputs(args)
     if args.cv is not None and args.cv < 2:
         raise ValueError(f"--cv {args.cv} is not possible: two folds are the least.")
-    if args.C is not None:
-        raise ValueError("give one --C, or several with --path or --cv, not both.")
-    if args.path is None:
-        return list(USUAL)
-    if args.cv is None and args.dev is None:
-        raise ValueError(
-            "--path needs a way to choose among its values: --dev FILE or --cv 5."
-        )
-    try:
-        return sorted({float(C) for C in args.path.split(",")})
-    except ValueError:
-        raise ValueError(
-            f"--path {args.path} is not a list of numbers, such as 0.01,0.1,1."
-        ) from None
+    return values_of_C(args, USUAL)
 
 
 def _fertility(text: str | None) -> dict[str, Any]:

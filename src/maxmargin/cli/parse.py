@@ -6,6 +6,7 @@ import argparse
 
 from maxmargin.cli.parse_train import train
 from maxmargin.cli.parse_use import evaluate, inspect, predict
+from maxmargin.cli.train_options import add_run_options
 
 __all__ = [
     "ABOUT",
@@ -101,15 +102,4 @@ def add_train_options(parser: argparse.ArgumentParser) -> None:
     model("--C", type=float, metavar="C", help="weight of the data (default: 1)")
     model("--smoothing", type=float, metavar="S", help="added to counts of a pcfg")
 
-    run = parser.add_argument_group("training").add_argument
-    run("--tol", type=float, metavar="T", help="relative gap to stop at")
-    run("--max-time", type=float, metavar="S", help="seconds of training")
-    run(
-        "--jobs",
-        dest="n_jobs",
-        type=int,
-        metavar="N",
-        help="threads; -1: one per core (default: 1)",
-    )
-    run("--seed", type=int, metavar="N", help="for the order of visits (default: 0)")
-    run("--plot", metavar="FILE.png", help="draw the convergence of the training")
+    add_run_options(parser)

@@ -9,8 +9,6 @@ from maxmargin.cli.common import (
     Interrupts,
     Stopwatch,
     certificate_sentence,
-    check_output,
-    check_picture,
     patience,
     plain_warnings,
     save_figure,
@@ -18,6 +16,7 @@ from maxmargin.cli.common import (
     without_display,
 )
 from maxmargin.cli.parse_files import Layout
+from maxmargin.cli.train_options import check_outputs
 
 GRAMMAR = ("input", "direction", "parent", "max_length", "fallback")
 ONLY_PCFG = ("smoothing",)
@@ -77,10 +76,7 @@ def train(args) -> int:
 
 def _check_options(args) -> None:
     """All that can be said before reading."""
-    if args.output == "-":
-        raise ValueError("a model cannot be written to standard output: name a file.")
-    check_output(args.output, "The model")
-    check_picture(args.plot)
+    check_outputs(args)
     foreign = ONLY_MARGIN if args.method == "pcfg" else ONLY_PCFG
     for name in foreign:
         if getattr(args, name) is not None:

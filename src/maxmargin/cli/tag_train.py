@@ -9,8 +9,6 @@ from maxmargin.cli.common import (
     Interrupts,
     Stopwatch,
     certificate_sentence,
-    check_output,
-    check_picture,
     patience,
     plain_warnings,
     save_figure,
@@ -18,6 +16,7 @@ from maxmargin.cli.common import (
     without_display,
 )
 from maxmargin.cli.tag_files import Layout, Sample, separator_of
+from maxmargin.cli.train_options import check_outputs, values_of_C
 
 if TYPE_CHECKING:
     from maxmargin import SequenceTagger
@@ -127,29 +126,8 @@ def _check_options(args) -> list[float]:
     """All that can be said before reading; returns the values of C to choose from."""
     from maxmargin.cli.tag_choice import USUAL
 
-    if args.output == "-":
-        raise ValueError("a model cannot be written to standard output: name a file.")
-    check_output(args.output, "The model")
-    check_picture(args.plot)
-    if args.path is None and args.cv is None:
-        return []
-    if args.cv is not None and args.dev is not None:
-        raise ValueError("choose C with --dev or with --cv, not with both.")
-    if args.C is not None:
-        raise ValueError("give one --C, or several with --path or --cv, not both.")
-    if args.path is None:
-        return list(USUAL)
-    if args.cv is None and args.dev is None:
-        raise ValueError(
-            "--path needs a way to choose among its values: --dev FILE or --cv 5."
-        )
-    try:
-        Cs = sorted({float(C) for C in args.path.split(",")})
-    except ValueError:
-        raise ValueError(
-            f"--path {args.path} is not a list of numbers, such as 0.01,0.1,1."
-        ) from None
-    return Cs
+    check_outputs(args)
+    return values_of_C(args, USUAL)
 
 
 def _features(args):

@@ -116,7 +116,7 @@ def _homolog(native, operations, rates, table, rng):
     pairs = []
     for step in steps:
         if step < 2:
-            pairs.append((p, len(letters)))
+            pairs.append((int(p), len(letters)))
             same = step == 0
             letters.append(
                 native[p] if same else rng.choice(n_letters, p=table[native[p]])
