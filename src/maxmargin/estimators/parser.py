@@ -7,7 +7,6 @@ from itertools import compress
 
 import numpy as np
 
-from maxmargin.trees.binarize import binarize, check_options
 from maxmargin.estimators.base import (
     Encoded,
     MaxMarginEstimator,
@@ -25,6 +24,7 @@ from maxmargin.estimators.parse_input import (
 )
 from maxmargin.estimators.parse_model import ParserMixin
 from maxmargin.grammar import Grammar
+from maxmargin.trees.binarize import binarize, check_options
 
 LOSSES = ("f1", "hamming", "zero-one")
 FEATURES = ("lexical", "spans")
