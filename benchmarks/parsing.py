@@ -253,7 +253,6 @@ def _show_f1(targets, longest, quick) -> None:
         rows.append(
             [
                 name,
-                f"{100 * report.f1:.1f}",
                 str(span),
                 str(other),
                 f"{100 * report.exact_match:.1f}",
@@ -264,14 +263,15 @@ def _show_f1(targets, longest, quick) -> None:
     print(f"\n{len(gold)} test sentences of up to {longest} words")
     columns = [
         "parser",
-        "F1 %",
-        "95%",
+        "F1 % [95%]",
         "minus PCFG",
         "exact %",
         "no tree",
         "train CPU s",
     ]
     table(columns, rows)
+    pair = bootstrap_difference(gold, found["zero-one loss"], found["F1 loss"])
+    print(f"F1 loss minus zero-one loss: {pair}")
     f1 = {name: 100 * score_brackets(gold, found[name]).f1 for name in names}
     targets.at_least("test F1 %, F1 loss, against PCFG", f1["F1 loss"], f1["PCFG"])
     targets.at_least(
