@@ -6,6 +6,8 @@
 # Needs Python 3.11 or newer with venv and pip. Choose one: make demo PYTHON=python3.12
 
 VENV := .venv
+# processes that run tests, each whole files of them
+JOBS ?= 2
 BIN := $(VENV)/bin
 
 # The first Python here that starts and is new enough.
@@ -26,7 +28,7 @@ demo: $(VENV)/plot.stamp
 	$(BIN)/python -m maxmargin.demo
 
 test: $(VENV)/test.stamp
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import os
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from maxmargin.data.messages import short
 from maxmargin.data.svmhmm import _pairs
 from maxmargin.data.text_files import RawText, read_text
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 _FEATURE = re.compile(rb"\d+:[+-]?[\d.]+(?:[eE][+-]?\d+)?")
 
@@ -95,5 +97,7 @@ def read_svmlight(
         (columns - 1).astype(np.int32),
         np.array(counts, np.int64),
     )
+    import scipy.sparse as sp  # not at the top: importing maxmargin.data is quick
+
     X = sp.csr_matrix(parts, shape=(len(labels), n_features))
     return Vectors(X, labels, lines, name)
