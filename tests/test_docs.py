@@ -16,7 +16,10 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 STRUCTURE_PAGE = ROOT / "docs" / "add-a-structure.md"
 MODULES = [
     "maxmargin.data.columns",
+    "maxmargin.data.treebank",
     "maxmargin.estimators.multiclass",
+    "maxmargin.estimators.parser",
+    "maxmargin.estimators.pcfg",
     "maxmargin.estimators.tagger",
     "maxmargin.estimators.word_aligner",
     "maxmargin.features.bitext_statistics",
@@ -29,12 +32,15 @@ MODULES = [
     "maxmargin.hypergraph.graph",
     "maxmargin.hypergraph.program",
     "maxmargin.losses",
+    "maxmargin.metrics.brackets",
     "maxmargin.metrics.links",
     "maxmargin.metrics.tags",
     "maxmargin.model_file",
     "maxmargin.problem",
     "maxmargin.schemes",
     "maxmargin.testing",
+    "maxmargin.trees.binarize",
+    "maxmargin.trees.tree",
 ]
 
 

@@ -1,6 +1,5 @@
 """Dynamic programmes of users: training, predictions, and mistakes told plainly."""
 
-import doctest
 import pickle
 import subprocess
 import sys
@@ -11,8 +10,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
-import maxmargin.hypergraph
-import maxmargin.hypergraph.program
 from maxmargin import (
     DynamicProgram,
     Hypergraph,
@@ -155,11 +152,6 @@ def test_warm_starts_and_paths(model):
     primal = models[1].certificate_.primal
     assert primal == pytest.approx(model.certificate_.primal, rel=0.02)
     assert models[1].fit(X, Y).n_iter_ <= 2  # nothing is left to do
-
-
-def test_docstrings_run():
-    assert doctest.testmod(maxmargin.hypergraph).failed == 0
-    assert doctest.testmod(maxmargin.hypergraph.program).failed == 0
 
 
 def test_graphs_do_not_load_the_compiler_before_they_are_used():

@@ -526,7 +526,7 @@ def test_bad_numbers(multilabel):
     [
         "maxmargin.estimators.taxonomy",
         "maxmargin.features.bag_of_words",
-        "maxmargin.taxonomy",
+        "maxmargin.taxonomy.taxonomy",
         "maxmargin.metrics.taxonomy",
     ],
 )
