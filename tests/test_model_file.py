@@ -312,7 +312,7 @@ class Thing:
         (np.array([{}, []], dtype=object), "array of dict objects"),
         (2**1025, "more than 1024 bits"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_parameter_that_cannot_be_written(path, value, words):
     path.write_bytes(b"before")

@@ -96,6 +96,6 @@ def add_train_options(parser: argparse.ArgumentParser) -> None:
         help="one weight for (a, b) and (b, a)",
     )
     model("--rescaling", metavar="KIND", help="margin (default) or slack")
-    model("--C", type=float, metavar="C", help="weight of the data (default: 1)")
+    model("--C", type=float, metavar="C", help="weight of the data (default: 100)")
 
     add_run_options(parser)

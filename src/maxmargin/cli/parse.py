@@ -21,7 +21,7 @@ __all__ = [
 
 ABOUT = "Parse sentences: a file of bracketed trees, as of the Penn Treebank."
 EXAMPLE = """example:
-  maxmargin train parse train.mrg --max-length 20 --C 10 -o parser.model
+  maxmargin train parse train.mrg --max-length 20 -o parser.model
   maxmargin train parse train.mrg --method pcfg --input words -o pcfg.model
   echo 'the_DT cat_NN sat_VBD' | maxmargin predict parser.model -
   maxmargin evaluate parser.model test.mrg --plot worst.png
@@ -99,7 +99,7 @@ def add_train_options(parser: argparse.ArgumentParser) -> None:
     )
     model("--loss", choices=("f1", "hamming", "zero-one"), help="default: f1")
     model("--rescaling", choices=("margin", "slack"), help="default: margin")
-    model("--C", type=float, metavar="C", help="weight of the data (default: 1)")
+    model("--C", type=float, metavar="C", help="weight of the data (default: 0.1)")
     model("--smoothing", type=float, metavar="S", help="added to counts of a pcfg")
 
     add_run_options(parser)

@@ -74,8 +74,8 @@ class SequenceAligner(MaxMarginEstimator):
         (a, b) and (b, a) have one weight, and gaps score the same in s and t.
     normalize : bool, default True
         Divide the features of a pair by ``len(s) + len(t)``.
-    C : float, default 1.0
-        With features divided by lengths, values from 10 to 100 are usual.
+    C : float, default 100.0
+        Features are divided by lengths, so values from 10 to 1000 are usual.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks
         As in :class:`maxmargin.StructuralSVM`.
@@ -121,7 +121,7 @@ class SequenceAligner(MaxMarginEstimator):
         unknown=None,
         symmetric=False,
         normalize=True,
-        C=1.0,
+        C=100.0,
         rescaling="margin",
         penalty="linear",
         solver="auto",
