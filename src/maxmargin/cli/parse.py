@@ -21,7 +21,7 @@ __all__ = [
 
 ABOUT = "Parse sentences: a file of bracketed trees, as of the Penn Treebank."
 EXAMPLE = """example:
-  maxmargin train parse train.mrg --input both --features spans --max-length 20 -o parser.model
+  maxmargin train parse train.mrg --input both --features spans -o parser.model
   maxmargin train parse train.mrg --method pcfg --input words -o pcfg.model
   echo 'the_DT cat_NN sat_VBD' | maxmargin predict parser.model -
   maxmargin evaluate parser.model test.mrg --plot worst.png
@@ -76,7 +76,8 @@ def add_train_options(parser: argparse.ArgumentParser) -> None:
         "--max-length",
         type=int,
         metavar="N",
-        help="learn from sentences of up to N words only",
+        help="learn from sentences of up to N words (default: 20, where the search for "
+        "violated trees is quick; all with pcfg)",
     )
     grammar(
         "--fallback",

@@ -18,6 +18,7 @@ from maxmargin.cli.common import (
 from maxmargin.cli.parse_files import Layout
 from maxmargin.cli.train_options import check_outputs
 
+LONGEST = 20  # words: beyond, the exact search for violated trees takes its time
 GRAMMAR = ("input", "direction", "parent", "max_length", "fallback")
 ONLY_PCFG = ("smoothing",)
 ONLY_MARGIN = ("features", "loss", "rescaling", "C", "tol", "max_time", "seed", "plot")
@@ -92,6 +93,8 @@ def _settings(args) -> dict[str, Any]:
     names = (*GRAMMAR, *(name for name in own if name not in ("seed", "plot")))
     settings = {name: getattr(args, name) for name in (*names, "n_jobs")}
     settings = {name: value for name, value in settings.items() if value is not None}
+    if args.method != "pcfg":
+        settings.setdefault("max_length", LONGEST)
     if args.horizontal is not None:
         settings["horizontal"] = _horizontal(args.horizontal)
     if "features" in settings:
