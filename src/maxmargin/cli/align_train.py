@@ -10,11 +10,9 @@ from maxmargin.cli.common import (
     Interrupts,
     Stopwatch,
     certificate_sentence,
+    keep,
     patience,
     plain_warnings,
-    save_figure,
-    say,
-    without_display,
 )
 from maxmargin.cli.train_options import check_outputs
 
@@ -42,7 +40,7 @@ def train(args) -> int:
     watch = Stopwatch()
     check_outputs(args)
 
-    from maxmargin import SequenceAligner, save
+    from maxmargin import SequenceAligner
 
     watch("importing")
     pairs = _read(args, args.train)
@@ -69,24 +67,14 @@ def train(args) -> int:
     watch.move("encoding", "training", aligner.history_[-1]["seconds"])
     aligner.set_params(verbose=0, callbacks=None)
     aligner.notes = _notes(args, pairs, tracks)
-    save(aligner, args.output)
-    watch("saving")
-    if args.plot:
-        from maxmargin.inspect import plot_convergence
-
-        without_display()
-        save_figure(plot_convergence(aligner), args.plot)
-        watch("drawing")
+    keep(aligner, args, watch)
     if not args.quiet:
         print(_summary(aligner, watch, args.output))
         if dev is not None:
             from maxmargin.cli.align_use import report_of
 
             print(f"On {args.dev}:\n{report_of(aligner, dev, args.dev)[0]}")
-    if interrupts.seen:
-        say(f"interrupted; the best model so far is in {args.output}.")
-        return 130
-    return 0
+    return interrupts.exit_code(args.output)
 
 
 def _read(args, path: str) -> list[PairAlignment]:

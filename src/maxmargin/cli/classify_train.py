@@ -10,11 +10,10 @@ from maxmargin.cli.common import (
     Interrupts,
     Stopwatch,
     certificate_sentence,
+    keep,
     patience,
     plain_warnings,
-    save_figure,
     say,
-    without_display,
 )
 from maxmargin.cli.train_options import check_outputs, values_of_C
 
@@ -27,7 +26,7 @@ def train(args) -> int:
     watch = Stopwatch()
     Cs = _check_options(args)
 
-    from maxmargin import TaxonomySVM, save
+    from maxmargin import TaxonomySVM
     from maxmargin.cli import classify_choice
 
     watch("importing")
@@ -52,24 +51,14 @@ def train(args) -> int:
         "samples": sample.n,
         "bag": None if bag is None else bag.state(),
     }
-    save(model, args.output)
-    watch("saving")
-    if args.plot:
-        from maxmargin.inspect import plot_convergence
-
-        without_display()
-        save_figure(plot_convergence(model), args.plot)
-        watch("drawing")
+    keep(model, args, watch)
     if not args.quiet:
         if chosen:
             print(classify_choice.table(chosen))
         print(_summary(model, watch, args.output))
         if dev is not None:
             print(f"On {dev.path}:\n{model.evaluate(dev.X, dev.y)}")
-    if interrupts.seen:
-        say(f"interrupted; the best model so far is in {args.output}.")
-        return 130
-    return 0
+    return interrupts.exit_code(args.output)
 
 
 def _read(args):

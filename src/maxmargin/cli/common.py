@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Collection, Iterator
 
+INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 PICTURES = (".pdf", ".png", ".svg")
 
 
@@ -107,6 +108,20 @@ def load_model(path: str, tasks: Collection[str]):
     return model, task
 
 
+def keep(model, args, watch: Stopwatch) -> None:
+    """Save a model that was trained, and draw its training if that is wanted."""
+    from maxmargin.model_file import save
+
+    save(model, args.output)
+    watch("saving")
+    if args.plot:
+        from maxmargin.inspect import plot_convergence
+
+        without_display()
+        save_figure(plot_convergence(model), args.plot)
+        watch("drawing")
+
+
 def certificate_sentence(model) -> str:
     """What is proved about the training of a model."""
     proof, passes = model.certificate_, model.n_iter_
@@ -167,6 +182,13 @@ class Interrupts:
     def __exit__(self, *_) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
+
+    def exit_code(self, output: str) -> int:
+        """How the program ends, after the model has been kept."""
+        if not self.seen:
+            return 0
+        say(f"interrupted; the best model so far is in {output}.")
+        return INTERRUPTED
 
     def _handle(self, *_):
         self.seen = True

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from maxmargin import __version__
-from maxmargin.cli.common import load_model
+from maxmargin.cli.common import INTERRUPTED, load_model
 
 # A new task is one module (see maxmargin/cli/__init__.py) and one line here.
 TASKS = {
@@ -33,7 +33,6 @@ OPTIONS = {
 
 BAD_INPUT = 2
 CLOSED = 1
-INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 
 
 class _Parser(argparse.ArgumentParser):

@@ -9,11 +9,9 @@ from maxmargin.cli.common import (
     Interrupts,
     Stopwatch,
     certificate_sentence,
+    keep,
     patience,
     plain_warnings,
-    save_figure,
-    say,
-    without_display,
 )
 from maxmargin.cli.train_options import check_outputs, values_of_C
 
@@ -29,7 +27,7 @@ def train(args) -> int:
     Cs = _check_options(args)
     fertility = _fertility(args.fertility)
 
-    from maxmargin import WordAligner, save
+    from maxmargin import WordAligner
     from maxmargin.data.bitext import read_aligned
 
     watch("importing")
@@ -70,24 +68,14 @@ def train(args) -> int:
         "pairs": len(text.X),
         "links": sum(len(links.sure) for links in text.y),
     }
-    save(aligner, args.output)
-    watch("saving")
-    if args.plot:
-        from maxmargin.inspect import plot_convergence
-
-        without_display()
-        save_figure(plot_convergence(aligner), args.plot)
-        watch("drawing")
+    keep(aligner, args, watch)
     if not args.quiet:
         for C, aer in chosen:
             print(f"C={C:<8g} AER {100 * aer:.2f}%")
         print(_summary(aligner, watch, args.output))
         if dev is not None:
             print(f"On {dev.path}: {aligner.evaluate(dev.X, dev.y)}")
-    if interrupts.seen:
-        say(f"interrupted; the best model so far is in {args.output}.")
-        return 130
-    return 0
+    return interrupts.exit_code(args.output)
 
 
 def _fit(aligner: WordAligner, text, dev, Cs, folds, interrupts):

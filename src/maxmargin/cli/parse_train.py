@@ -9,11 +9,9 @@ from maxmargin.cli.common import (
     Interrupts,
     Stopwatch,
     certificate_sentence,
+    keep,
     patience,
     plain_warnings,
-    save_figure,
-    say,
-    without_display,
 )
 from maxmargin.cli.parse_files import Layout
 from maxmargin.cli.train_options import check_outputs
@@ -30,7 +28,7 @@ def train(args) -> int:
     _check_options(args)
     settings = _settings(args)
 
-    from maxmargin import GrammarParser, PCFGParser, save
+    from maxmargin import GrammarParser, PCFGParser
 
     watch("importing")
     layout = Layout(args.encoding, not args.keep_functions, args.root)
@@ -59,20 +57,10 @@ def train(args) -> int:
         "words": sum(len(tree.words()) for tree in trees),
         "left_out": model.n_left_out_,
     }
-    save(model, args.output)
-    watch("saving")
-    if args.plot:
-        from maxmargin.inspect import plot_convergence
-
-        without_display()
-        save_figure(plot_convergence(model), args.plot)
-        watch("drawing")
+    keep(model, args, watch)
     if not args.quiet:
         print(_summary(model, watch, args.output))
-    if interrupts.seen:
-        say(f"interrupted; the best model so far is in {args.output}.")
-        return 130
-    return 0
+    return interrupts.exit_code(args.output)
 
 
 def _check_options(args) -> None:

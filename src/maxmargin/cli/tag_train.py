@@ -9,11 +9,10 @@ from maxmargin.cli.common import (
     Interrupts,
     Stopwatch,
     certificate_sentence,
+    keep,
     patience,
     plain_warnings,
-    save_figure,
     say,
-    without_display,
 )
 from maxmargin.cli.tag_files import Layout, Sample, separator_of
 from maxmargin.cli.train_options import check_outputs, values_of_C
@@ -29,7 +28,7 @@ def train(args) -> int:
     watch = Stopwatch()
     Cs = _check_options(args)
 
-    from maxmargin import SequenceTagger, save
+    from maxmargin import SequenceTagger
     from maxmargin.cli import tag_choice
     from maxmargin.metrics import scores
 
@@ -53,24 +52,14 @@ def train(args) -> int:
     tagger, chosen = _fit(args, tagger, sample, dev, Cs, interrupts, watch)
     tagger.set_params(verbose=0, callbacks=None)
     tagger.notes = _notes(args, layout, sample)
-    save(tagger, args.output)
-    watch("saving")
-    if args.plot:
-        from maxmargin.inspect import plot_convergence
-
-        without_display()
-        save_figure(plot_convergence(tagger), args.plot)
-        watch("drawing")
+    keep(tagger, args, watch)
     if not args.quiet:
         if chosen:
             print(tag_choice.table(chosen))
         print(_summary(tagger, watch, args.output))
         if dev is not None:
             print(f"On {dev.raw.path}:\n{scores(dev.y, tagger.predict(dev.X))}")
-    if interrupts.seen:
-        say(f"interrupted; the best model so far is in {args.output}.")
-        return 130
-    return 0
+    return interrupts.exit_code(args.output)
 
 
 def _fit(args, tagger, sample: Sample, dev, Cs, interrupts, watch):
