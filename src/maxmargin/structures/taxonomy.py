@@ -22,9 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.kernel import implements, inlined
-from maxmargin.structures import contract
+from maxmargin.structures import contract, multiclass
 from maxmargin.structures.layout import add_rows, padded_width
-from maxmargin.structures.rescale import violation
 
 SOLVED = 1e-3  # a block is solved down to this share of its gap ...
 STEPS_PER_CLASS = 4  # ... or in so many steps
@@ -116,39 +115,11 @@ def score(batch, i, w, theta):
         theta[0, k] = total
 
 
-@implements(contract.argmax, TaxonomyBatch)
-def argmax(batch, i, theta, scale, y):
-    row = theta[0]
-    cost = batch.cost[batch.y[i]]
-    best, best_value = 0, row[0] + scale * cost[0]
-    for k in range(1, batch.n_labels):
-        v = row[k] + scale * cost[k]
-        if v > best_value:
-            best, best_value = k, v
-    y[0] = best
-
-
-@implements(contract.argmax_rescaled, TaxonomyBatch)
-def argmax_rescaled(batch, i, theta, form, y):
-    row = theta[0]
-    truth = batch.y[i]
-    best, best_value = truth, 0.0
-    for k in range(batch.n_labels):
-        v = violation(form, float(batch.cost[truth, k]), float(row[truth] - row[k]))
-        if v > best_value:
-            best, best_value = k, v
-    y[0] = best
-    return True
-
-
-@implements(contract.value, TaxonomyBatch)
-def value(batch, i, theta, y):
-    return float(theta[0, y[0]])
-
-
-@implements(contract.loss, TaxonomyBatch)
-def loss(batch, i, y):
-    return float(batch.cost[batch.y[i], y[0]])
+# Once classes have scores, the rest is as without a taxonomy.
+implements(contract.argmax, TaxonomyBatch)(multiclass.argmax)
+implements(contract.argmax_rescaled, TaxonomyBatch)(multiclass.argmax_rescaled)
+implements(contract.value, TaxonomyBatch)(multiclass.value)
+implements(contract.loss, TaxonomyBatch)(multiclass.loss)
 
 
 @implements(contract.emit, TaxonomyBatch)
