@@ -26,11 +26,9 @@ prefixes: M ends in a match, X in a run of s, Y in a run of t.
 M and X need the row above only, so whole rows are computed in SIMD lanes. Y depends on
 its left neighbour; with prefix sums c of extend_t, Y(i, j) - c_j is a running maximum,
 one instruction per cell. Short loops of their own, with few arrays each, are what lets
-LLVM vectorise them. Measured on 300 x 300 with the way back, one core: 950 million
-cells per second in single precision, 700 in double. Without prefix sums it was 580;
-over anti-diagonals of skewed scores about as fast, but half as fast in double precision
-and with the scores to skew first; trace bits instead of values kept the compiler from
-vectorising (190). Values need no bits: the way back compares them again.
+LLVM vectorise them (``benchmarks/alignment.py`` has the speed, in single and in double
+precision). Anti-diagonals of skewed scores were as fast in single precision only, and
+have the scores to skew first. No trace bits are kept: the way back compares values.
 """
 
 from __future__ import annotations
