@@ -95,7 +95,7 @@ def decoders(pairs: int) -> dict:
     from Bio import Align
     from Bio.Align import substitution_matrices
 
-    from maxmargin.structures.alignment_dp import best_alignment, constant_gaps
+    from maxmargin.alignments.dp import best_alignment, constant_gaps
 
     blosum = substitution_matrices.load("BLOSUM62")
     letters = np.array(list("ARNDCQEGHILKMFPSTWYV"))
@@ -168,8 +168,8 @@ def decoders(pairs: int) -> dict:
 
 def load_pairs():
     """(inputs, alignments) of RV11 and RV12 with secondary structure on both sides."""
-    from maxmargin.data import data_file
-    from maxmargin.data.pair_table import read_pair_table
+    from maxmargin.alignments.files.pair_table import read_pair_table
+    from maxmargin.files import data_file
 
     X, y = [], []
     for pair in read_pair_table(data_file(PAIRS_FILE)):
@@ -185,7 +185,7 @@ def load_pairs():
 def prepare() -> dict:
     """Load or compile what a fit of the Window model runs."""
     from maxmargin import SequenceAligner
-    from maxmargin.features.alignment_models import thesis_model
+    from maxmargin.alignments.features.models import thesis_model
 
     X, y = load_pairs()
     model = SequenceAligner(**thesis_model("window").settings, tol=0.5)
@@ -196,7 +196,7 @@ def prepare() -> dict:
 @worker
 def window(loss: str, C: float) -> dict:
     from maxmargin import SequenceAligner
-    from maxmargin.features.alignment_models import thesis_model
+    from maxmargin.alignments.features.models import thesis_model
 
     prepare()
     X, y = load_pairs()

@@ -139,7 +139,7 @@ def crfsuite(algorithm: str) -> dict:
 @worker
 def encoding() -> dict:
     """Strings to arrays, without training."""
-    from maxmargin.features import TokenEncoder
+    from maxmargin.tags.features import TokenEncoder
 
     X, _ = load_chunks("train")
     with Clock() as clock:

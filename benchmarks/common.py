@@ -280,7 +280,7 @@ def no_compiling(result: dict):
 
 
 def _compiled() -> int:
-    from maxmargin.kernel import cache_statistics
+    from maxmargin.core.kernel import cache_statistics
 
     return sum(compiled for _, compiled in cache_statistics().values())
 

@@ -2,7 +2,7 @@
 
     python benchmarks/hypergraphs.py
 
-The same sequences with the same weights, once through ``structures/chain.py`` and once
+The same sequences with the same weights, once through ``tags/chain.py`` and once
 as hypergraphs whose parts are the entries of the chain's theta: microseconds per
 sequence, and the ratio.
 """
@@ -15,9 +15,10 @@ import numpy as np
 from common import machine, start, table
 
 from maxmargin import HypergraphBuilder
-from maxmargin.features import TokenMatrix
-from maxmargin.structures import chain, chain_inference, hypergraph_batch
-from maxmargin.structures.decode import decode
+from maxmargin.core.decode import decode
+from maxmargin.hypergraphs import batch as hypergraph_batch
+from maxmargin.tags import chain, chain_inference
+from maxmargin.tags.features import TokenMatrix
 
 LENGTH, COPIES = 25, 50
 

@@ -97,7 +97,7 @@ def _chunks():
     import numpy as np
     import scipy.sparse as sp
 
-    from maxmargin.features import TokenEncoder
+    from maxmargin.tags.features import TokenEncoder
 
     encoder, parts = TokenEncoder(), []
     for part, encode in (("train", encoder.fit_encode), ("test", encoder.encode)):

@@ -80,7 +80,7 @@ def _options():
 
 
 def load_trees(documents, longest=None, **options):
-    from maxmargin.data.treebank import read_trees
+    from maxmargin.trees.treebank import read_trees
 
     trees, names = need_data(*FILES)
     with gzip.open(names, "rt") as lines:
@@ -244,12 +244,12 @@ def _show_training(targets) -> None:
 
 
 def _show_f1(targets, longest, quick) -> None:
-    from maxmargin.metrics.brackets import (
+    from maxmargin.trees import Tree
+    from maxmargin.trees.metrics import (
         bootstrap,
         bootstrap_difference,
         score_brackets,
     )
-    from maxmargin.trees import Tree
 
     names = list(PARSERS)[:3] if quick else list(PARSERS)
     gold = load_trees(TEST, longest)

@@ -135,7 +135,7 @@ def ours(task: str, paths: list) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         with Clock() as total:
             from maxmargin import SequenceTagger, load, save
-            from maxmargin.data import read_columns, tag_file
+            from maxmargin.files import read_columns, tag_file
 
             train = read_columns(paths[0], columns=keep)
             y, train = train.strings(-1), _inputs(train)
@@ -166,7 +166,7 @@ def _inputs(columns):
 
 
 def _decode_speed(model, batch) -> float:
-    from maxmargin.structures.decode import decode
+    from maxmargin.core.decode import decode
 
     with Clock() as clock:
         for _ in range(5):
@@ -265,7 +265,7 @@ def choose(task: str, paths: list) -> dict:
     import numpy as np
 
     from maxmargin import SequenceTagger
-    from maxmargin.data import read_columns
+    from maxmargin.files import read_columns
     from maxmargin.metrics import span_scores
 
     settings = TASKS[task]

@@ -27,10 +27,10 @@ import warnings
 import numpy as np
 
 from maxmargin import SequenceAligner
-from maxmargin.data import data_file
-from maxmargin.data.pair_table import read_pair_table
-from maxmargin.features.alignment_models import thesis_model
-from maxmargin.metrics.alignments import q_score, shift_score
+from maxmargin.alignments.features.models import thesis_model
+from maxmargin.alignments.files.pair_table import read_pair_table
+from maxmargin.alignments.metrics import q_score, shift_score
+from maxmargin.files import data_file
 
 MODELS = ("simple", "anova2", "tensor", "sum", "window")
 CS = (1.0, 10.0, 100.0, 1000.0)
@@ -217,7 +217,7 @@ def _baseline(data, splits) -> None:
 
 def _align(inputs, table, letters, gap):
     """Global alignments under a substitution matrix; a gap of k costs o + k e."""
-    from maxmargin.structures.alignment_dp import best_alignment, constant_gaps
+    from maxmargin.alignments.dp import best_alignment, constant_gaps
 
     out = []
     for s, t in inputs:

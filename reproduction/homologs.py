@@ -27,14 +27,14 @@ import time
 import numpy as np
 
 from maxmargin import HomologFinder
-from maxmargin.data.homologs import make_homologs
-from maxmargin.estimators.log_odds import GAP_SCORES, LogOddsFinder
-from maxmargin.formulation import make_form
-from maxmargin.kernel import kernel, run
+from maxmargin.alignments.homologs.invented import make_homologs
+from maxmargin.alignments.homologs.log_odds import GAP_SCORES, LogOddsFinder
+from maxmargin.core.contract import score
+from maxmargin.core.formulation import make_form
+from maxmargin.core.kernel import kernel, run
+from maxmargin.core.objective import Objective, Sweep
 from maxmargin.solvers.n_slack import NSlack
 from maxmargin.solvers.planes import cached_pass, plane_values, store_planes, with_room
-from maxmargin.solvers.task import Sweep, Task
-from maxmargin.structures.contract import score
 
 SIZES = (1, 2, 4, 10, 20, 40, 80)
 PAPER = {
@@ -99,7 +99,7 @@ def count_constraints(model: HomologFinder, X, y) -> int:
     encoded = model._encode(X, y, None)
     form = make_form("margin", "linear", 0.01)
     mass = float(model.C) * encoded.weights
-    task = Task(encoded.batch, encoded.n_weights, form, mass, np.float64)
+    task = Objective(encoded.batch, encoded.n_weights, form, mass, np.float64)
     machine = AlgorithmOne(task)
     machine.prepare()
     while machine.round():
@@ -164,7 +164,7 @@ def draw(sizes, means, errors, path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    from maxmargin.inspect.plots import BLUE, GREY, INK, ORANGE
+    from maxmargin.plots.training import BLUE, GREY, INK, ORANGE
 
     figure, (left, right) = pyplot.subplots(
         1, 2, figsize=(9.4, 4.0), layout="constrained"

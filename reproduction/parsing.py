@@ -27,8 +27,8 @@ import warnings
 import numpy as np
 
 from maxmargin import GrammarParser, PCFGParser
-from maxmargin.data import data_file, read_raw, read_trees
-from maxmargin.metrics.brackets import bootstrap, bootstrap_difference, score_brackets
+from maxmargin.files import data_file, read_raw, read_trees
+from maxmargin.trees.metrics import bootstrap, bootstrap_difference, score_brackets
 
 SETTINGS = {"penalty": "quadratic", "tol": 0.05, "warm_start": True}
 METHODS = {

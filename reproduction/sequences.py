@@ -20,7 +20,7 @@ import warnings
 import numpy as np
 
 from maxmargin import HMMTagger, SequenceTagger
-from maxmargin.data import data_file, read_columns
+from maxmargin.files import data_file, read_columns
 from maxmargin.metrics import scores
 
 CS = (0.01, 0.1, 1.0, 10.0)

@@ -22,9 +22,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin import Taxonomy, TaxonomySVM
-from maxmargin.data import data_file
-from maxmargin.data.texts import read_texts
-from maxmargin.features.bag_of_words import BagOfWords
+from maxmargin.classes.bag_of_words import BagOfWords
+from maxmargin.classes.texts import read_texts
+from maxmargin.files import data_file
 
 SIZES = (1, 2, 4, 8, 16, None)  # documents per class; None: all
 CS = (0.1, 1.0, 10.0, 100.0)

@@ -24,11 +24,11 @@ import time
 import numpy as np
 
 from maxmargin import WordAligner
-from maxmargin.data import data_file
-from maxmargin.data.bitext import read_aligned, read_bitext
-from maxmargin.features.bitext_statistics import BitextStatistics
-from maxmargin.features.word_pairs import GROUPS
-from maxmargin.metrics.links import alignment_scores
+from maxmargin.files import data_file
+from maxmargin.matchings.bitext import read_aligned, read_bitext
+from maxmargin.matchings.bitext_statistics import BitextStatistics
+from maxmargin.matchings.metrics import alignment_scores
+from maxmargin.matchings.word_pairs import GROUPS
 
 CS = (0.01, 0.03, 0.1, 0.3)
 THRESHOLDS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)

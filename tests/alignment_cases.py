@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 
-from maxmargin.features.alignment_arrays import encode_sides, entries_of
-from maxmargin.features.alignment_settings import make_model
-from maxmargin.structures.alignment import make_batch
+from maxmargin.alignments.features.arrays import encode_sides, entries_of
+from maxmargin.alignments.features.settings import make_model
+from maxmargin.alignments.structure import make_batch
 
 
 def all_alignments(n, m):

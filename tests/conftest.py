@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from maxmargin.features import TokenMatrix
+from maxmargin.tags.features import TokenMatrix
 
 # Kernels compile inside the first example of a test: no deadlines.
 settings.register_profile("maxmargin", deadline=None, derandomize=True, max_examples=30)
@@ -37,7 +37,7 @@ def random_chain(
     barrier=None,
 ):
     """A small random chain batch and its number of weights."""
-    from maxmargin.structures.chain import make_batch
+    from maxmargin.tags.chain import make_batch
 
     rng = np.random.default_rng(seed)
     n = int(sum(lengths))
@@ -74,8 +74,8 @@ def allowed_labels(rng, barrier, lengths):
 
 def random_multiclass(seed, n=12, n_labels=3, n_features=4, cost=None):
     """A small random multiclass batch and its number of weights."""
-    from maxmargin.features import csr_arrays
-    from maxmargin.structures.multiclass import make_batch
+    from maxmargin.classes.structure import make_batch
+    from maxmargin.tags.features import csr_arrays
 
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, n_features)) * (rng.random((n, n_features)) < 0.7)

@@ -7,7 +7,7 @@ import pytest
 
 import maxmargin
 from maxmargin import demo
-from maxmargin.data import digit_strings
+from maxmargin.files import digit_strings
 
 matplotlib.use("Agg")
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from maxmargin import SequenceTagger
-from maxmargin.inspect import plot_convergence, plot_predictions, plot_transitions
+from maxmargin.plots import plot_convergence, plot_predictions, plot_transitions
 
 matplotlib.use("Agg")
 from matplotlib import pyplot

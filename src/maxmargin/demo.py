@@ -5,7 +5,7 @@
 Trains a chain (:class:`maxmargin.SequenceTagger`) and, on the same pixels, a classifier
 that reads every digit alone (:class:`maxmargin.MulticlassSVM`); prints how well both
 read strings they have not seen, what is proved about the training, and saves pictures
-and the model. The data are described in :func:`maxmargin.data.digit_strings`.
+and the model. The data are described in :func:`maxmargin.files.digit_strings`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def run(output: str | Path, n_train: int = 1000, n_test: int = 500) -> dict:
     """
     output = Path(output)
     output.mkdir(parents=True, exist_ok=True)
-    from maxmargin.data import digit_strings
+    from maxmargin.files import digit_strings
 
     train = digit_strings(n_train, split="train")
     test = digit_strings(n_test, split="test")
@@ -103,7 +103,7 @@ def _read_single(model, X) -> list[list[int]]:
 def _compile(strings) -> None:
     """Run everything once on a few strings, so that times below are of training."""
     print("Preparing compiled code ...", end=" ", flush=True)
-    from maxmargin.kernel import cache_statistics
+    from maxmargin.core.kernel import cache_statistics
 
     before = _compiled(cache_statistics())
     began = time.perf_counter()
@@ -147,7 +147,7 @@ def _save_model(model, output, X, labels) -> None:
 
 
 def _save_pictures(model, output, test, readings) -> None:
-    from maxmargin import inspect
+    from maxmargin import plots as inspect
 
     try:
         convergence = inspect.plot_convergence(model)
@@ -174,7 +174,7 @@ def _save_pictures(model, output, test, readings) -> None:
 
 def _misread(test, readings, most=6):
     """The first test strings in which either model is wrong; some, if there is none."""
-    from maxmargin.inspect import plot_predictions
+    from maxmargin.plots import plot_predictions
 
     both = zip(test.y, *(reading.labels for reading in readings.values()), strict=True)
     wrong = [i for i, (truth, *read) in enumerate(both) if read != [truth] * len(read)]

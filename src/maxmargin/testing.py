@@ -5,7 +5,7 @@ Give a batch and a function that lists every output of a small example, and
 :func:`check_solver` runs a solver on a batch and checks what every solver promises.
 
 >>> import numpy as np
->>> from maxmargin.structures.multiclass import make_batch
+>>> from maxmargin.classes.structure import make_batch
 >>> from maxmargin.testing import check_structure, enumerate_multiclass
 >>> batch = make_batch(np.array([0, 1, 2]), np.array([0, 1], np.int32), np.ones(2), 2,
 ...                    [0, 1], 1.0 - np.eye(3), np.float64)
@@ -20,14 +20,14 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from maxmargin.formulation import make_form
-from maxmargin.kernel import interpreted, kernel
+from maxmargin.core import contract
+from maxmargin.core.formulation import make_form
+from maxmargin.core.kernel import interpreted, kernel
+from maxmargin.core.objective import Objective
+from maxmargin.core.oracle import most_violated
 from maxmargin.solvers import registry
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.result import Limits, Solution
-from maxmargin.solvers.search import most_violated
-from maxmargin.solvers.task import Task
-from maxmargin.structures import contract
 
 FORMULATIONS = tuple(itertools.product(("margin", "slack"), ("linear", "quadratic")))
 
@@ -266,14 +266,14 @@ def solve(
     sample_weight=None,
     dtype=np.float64,
     seed: int = 0,
-) -> tuple[Solution, Task]:
+) -> tuple[Solution, Objective]:
     """Train on a batch, without an estimator around it."""
     n = len(batch.start) - 1
     weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, float)
     form = make_form(rescaling, penalty, tol)
-    task = Task(batch, n_weights, form, C * weights, dtype, 1, seed)
-    machine = registry.make(solver, task)
-    return drive(task, machine, Limits(tol=tol, max_iter=max_iter)), task
+    objective = Objective(batch, n_weights, form, C * weights, dtype, 1, seed)
+    machine = registry.make(solver, objective)
+    return drive(objective, machine, Limits(tol=tol, max_iter=max_iter)), objective
 
 
 def check_solver(
@@ -294,7 +294,7 @@ def check_solver(
     primal is the primal of the weights returned, every prediction's loss is bounded by
     its slack, and the optimum equals ``reference`` if given.
     """
-    solution, task = solve(
+    solution, objective = solve(
         batch,
         n_weights,
         solver=solver,
@@ -313,9 +313,9 @@ def check_solver(
     assert (gaps >= 0).all(), f"{what}: a gap was negative."
     assert solution.converged, f"{what}: {solution.status} at {certificate}."
     assert certificate.relative_gap <= tol, f"{what}: {certificate} is above tol={tol}."
-    primal, multiple, sweep = task.primal(solution.w)
+    primal, multiple, sweep = objective.primal(solution.w)
     _close(primal, certificate.primal, f"{what}: primal of the weights returned")
-    _check_risk(task, multiple * solution.w, sweep, what)
+    _check_risk(objective, multiple * solution.w, sweep, what)
     if reference is not None:
         error = abs(primal - reference) / max(abs(reference), 1e-12)
         assert error <= 10 * tol + 1e-9, (
@@ -324,11 +324,11 @@ def check_solver(
     return primal
 
 
-def _check_risk(task: Task, w, sweep, what) -> None:
+def _check_risk(objective: Objective, w, sweep, what) -> None:
     """H_i (H_i^2 for quadratic slacks) bounds the loss of the prediction."""
-    bound = sweep.hinges**2 if task.form.quadratic else sweep.hinges
-    for i in range(task.n):
-        ask = _Asker(task.batch, i, w, isinstance(task.batch, tuple))
+    bound = sweep.hinges**2 if objective.form.quadratic else sweep.hinges
+    for i in range(objective.n):
+        ask = _Asker(objective.batch, i, w, isinstance(objective.batch, tuple))
         found = ask.loss(ask.argmax(0.0))
         assert found <= bound[i] + 1e-6 * (1 + bound[i]), (
             f"{what}: example {i} has loss {found}, above its bound {bound[i]}."

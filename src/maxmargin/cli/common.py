@@ -75,7 +75,7 @@ def save_figure(figure, path: str) -> None:
 
     from matplotlib import pyplot
 
-    from maxmargin.data.text_files import write_raw
+    from maxmargin.files.text_files import write_raw
 
     data = io.BytesIO()
     figure.savefig(data, format=os.path.splitext(path)[1][1:].lower(), dpi=150)
@@ -88,7 +88,7 @@ def save_figure(figure, path: str) -> None:
 
 def load_model(path: str, tasks: Collection[str]):
     """The model in a file, and the task it was trained for."""
-    from maxmargin.model_file import load
+    from maxmargin.files.model_file import load
 
     if path == "-":
         raise ValueError("a model is read from a file, not from standard input.")
@@ -110,12 +110,12 @@ def load_model(path: str, tasks: Collection[str]):
 
 def keep(model, args, watch: Stopwatch) -> None:
     """Save a model that was trained, and draw its training if that is wanted."""
-    from maxmargin.model_file import save
+    from maxmargin.files.model_file import save
 
     save(model, args.output)
     watch("saving")
     if args.plot:
-        from maxmargin.inspect import plot_convergence
+        from maxmargin.plots import plot_convergence
 
         without_display()
         save_figure(plot_convergence(model), args.plot)

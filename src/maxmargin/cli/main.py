@@ -11,15 +11,9 @@ from typing import NoReturn
 
 from maxmargin import __version__
 from maxmargin.cli.common import INTERRUPTED, load_model
+from maxmargin.families import places
 
-# A new task is one module (see maxmargin/cli/__init__.py) and one line here.
-TASKS = {
-    "align": "maxmargin.cli.align",
-    "classify": "maxmargin.cli.classify",
-    "match": "maxmargin.cli.match",
-    "parse": "maxmargin.cli.parse",
-    "tag": "maxmargin.cli.tag",
-}
+TASKS = dict(sorted(places("commands").items()))
 
 # Options that only some tasks know: each says which in its USES.
 OPTIONS = {

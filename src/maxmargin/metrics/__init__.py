@@ -1,25 +1,8 @@
-"""How good predictions are: tags here, brackets, alignments and others in modules."""
+"""How good predictions are: scores of all families, bootstrap intervals."""
 
-from maxmargin.metrics.tags import (
-    Counts,
-    SpanReport,
-    TokenReport,
-    confusion,
-    scores,
-    sequence_accuracy,
-    span_scores,
-    token_accuracy,
-    token_scores,
-)
+from maxmargin.families import lazily, places
 
-__all__ = [
-    "Counts",
-    "SpanReport",
-    "TokenReport",
-    "confusion",
-    "scores",
-    "sequence_accuracy",
-    "span_scores",
-    "token_accuracy",
-    "token_scores",
-]
+_WHERE = places("metrics")
+
+__all__ = list(_WHERE)
+__getattr__, __dir__ = lazily(__name__, _WHERE)

@@ -19,7 +19,8 @@ import time
 
 import numpy as np
 
-from maxmargin.kernel import kernel, run
+from maxmargin.core.kernel import kernel, run
+from maxmargin.core.objective import Objective
 from maxmargin.solvers.driver import NotSeparable, not_separable
 from maxmargin.solvers.planes import (
     cached_pass,
@@ -31,7 +32,6 @@ from maxmargin.solvers.planes import (
     sum_of_squares,
     with_room,
 )
-from maxmargin.solvers.task import Task
 
 SKIP_BELOW = 0.5  # blocks with less than this share of the mean gap may wait
 WORTHWHILE = 0.03  # share of the estimated gap that a pass over chosen blocks must gain
@@ -48,44 +48,46 @@ class BlockCoordinate:
     longest_run = 16  # examples
     newest = 0.35  # share of the newest weights in their average, at least
 
-    def __init__(self, task: Task, planes=None):
-        self.task = task
-        self.buffers = task.buffers()
-        self.w = task.weights()
-        self.average = task.weights()
+    def __init__(self, objective: Objective, planes=None):
+        self.objective = objective
+        self.buffers = objective.buffers()
+        self.w = objective.weights()
+        self.average = objective.weights()
         self._start(planes)
         if planes is not None:
             self._rebuild()
             self.average[:] = self.w
-        self.gaps = np.zeros(task.n)
-        self.hinges = np.zeros(task.n)
-        self.wait = np.ones(task.n, np.int64)
-        self.next_visit = np.zeros(task.n, np.int64)
+        self.gaps = np.zeros(objective.n)
+        self.hinges = np.zeros(objective.n)
+        self.wait = np.ones(objective.n, np.int64)
+        self.next_visit = np.zeros(objective.n, np.int64)
         self.last_visited = np.zeros(0, np.int64)
         self.selective = True
         self.passes = 0
         self.update_seconds = 0.0
-        self.chunk = max(1, task.n // 4)
+        self.chunk = max(1, objective.n // 4)
         # among few examples, runs would leave the order hardly random
-        self.run = min(max(task.n // 64, 1), self.longest_run)
-        self.cached_cost = CACHED_COST if isinstance(task.batch, tuple) else 0.0
+        self.run = min(max(objective.n // 64, 1), self.longest_run)
+        self.cached_cost = CACHED_COST if isinstance(objective.batch, tuple) else 0.0
         self.dual = self._dual()
         self.estimate = np.inf
 
     def prepare(self) -> None:
         nobody = np.zeros(0, np.int64)
         self._exact(nobody)
-        self._cached(np.zeros(self.task.n))
+        self._cached(np.zeros(self.objective.n))
         self._rebuild()
         blend_into(self.average[:0], self.w[:0], 0.0)
 
     def _start(self, planes) -> None:
         if planes is None:
-            planes = make_planes(self.task.batch, self.task.form, self.task.mass)
+            planes = make_planes(
+                self.objective.batch, self.objective.form, self.objective.mass
+            )
         self.planes = planes
 
     def step(self) -> None:
-        task = self.task
+        objective = self.objective
         order = self._chosen()
         gained, work = self._exact(order), float(len(order))
         began = time.perf_counter()
@@ -101,7 +103,7 @@ class BlockCoordinate:
         self.dual += gained
         self.passes += 1
         squared = blend_into(self.average, self.w, self._newest_share(self.passes))
-        self.estimate = task.primal_from_hinges(squared, self.hinges)
+        self.estimate = objective.primal_from_hinges(squared, self.hinges)
         # Blocks with small gaps can hold most of the gap together: when the chosen few
         # no longer pay, everyone is visited again.
         self.selective = gained >= WORTHWHILE * (self.estimate - self.dual)
@@ -113,16 +115,16 @@ class BlockCoordinate:
         # dual that the certificate quotes is the dual of a real point.
         self._rebuild()
         self.dual = self._dual()
-        return [self.w] if self.task.hard else [self.average, self.w]
+        return [self.w] if self.objective.hard else [self.average, self.w]
 
     def learn_from(self, sweep) -> None:
         """A certificate's planes are free; worth storing where the oracle is dear."""
-        if not isinstance(self.task.batch, tuple):
+        if not isinstance(self.objective.batch, tuple):
             chosen = np.flatnonzero(sweep.hinges > 0)
             run(
                 store_planes,
-                self.task.batch,
-                self.task.form,
+                self.objective.batch,
+                self.objective.form,
                 self.planes,
                 sweep.outputs,
                 chosen,
@@ -154,20 +156,20 @@ class BlockCoordinate:
         """
         whole = len(blocks) // self.run * self.run
         runs = blocks[:whole].reshape(-1, self.run)
-        order = self.task.rng.permutation(len(runs))
+        order = self.objective.rng.permutation(len(runs))
         return np.concatenate([runs[order].ravel(), blocks[whole:]])
 
     def _exact(self, order) -> float:
         """Visits with the oracle, in chunks; returns the gain of the dual."""
-        task = self.task
+        objective = self.objective
         done, crowded, gained = 0, 0, 0.0
         while True:
             began = time.perf_counter()
             part = order[done : done + self.chunk]
             calls, full, impossible, gain = run(
                 exact_pass,
-                task.batch,
-                task.form,
+                objective.batch,
+                objective.form,
                 self.planes,
                 self.buffers,
                 part,
@@ -176,7 +178,7 @@ class BlockCoordinate:
                 self.hinges,
             )
             done += len(part)
-            task.oracle_calls += calls
+            objective.oracle_calls += calls
             crowded += full
             gained += gain
             if impossible:
@@ -187,8 +189,8 @@ class BlockCoordinate:
                 break
             self._pace(time.perf_counter() - began, len(part))
         room = self.planes.alpha.shape[1]
-        if crowded > 0.01 * task.n and room < MAX_ROOM:
-            self.planes = with_room(task.batch, self.planes, 2 * room)
+        if crowded > 0.01 * objective.n and room < MAX_ROOM:
+            self.planes = with_room(objective.batch, self.planes, 2 * room)
         return gained
 
     def _pace(self, seconds, blocks) -> None:
@@ -197,14 +199,14 @@ class BlockCoordinate:
 
     def _cached(self, gaps):
         """A pass over stored planes where they promise most: (gain, visits)."""
-        task = self.task
+        objective = self.objective
         threshold = SKIP_BELOW * gaps.mean() if self.selective else 0.0
         chosen = np.flatnonzero((gaps >= threshold) & (gaps > 0))
         order = self._shuffled(chosen)
         gain = run(
             cached_pass,
-            task.batch,
-            task.form,
+            objective.batch,
+            objective.form,
             self.planes,
             self.buffers,
             order,
@@ -214,20 +216,27 @@ class BlockCoordinate:
         return gain, len(order)
 
     def _rebuild(self) -> None:
-        run(rebuild, self.task.batch, self.task.form, self.planes, self.buffers, self.w)
+        run(
+            rebuild,
+            self.objective.batch,
+            self.objective.form,
+            self.planes,
+            self.buffers,
+            self.w,
+        )
 
     def _squared(self) -> float:
         return sum_of_squares(self.w)
 
     def _dual(self) -> float:
-        return dual_value(self.planes, self.task.form, self._squared())
+        return dual_value(self.planes, self.objective.form, self._squared())
 
     def _newest_share(self, passes: int) -> float:
         return min(1.0, max(4.0 / (passes + 3), self.newest))
 
     def _forget(self) -> None:
         """Let a Python batch drop the outputs that no plane refers to."""
-        forget = getattr(self.task.batch, "forget", None)
+        forget = getattr(self.objective.batch, "forget", None)
         if forget is not None:
             forget(self.planes)
 

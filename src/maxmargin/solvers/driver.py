@@ -23,9 +23,9 @@ import time
 
 import numpy as np
 
+from maxmargin.core.objective import Objective
 from maxmargin.solvers.planes import sum_of_squares
 from maxmargin.solvers.result import Certificate, Limits, Solution
-from maxmargin.solvers.task import Task
 
 
 class NotSeparable(ValueError):
@@ -44,18 +44,18 @@ ROUNDING = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-6}
 LARGE_MASS = 1e8  # from here on, a contradiction may well be rounding
 
 
-def drive(task: Task, solver, limits: Limits) -> Solution:
+def drive(objective: Objective, solver, limits: Limits) -> Solution:
     """Run ``solver`` until its certificate is good enough or a limit is reached."""
-    task.prepare()
+    objective.prepare()
     solver.prepare()
     began = time.perf_counter()
-    best = _Best(task)
+    best = _Best(objective)
     history: list[dict] = []
     max_iter = DEFAULT_MAX_ITER if limits.max_iter is None else limits.max_iter
     status = ""
     last_certified = 0
     # On small data a certificate after every pass costs nothing and plots well.
-    small = len(task.batch.y) <= SMALL and isinstance(task.batch, tuple)
+    small = len(objective.batch.y) <= SMALL and isinstance(objective.batch, tuple)
     iteration = 0
     stepping = False
     try:
@@ -81,10 +81,10 @@ def drive(task: Task, solver, limits: Limits) -> Solution:
                 best.see_dual(solver.dual)
             if best.relative_gap() <= limits.tol or stationary:
                 status = "converged"
-            row = _row(task, solver, best, iteration, time.perf_counter() - began)
+            row = _row(objective, solver, best, iteration, time.perf_counter() - began)
             history.append(row)
             _report(row, limits.verbose)
-            if task.hard:
+            if objective.hard:
                 _check_separable(best, history)
             for callback in limits.callbacks:
                 if callback(row):
@@ -101,7 +101,7 @@ def drive(task: Task, solver, limits: Limits) -> Solution:
     best.check(best.primal)
     if stepping or not history:
         seconds = time.perf_counter() - began
-        history.append(_row(task, solver, best, len(history) + 1, seconds))
+        history.append(_row(objective, solver, best, len(history) + 1, seconds))
     else:
         history[-1].update(best.bounds())
     if limits.verbose:
@@ -147,8 +147,8 @@ def not_separable(reason: str) -> str:
 class _Best:
     """The best weights certified so far and the best dual value reached so far."""
 
-    def __init__(self, task: Task):
-        self.task = task
+    def __init__(self, objective: Objective):
+        self.objective = objective
         self.w = None
         self.sweep = None  # at these weights
         self.primal = math.inf
@@ -180,7 +180,7 @@ class _Best:
             if position > 0 and (not others or self.relative_gap() <= tol):
                 break
             w = candidates[c]
-            primal, multiple, sweep = self.task.primal(w)
+            primal, multiple, sweep = self.objective.primal(w)
             self.check(primal)
             solver.learn_from(sweep)
             primal, multiple, sweep = self._best_multiple(
@@ -204,12 +204,14 @@ class _Best:
                 "Training overflowed: the scores are no longer finite numbers. Scale the "
                 "features to a moderate range, or choose a smaller C."
             )
-        task = self.task
-        rounding = ROUNDING.get(task.dtype, 1e-6)
-        if not task.exact or primal >= self.dual * (1 - rounding) - 1e-9:
+        objective = self.objective
+        rounding = ROUNDING.get(objective.dtype, 1e-6)
+        if not objective.exact or primal >= self.dual * (1 - rounding) - 1e-9:
             return
-        large = float(task.mass.max(initial=0.0, where=np.isfinite(task.mass)))
-        if not isinstance(task.batch, tuple) and large < LARGE_MASS:
+        large = float(
+            objective.mass.max(initial=0.0, where=np.isfinite(objective.mass))
+        )
+        if not isinstance(objective.batch, tuple) and large < LARGE_MASS:
             raise ValueError(
                 f"The oracle contradicts itself: at the same weights it once found "
                 f"outputs that prove an objective of at least {self.dual:.6g}, and now "
@@ -218,7 +220,7 @@ class _Best:
                 "it is approximate by design, set exact = False on the problem."
             )
         remedy = "choose a smaller C or smaller weights, or scale the features"
-        if task.dtype == np.float32:
+        if objective.dtype == np.float32:
             remedy += ", or set tol below 1e-4, which computes in double precision"
         raise ValueError(
             f"Training lost precision: C times the sample weight is too large (up to "
@@ -228,19 +230,21 @@ class _Best:
 
     def ask_again(self) -> None:
         """Let a Python batch look for outputs that its oracle should have found."""
-        question = getattr(self.task.batch, "check_maxima", None)
-        if question is not None and self.task.exact and self.primal < math.inf:
-            question(self.w, self.task.form, self.task.mass, self.sweep.hinges)
+        question = getattr(self.objective.batch, "check_maxima", None)
+        if question is not None and self.objective.exact and self.primal < math.inf:
+            question(
+                self.w, self.objective.form, self.objective.mass, self.sweep.hinges
+            )
 
     def search_gap(self) -> float:
         """What the bounds of the search add to the primal, over the outputs found."""
-        task, form = self.task, self.task.form
-        if not (form.slack or form.quadratic) or task.hard:
+        objective, form = self.objective, self.objective.form
+        if not (form.slack or form.quadratic) or objective.hard:
             return 0.0
         c = np.sqrt(self.sweep.losses) if form.quadratic else self.sweep.losses
         found = c - (c if form.slack else 1.0) * self.sweep.margins
-        bound = task.primal_from_hinges(0.0, self.sweep.hinges)
-        return bound - task.primal_from_hinges(0.0, np.maximum(found, 0.0))
+        bound = objective.primal_from_hinges(0.0, self.sweep.hinges)
+        return bound - objective.primal_from_hinges(0.0, np.maximum(found, 0.0))
 
     def _best_multiple(self, w, primal, multiple, sweep, tol):
         """Try t w for a t near 1, where the slope of the primal says that it pays.
@@ -251,21 +255,21 @@ class _Best:
         minimum that closes as much of the gap as the last one did gives the first t,
         the slopes at both the second.
         """
-        task = self.task
+        objective = self.objective
         squared = sum_of_squares(w)
         gap = primal - self.dual
-        if not task.scalable or squared == 0 or gap <= tol * primal:
+        if not objective.scalable or squared == 0 or gap <= tol * primal:
             return primal, multiple, sweep
         # Nearly separated, and C is large: a little longer, w violates nothing.
-        t = task.obeying_multiple(sweep, sweep.hinges > 0)
+        t = objective.obeying_multiple(sweep, sweep.hinges > 0)
         if 0.5 * t * t * squared < self.dual + 0.5 * gap:
-            other, t, after = task.primal(w, t)
+            other, t, after = objective.primal(w, t)
             if other < primal:
                 primal, multiple, sweep = other, t, after
                 gap = primal - self.dual
                 if gap <= tol * primal:
                     return primal, multiple, sweep
-        slope = multiple * squared - task.pull(sweep) / multiple
+        slope = multiple * squared - objective.pull(sweep) / multiple
         if abs(slope) < 1e-9 * squared or gap - tol * primal > 3.0 * self.share * gap:
             return primal, multiple, sweep  # it cannot be enough
         best, best_multiple, best_sweep = primal, multiple, sweep
@@ -273,10 +277,10 @@ class _Best:
         for _ in range(MULTIPLES):
             step = min(max(step, -0.3), 0.3)
             t += step
-            other, _, sweep = task.primal(w, t)
+            other, _, sweep = objective.primal(w, t)
             if other < best:
                 best, best_multiple, best_sweep = other, t, sweep
-            slope, before = t * squared - task.pull(sweep) / t, slope
+            slope, before = t * squared - objective.pull(sweep) / t, slope
             bend = (slope - before) / step
             if bend <= 0 or best - self.dual <= tol * best:
                 break
@@ -290,7 +294,7 @@ class _Best:
         return self.certificate().relative_gap
 
     def certificate(self) -> Certificate:
-        return Certificate.of(self.primal, self.dual, self.task.exact)
+        return Certificate.of(self.primal, self.dual, self.objective.exact)
 
     def bounds(self) -> dict:
         """The certificate as a part of a history row."""
@@ -299,20 +303,20 @@ class _Best:
         return {name: getattr(certificate, name) for name in names}
 
 
-def _row(task, solver, best, iteration, seconds) -> dict:
+def _row(objective, solver, best, iteration, seconds) -> dict:
     """One line of history: the certified state after this pass.
 
     ``primal`` is the exact primal of the best weights certified so far and ``dual`` the
     best dual so far, so ``gap`` is a proved bound in every row.
     """
     # a user's Python oracle is timed call by call; compiled passes are timed whole
-    timed = getattr(task.batch, "seconds", None)
+    timed = getattr(objective.batch, "seconds", None)
     update = solver.update_seconds if timed is None else seconds - timed
     return {
         "iteration": iteration,
         "seconds": seconds,
         **best.bounds(),
-        "oracle_calls": task.oracle_calls,
+        "oracle_calls": objective.oracle_calls,
         "oracle_seconds": seconds - update,
         "update_seconds": update,
     }

@@ -17,11 +17,11 @@ import time
 
 import numpy as np
 
-from maxmargin.kernel import implemented, kernel
+from maxmargin.core import contract
+from maxmargin.core.contract import emit_block, score, solve_block
+from maxmargin.core.kernel import implemented, kernel
 from maxmargin.solvers.block_coordinate import BlockCoordinate, blend_into
 from maxmargin.solvers.planes import Planes, sum_of_squares
-from maxmargin.structures import contract
-from maxmargin.structures.contract import emit_block, score, solve_block
 
 MAX_VARIABLES = 1 << 28
 STAGE_RATIO = 4  # C grows by this factor ...
@@ -40,35 +40,35 @@ class ExactBlocks(BlockCoordinate):
     newest = 0.0  # so many short passes that a longer average is the better one
 
     @staticmethod
-    def applies(task) -> bool:
-        form = task.form
+    def applies(objective) -> bool:
+        form = objective.form
         return (
-            isinstance(task.batch, tuple)
-            and implemented(contract.solve_block, type(task.batch))
-            and not (form.slack or form.quadratic or task.hard)
-            and task.n * task.batch.width <= MAX_VARIABLES
+            isinstance(objective.batch, tuple)
+            and implemented(contract.solve_block, type(objective.batch))
+            and not (form.slack or form.quadratic or objective.hard)
+            and objective.n * objective.batch.width <= MAX_VARIABLES
         )
 
     def _start(self, planes) -> None:
-        task, batch = self.task, self.task.batch
+        objective, batch = self.objective, self.objective.batch
         self.stages = []
-        self.mass = task.mass
+        self.mass = objective.mass
         if planes is not None:
-            self.alpha = alpha_from(task, planes)
+            self.alpha = alpha_from(objective, planes)
             return
-        self.alpha = np.zeros((task.n, batch.width), task.dtype)
+        self.alpha = np.zeros((objective.n, batch.width), objective.dtype)
         shares = self._shares()
         if shares:
             self.stages = [share for share in shares for _ in range(STAGE_PASSES)]
-            self.mass = task.mass * shares[0]
-        self.alpha[np.arange(task.n), batch.y] = self.mass
+            self.mass = objective.mass * shares[0]
+        self.alpha[np.arange(objective.n), batch.y] = self.mass
 
     def _shares(self) -> list[float]:
         """Shares of C to begin with: from where C |x|^2 is about 1."""
-        task = self.task
-        if task.n < MANY_EXAMPLES * task.batch.n_features:
+        objective = self.objective
+        if objective.n < MANY_EXAMPLES * objective.batch.n_features:
             return []
-        pull = float(task.mass @ task.batch.norms) / max(task.n, 1)
+        pull = float(objective.mass @ objective.batch.norms) / max(objective.n, 1)
         count = int(np.ceil(np.log(max(pull, 1.0)) / np.log(STAGE_RATIO)))
         return [float(STAGE_RATIO) ** -k for k in range(min(count, MAX_STAGES), 0, -1)]
 
@@ -78,18 +78,18 @@ class ExactBlocks(BlockCoordinate):
         blend_into(self.average[:0], self.w[:0], 0.0)
 
     def step(self) -> None:
-        task = self.task
+        objective = self.objective
         share = self.stages[self.passes] if self.passes < len(self.stages) else 1.0
-        if not np.array_equal(self.mass, share * task.mass):
-            self._raise_mass(share * task.mass)
+        if not np.array_equal(self.mass, share * objective.mass):
+            self._raise_mass(share * objective.mass)
         visits = 0
-        while visits < min(MIN_VISITS, MAX_SWEEPS * task.n):
+        while visits < min(MIN_VISITS, MAX_SWEEPS * objective.n):
             order = self._chosen()
             self._exact(order)
             visits += len(order)
             if len(order) == 0:
                 break
-        task.oracle_calls += visits
+        objective.oracle_calls += visits
         began = time.perf_counter()
         self.passes += 1
         self.dual = self._dual()
@@ -97,7 +97,7 @@ class ExactBlocks(BlockCoordinate):
         squared = blend_into(self.average, self.w, self._newest_share(age))
         self.estimate = np.inf
         if share == 1.0:
-            self.estimate = task.primal_from_hinges(squared, self.hinges)
+            self.estimate = objective.primal_from_hinges(squared, self.hinges)
         self.update_seconds += time.perf_counter() - began
 
     def _exact(self, order) -> None:
@@ -106,7 +106,7 @@ class ExactBlocks(BlockCoordinate):
             began = time.perf_counter()
             part = order[done : done + self.chunk]
             exact_block_pass(
-                self.task.batch,
+                self.objective.batch,
                 self.mass,
                 self.alpha,
                 part,
@@ -126,8 +126,8 @@ class ExactBlocks(BlockCoordinate):
         squared = self._squared()
         linear = self._dual() + 0.5 * squared
         t = min(ratio, linear / squared) if squared > 0 else 1.0
-        rows = np.arange(self.task.n)
-        truth = self.task.batch.y
+        rows = np.arange(self.objective.n)
+        truth = self.objective.batch.y
         self.alpha *= t
         self.alpha[rows, truth] = 0
         self.alpha[rows, truth] = mass - self.alpha.sum(axis=1)
@@ -137,19 +137,19 @@ class ExactBlocks(BlockCoordinate):
 
     def _rebuild(self) -> None:
         self.w[:] = 0
-        rebuild_blocks(self.task.batch, self.mass, self.alpha, self.w)
+        rebuild_blocks(self.objective.batch, self.mass, self.alpha, self.w)
 
     def _dual(self) -> float:
-        cost = self.task.batch.cost
+        cost = self.objective.batch.cost
         by_truth = np.zeros_like(cost, np.float64)
-        sum_by_truth(self.task.batch.y, self.alpha, by_truth)
+        sum_by_truth(self.objective.batch.y, self.alpha, by_truth)
         return float(np.sum(by_truth * cost)) - 0.5 * sum_of_squares(self.w)
 
     @property
     def planes(self) -> Planes:
         """The dual point as a plane store, for a later fit to start from."""
-        batch = self.task.batch
-        n, k = self.task.n, batch.n_labels
+        batch = self.objective.batch
+        n, k = self.objective.n, batch.n_labels
         labels = np.tile(np.arange(-1, k - 1, dtype=np.int32), (n, 1))
         labels += labels >= batch.y[:, None]
         labels[:, 0] = batch.y
@@ -160,22 +160,22 @@ class ExactBlocks(BlockCoordinate):
             alpha=self.alpha[rows, labels].astype(np.float64),
             c=batch.cost[batch.y[:, None], labels].astype(np.float64),
             r=np.ones((n, k)),
-            mass=self.task.mass,
+            mass=self.objective.mass,
         )
         planes.r[:, 0] = 0.0
         return planes
 
 
-def alpha_from(task, planes: Planes) -> np.ndarray:
+def alpha_from(objective, planes: Planes) -> np.ndarray:
     """Dual variables by label from a plane store."""
     n, room = planes.alpha.shape
-    alpha = np.zeros((n, task.batch.width))
+    alpha = np.zeros((n, objective.batch.width))
     live = np.arange(room) < planes.count[:, None]
     rows = np.broadcast_to(np.arange(n)[:, None], live.shape)
     np.add.at(
         alpha, (rows[live], planes.labels.reshape(n, room)[live]), planes.alpha[live]
     )
-    return alpha.astype(task.dtype)
+    return alpha.astype(objective.dtype)
 
 
 @kernel

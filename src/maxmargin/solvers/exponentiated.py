@@ -25,16 +25,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.kernel import inlined, kernel, summing
+from maxmargin.core.contract import score
+from maxmargin.core.kernel import inlined, kernel, summing
 from maxmargin.solvers.block_coordinate import BlockCoordinate, blend_into
-from maxmargin.structures.chain_gradients import add_to
-from maxmargin.structures.chain_sums import (
+from maxmargin.tags.chain_gradients import add_to
+from maxmargin.tags.chain_sums import (
     exp_transitions,
     expected_score,
     sum_labellings,
     sum_pairs,
 )
-from maxmargin.structures.contract import score
 
 CONFIDENCE = 9.0  # score of the true labels in the first theta_i
 FIRST_STEP = 0.3
@@ -56,18 +56,18 @@ class Exponentiated(BlockCoordinate):
     """Shares the choice of blocks, averages and certificates with block-coordinate."""
 
     def _start(self, planes) -> None:
-        task, batch = self.task, self.task.batch
+        objective, batch = self.objective, self.objective.batch
         shape = (len(batch.y), batch.width)
-        n = task.n
+        n = objective.n
         self.gibbs = Gibbs(
-            tokens=np.zeros(shape, task.dtype),
-            steps=np.zeros((n, batch.n_labels + 2, batch.width), task.dtype),
-            marginals=np.zeros(shape, task.dtype),
-            pairs=np.zeros((n, batch.n_labels, batch.width), task.dtype),
+            tokens=np.zeros(shape, objective.dtype),
+            steps=np.zeros((n, batch.n_labels + 2, batch.width), objective.dtype),
+            marginals=np.zeros(shape, objective.dtype),
+            pairs=np.zeros((n, batch.n_labels, batch.width), objective.dtype),
             entropy=np.zeros(n),
         )
         self.eta = np.full(n, FIRST_STEP)
-        self.sums = task.sums()
+        self.sums = objective.sums()
         start_at_truth(batch, self.gibbs, self.buffers.theta, self.sums)
         self._rebuild()
 
@@ -76,10 +76,10 @@ class Exponentiated(BlockCoordinate):
         blend_into(self.average[:0], self.w[:0], 0.0)
 
     def step(self) -> None:
-        task = self.task
+        objective = self.objective
         order = self._chosen()
         gained = self._exact(order)
-        task.oracle_calls += len(order)
+        objective.oracle_calls += len(order)
         began = time.perf_counter()
         self.passes += 1
         blend_into(self.average, self.w, self._newest_share(self.passes))
@@ -91,18 +91,18 @@ class Exponentiated(BlockCoordinate):
         pass
 
     def _exact(self, order) -> float:
-        task = self.task
+        objective = self.objective
         done, gained = 0, 0.0
         while True:
             began = time.perf_counter()
             part = order[done : done + self.chunk]
             gained += exponentiated_pass(
-                task.batch,
+                objective.batch,
                 self.gibbs,
                 self.buffers.theta,
                 self.sums,
                 part,
-                task.mass,
+                objective.mass,
                 self.eta,
                 self.w,
                 self.gaps,
@@ -113,11 +113,11 @@ class Exponentiated(BlockCoordinate):
             self._pace(time.perf_counter() - began, len(part))
 
     def _rebuild(self) -> None:
-        task = self.task
-        rebuild_from_marginals(task.batch, self.gibbs, task.mass, self.w)
+        objective = self.objective
+        rebuild_from_marginals(objective.batch, self.gibbs, objective.mass, self.w)
 
     def _dual(self) -> float:
-        return float(self.task.mass @ self.gibbs.entropy) - 0.5 * self._squared()
+        return float(self.objective.mass @ self.gibbs.entropy) - 0.5 * self._squared()
 
 
 @kernel

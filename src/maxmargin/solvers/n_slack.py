@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from maxmargin.kernel import run
+from maxmargin.core.kernel import run
 from maxmargin.solvers.block_coordinate import BlockCoordinate
 from maxmargin.solvers.planes import cached_pass, store_planes, with_room
 
@@ -29,35 +29,35 @@ class NSlack(BlockCoordinate):
         outputs = np.zeros(0, np.int32)
         run(
             store_planes,
-            self.task.batch,
-            self.task.form,
+            self.objective.batch,
+            self.objective.form,
             self.planes,
             outputs,
             nothing,
         )
 
     def step(self) -> None:
-        task = self.task
-        sweep = task.sweep(self.w)
+        objective = self.objective
+        sweep = objective.sweep(self.w)
         began = time.perf_counter()
         self.hinges = sweep.hinges
         self._store(sweep)
-        if task.hard:
+        if objective.hard:
             wanted = INNER * max(float(sweep.hinges.sum()), 1e-9)
         else:
             squared = self._squared()
-            primal = task.primal_from_hinges(squared, sweep.hinges)
+            primal = objective.primal_from_hinges(squared, sweep.hinges)
             wanted = INNER * max(primal - self.dual, 1e-12 * abs(primal))
-        everything = np.arange(task.n)
-        gaps = np.zeros(task.n)
+        everything = np.arange(objective.n)
+        gaps = np.zeros(objective.n)
         for _ in range(MAX_PASSES):
             run(
                 cached_pass,
-                task.batch,
-                task.form,
+                objective.batch,
+                objective.form,
                 self.planes,
                 self.buffers,
-                task.rng.permutation(everything),
+                objective.rng.permutation(everything),
                 self.w,
                 gaps,
             )
@@ -66,7 +66,7 @@ class NSlack(BlockCoordinate):
         self.passes += 1
         self.dual = self._dual()
         self.average[:] = self.w
-        self.estimate = task.primal_from_hinges(self._squared(), self.hinges)
+        self.estimate = objective.primal_from_hinges(self._squared(), self.hinges)
         self._forget()
         self.update_seconds += time.perf_counter() - began
 
@@ -81,8 +81,8 @@ class NSlack(BlockCoordinate):
         while True:
             crowded = run(
                 store_planes,
-                self.task.batch,
-                self.task.form,
+                self.objective.batch,
+                self.objective.form,
                 self.planes,
                 sweep.outputs,
                 chosen,
@@ -90,4 +90,4 @@ class NSlack(BlockCoordinate):
             if not crowded:
                 return
             room = self.planes.alpha.shape[1]
-            self.planes = with_room(self.task.batch, self.planes, 2 * room)
+            self.planes = with_room(self.objective.batch, self.planes, 2 * room)

@@ -20,15 +20,15 @@ import time
 
 import numpy as np
 
-from maxmargin.kernel import kernel, run
+from maxmargin.core.contract import difference, loss, score_planes
+from maxmargin.core.kernel import kernel, run
+from maxmargin.core.rescale import offset_and_scale
 from maxmargin.solvers.planes import (
     make_planes,
     plane_values,
     store_planes,
     with_room,
 )
-from maxmargin.structures.contract import difference, loss, score_planes
-from maxmargin.structures.rescale import offset_and_scale
 
 IDLE_ROUNDS = 50
 CACHE_ROOM = 8
@@ -39,16 +39,18 @@ DEEP_ENOUGH = 0.5
 class OneSlack:
     """See the module."""
 
-    def __init__(self, task, planes=None):
-        if task.hard:
+    def __init__(self, objective, planes=None):
+        if objective.hard:
             raise ValueError(
                 'solver="one-slack" cannot take C=inf (one slack for all examples does '
                 'not separate each of them); use "block-coordinate" or "n-slack".'
             )
-        self.task = task
-        self.buffers = task.buffers()
-        self.w = task.weights()
-        self.planes = make_planes(task.batch, task.form, task.mass, CACHE_ROOM)
+        self.objective = objective
+        self.buffers = objective.buffers()
+        self.w = objective.weights()
+        self.planes = make_planes(
+            objective.batch, objective.form, objective.mass, CACHE_ROOM
+        )
         # Cuts as (index, values): most features never take part. R >= 0 is the first.
         self.cuts = [(np.zeros(0, np.int32), np.zeros(0))]
         self.offsets = np.zeros(1)
@@ -63,17 +65,28 @@ class OneSlack:
             self._take(planes)
 
     def prepare(self) -> None:
-        task = self.task
-        outputs, zeros = task.batch.y.copy(), np.zeros(task.n)
+        objective = self.objective
+        outputs, zeros = objective.batch.y.copy(), np.zeros(objective.n)
         nothing = np.zeros(0, np.int64)
-        run(store_planes, task.batch, task.form, self.planes, outputs, nothing)
-        g = np.zeros(task.n_weights)
-        run(add_cut, task.batch, task.form, self.buffers, outputs, zeros, zeros, g)
+        run(
+            store_planes, objective.batch, objective.form, self.planes, outputs, nothing
+        )
+        g = np.zeros(objective.n_weights)
+        run(
+            add_cut,
+            objective.batch,
+            objective.form,
+            self.buffers,
+            outputs,
+            zeros,
+            zeros,
+            g,
+        )
         ascend_simplex(self.gram, self.offsets, self.alpha, 1.0, 1)
 
     def step(self) -> None:
         """One call of the oracle for all examples, then cuts from the cache."""
-        sweep = self.task.sweep(self.w)
+        sweep = self.objective.sweep(self.w)
         began = time.perf_counter()
         self.estimate = self._add_cut(sweep.outputs, sweep.hinges)
         self._store(sweep)
@@ -81,12 +94,12 @@ class OneSlack:
         self.gap = max(self.estimate - self.dual, 0.0)
         for _ in range(MAX_CACHED_ROUNDS):
             before = self.dual
-            outputs = self.task.batch.y.copy()
-            hinges = np.zeros(self.task.n)
+            outputs = self.objective.batch.y.copy()
+            hinges = np.zeros(self.objective.n)
             run(
                 best_stored,
-                self.task.batch,
-                self.task.form,
+                self.objective.batch,
+                self.objective.form,
                 self.planes,
                 self.buffers,
                 self.w,
@@ -97,7 +110,7 @@ class OneSlack:
             self._solve()
             if self.dual - before < DEEP_ENOUGH * 0.1 * self.gap:
                 break
-        forget = getattr(self.task.batch, "forget", None)
+        forget = getattr(self.objective.batch, "forget", None)
         if forget is not None:
             forget(self.planes)
         self.update_seconds += time.perf_counter() - began
@@ -110,26 +123,35 @@ class OneSlack:
 
     def _store(self, sweep) -> None:
         chosen = np.flatnonzero(sweep.hinges > 0)
-        task = self.task
-        run(store_planes, task.batch, task.form, self.planes, sweep.outputs, chosen)
+        objective = self.objective
+        run(
+            store_planes,
+            objective.batch,
+            objective.form,
+            self.planes,
+            sweep.outputs,
+            chosen,
+        )
 
     def _take(self, planes) -> None:
         """Start from the planes of an earlier fit: they are valid for every C."""
         room = max(CACHE_ROOM, planes.alpha.shape[1])
-        self.planes = with_room(self.task.batch, planes, room)
+        self.planes = with_room(self.objective.batch, planes, room)
         self.planes.alpha[:] = 0.0
 
     def _add_cut(self, outputs, hinges) -> float:
         """Add the cut of these outputs; returns the primal it touches at w."""
-        task = self.task
-        g = np.zeros(task.n_weights)
+        objective = self.objective
+        g = np.zeros(objective.n_weights)
         # phi is linearised at the hinge: phi(h) >= phi(H) + phi'(H) (h - H)
-        slope = task.mass * (hinges if task.form.quadratic else 1.0)
-        c = np.zeros(task.n)
-        run(add_cut, task.batch, task.form, self.buffers, outputs, slope, c, g)
+        slope = objective.mass * (hinges if objective.form.quadratic else 1.0)
+        c = np.zeros(objective.n)
+        run(
+            add_cut, objective.batch, objective.form, self.buffers, outputs, slope, c, g
+        )
         offset = float(slope @ c)
-        if task.form.quadratic:
-            offset -= float(0.5 * task.mass @ hinges**2)
+        if objective.form.quadratic:
+            offset -= float(0.5 * objective.mass @ hinges**2)
         products = np.array([values @ g[index] for index, values in self.cuts])
         t = len(self.cuts)
         gram = np.zeros((t + 1, t + 1))
@@ -142,7 +164,7 @@ class OneSlack:
         self.offsets = np.append(self.offsets, offset)
         self.alpha = np.append(self.alpha, 0.0)
         self.idle = np.append(self.idle, 0)
-        return task.primal_from_hinges(float(self.w @ self.w), hinges)
+        return objective.primal_from_hinges(float(self.w @ self.w), hinges)
 
     def _solve(self) -> None:
         """Ascend over the cuts far below the outer gap; drop cuts long idle."""
@@ -157,11 +179,11 @@ class OneSlack:
             self.gram = np.ascontiguousarray(self.gram[np.ix_(keep, keep)])
             self.offsets, self.alpha = self.offsets[keep], self.alpha[keep]
             self.idle = self.idle[keep]
-        w = np.zeros(self.task.n_weights)
+        w = np.zeros(self.objective.n_weights)
         for a, (index, values) in zip(self.alpha, self.cuts, strict=True):
             if a > 0:
                 w[index] += a * values
-        self.w = w.astype(self.task.dtype)
+        self.w = w.astype(self.objective.dtype)
         # the value at the alpha found, whatever its precision: a true lower bound
         value = self.alpha @ self.offsets - 0.5 * self.alpha @ self.gram @ self.alpha
         self.dual = max(self.dual, float(value))

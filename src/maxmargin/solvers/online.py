@@ -10,10 +10,7 @@ import math
 
 import numpy as np
 
-from maxmargin.kernel import kernel, run
-from maxmargin.solvers.planes import add_listed, squared_norm
-from maxmargin.solvers.search import most_violated
-from maxmargin.structures.contract import (
+from maxmargin.core.contract import (
     argmax,
     difference,
     loss,
@@ -21,7 +18,10 @@ from maxmargin.structures.contract import (
     rescale_scores,
     score,
 )
-from maxmargin.structures.rescale import offset_and_scale
+from maxmargin.core.kernel import kernel, run
+from maxmargin.core.oracle import most_violated
+from maxmargin.core.rescale import offset_and_scale
+from maxmargin.solvers.planes import add_listed, squared_norm
 
 
 class _Online:
@@ -31,15 +31,17 @@ class _Online:
     estimate = math.inf
     update_seconds = 0.0
 
-    def __init__(self, task, planes=None):
-        if task.hard:
+    def __init__(self, objective, planes=None):
+        if objective.hard:
             raise ValueError(
                 "C=inf needs an exact solver: block-coordinate or n-slack."
             )
-        self.task = task
-        self.buffers = task.buffers()
-        self.w = task.weights()
-        self.lagged = task.weights()  # sum of T(k - 1) * update k, for lazy averages
+        self.objective = objective
+        self.buffers = objective.buffers()
+        self.w = objective.weights()
+        self.lagged = (
+            objective.weights()
+        )  # sum of T(k - 1) * update k, for lazy averages
         self.steps = 0
 
     def prepare(self) -> None:
@@ -49,7 +51,7 @@ class _Online:
         pass
 
     def _order(self):
-        return self.task.rng.permutation(self.task.n)
+        return self.objective.rng.permutation(self.objective.n)
 
 
 class Perceptron(_Online):
@@ -60,15 +62,15 @@ class Perceptron(_Online):
     def step(self) -> None:
         order = self._order()
         self.steps += self._pass(order)
-        self.task.oracle_calls += len(order)
+        self.objective.oracle_calls += len(order)
 
     def _pass(self, order) -> int:
         return run(
             perceptron_pass,
-            self.task.batch,
+            self.objective.batch,
             self.buffers,
             order,
-            self.task.mass,
+            self.objective.mass,
             self.w,
             self.lagged,
             self.steps,
@@ -96,26 +98,26 @@ class Subgradient(_Online):
     Works on w = scale * v, so that shrinking w costs nothing.
     """
 
-    def __init__(self, task, planes=None):
-        super().__init__(task)
-        self.average = task.weights()
+    def __init__(self, objective, planes=None):
+        super().__init__(objective)
+        self.average = objective.weights()
         self.passes = 0
 
     def step(self) -> None:
         order = self._order()
         self.steps = self._pass(order)
-        self.task.oracle_calls += len(order)
+        self.objective.oracle_calls += len(order)
         self.passes += 1
         self.average += (self.w - self.average) * (2.0 / (self.passes + 1))
 
     def _pass(self, order) -> int:
         return run(
             subgradient_pass,
-            self.task.batch,
-            self.task.form,
+            self.objective.batch,
+            self.objective.form,
             self.buffers,
             order,
-            self.task.mass,
+            self.objective.mass,
             self.w,
             self.steps,
         )

@@ -28,9 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.kernel import inlined, kernel
-from maxmargin.solvers.search import most_violated
-from maxmargin.structures.contract import (
+from maxmargin.core.contract import (
     difference,
     loss,
     margin,
@@ -38,7 +36,9 @@ from maxmargin.structures.contract import (
     score_planes,
     shift,
 )
-from maxmargin.structures.rescale import offset_and_scale
+from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.oracle import most_violated
+from maxmargin.core.rescale import offset_and_scale
 
 MAX_INNER = 20  # steps per visit where theta can be updated in place
 SOLVED = 0.02  # ... or until this share of the block's gap is left

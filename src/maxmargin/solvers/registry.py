@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from maxmargin.solvers.block_coordinate import BlockCoordinate
-from maxmargin.solvers.boosting import Boosting
 from maxmargin.solvers.exact_blocks import ExactBlocks
 from maxmargin.solvers.exponentiated import Exponentiated
 from maxmargin.solvers.n_slack import NSlack
 from maxmargin.solvers.one_slack import OneSlack
 from maxmargin.solvers.online import PassiveAggressive, Perceptron, Subgradient
-from maxmargin.solvers.per_output import PerOutput
 from maxmargin.solvers.smooth import LBFGS
+from maxmargin.tags.boosting import Boosting
+from maxmargin.tags.per_output import PerOutput
 
 _SOLVERS = {
     "block-coordinate": BlockCoordinate,
@@ -26,10 +26,10 @@ _SOLVERS = {
 }
 
 
-def make(name: str, task, planes=None):
-    """The solver called ``name`` on this task, continuing from ``planes`` if given."""
+def make(name: str, objective, planes=None):
+    """The solver called ``name`` on this objective, continuing from ``planes`` if given."""
     if name == "auto":
         name = "block-coordinate"
-    if name == "block-coordinate" and ExactBlocks.applies(task):
-        return ExactBlocks(task, planes)
-    return _SOLVERS[name](task, planes)
+    if name == "block-coordinate" and ExactBlocks.applies(objective):
+        return ExactBlocks(objective, planes)
+    return _SOLVERS[name](objective, planes)

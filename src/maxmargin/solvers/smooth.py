@@ -2,7 +2,7 @@
 
     1/2 |w|^2 + l1 |w|_1 + sum_i C_i loss_i(w)
 
-(losses in ``structures/chain_gradients.py``). The objective is 1-strongly convex when the
+(losses in ``tags/chain_gradients.py``). The objective is 1-strongly convex when the
 loss is convex (log, exponential), so that any subgradient g at w proves
 
     optimum >= objective(w) - 1/2 |g|^2
@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from maxmargin.core.objective import Sweep
 from maxmargin.engine.threads import over_ranges
-from maxmargin.solvers.log_task import LogTask
+from maxmargin.solvers.log_objective import LogObjective
 from maxmargin.solvers.planes import sum_of_squares
-from maxmargin.solvers.task import Sweep
-from maxmargin.structures.chain_gradients import (
+from maxmargin.tags.chain_gradients import (
     EXPONENTIAL,
     LOG,
     MARGINAL,
@@ -37,8 +37,8 @@ WARM_UP = 30  # iterations on the log-loss before the exponential one
 FLAT = 1e-3  # |g| / |w| at which a fit without a dual bound ends, times tol
 
 
-class SmoothTask(LogTask):
-    """A task that knows the gradient of its objective."""
+class SmoothObjective(LogObjective):
+    """An objective that knows the gradient of its objective."""
 
     scalable = False
 
@@ -104,9 +104,9 @@ class LBFGS:
 
     update_seconds = 0.0
 
-    def __init__(self, task: SmoothTask, planes=None):
-        self.task = task
-        self.w = task.weights()
+    def __init__(self, objective: SmoothObjective, planes=None):
+        self.objective = objective
+        self.w = objective.weights()
         self.dual = 0.0
         self.estimate = np.inf
         self.stationary = False
@@ -125,22 +125,22 @@ class LBFGS:
         pass
 
     def _warm_up(self) -> None:
-        task = self.task
-        task.kind = LOG
+        objective = self.objective
+        objective.kind = LOG
         for _ in range(WARM_UP):
             self.step()
-        task.kind = task.last_kind
+        objective.kind = objective.last_kind
         self.gradient, self.steps, self.changes = None, [], []
         self.dual, self.stationary = 0.0, False
 
     def step(self) -> None:
-        task = self.task
-        if self.gradient is None and task.kind == EXPONENTIAL and not self.warm:
+        objective = self.objective
+        if self.gradient is None and objective.kind == EXPONENTIAL and not self.warm:
             self.warm = True
             self._warm_up()
         if self.gradient is None:
-            self.smooth, self.gradient = task.value_and_gradient(self.w)
-            self.estimate = self.smooth + task.l1 * norm1(self.w)
+            self.smooth, self.gradient = objective.value_and_gradient(self.w)
+            self.estimate = self.smooth + objective.l1 * norm1(self.w)
         slope = self._pseudo_gradient(self.w, self.gradient)
         direction = self._direction(slope)
         orthant = np.where(self.w != 0, np.sign(self.w), -np.sign(slope))
@@ -153,33 +153,33 @@ class LBFGS:
             rate = 1.0 / max(np.sqrt(_dot(slope, slope)), 1.0)
         for _ in range(30):
             w = self.w + self.w.dtype.type(rate) * direction
-            if task.l1 > 0:
+            if objective.l1 > 0:
                 w[np.sign(w) != orthant] = 0
-            smooth, gradient = task.value_and_gradient(w)
-            objective = smooth + task.l1 * norm1(w)
+            smooth, gradient = objective.value_and_gradient(w)
+            value = smooth + objective.l1 * norm1(w)
             moved = w - self.w
-            if objective <= self.estimate + SLOPE * _dot(slope, moved):
+            if value <= self.estimate + SLOPE * _dot(slope, moved):
                 break
             rate *= 0.5
         else:
             self.stationary = True
             return
         self._remember(moved, gradient - self.gradient)
-        gain = self.estimate - objective
+        gain = self.estimate - value
         self.w, self.smooth, self.gradient = w, smooth, gradient
-        self.estimate = objective
+        self.estimate = value
         slope = self._pseudo_gradient(w, gradient)
         squared = _dot(slope, slope)
-        if task.convex:
-            self.dual = max(self.dual, objective - 0.5 * squared)
+        if objective.convex:
+            self.dual = max(self.dual, value - 0.5 * squared)
         size = max(_dot(w, w), 1e-30)
-        self.stationary = not task.convex and (
-            squared <= FLAT**2 * size or gain <= 1e-7 * abs(objective)
+        self.stationary = not objective.convex and (
+            squared <= FLAT**2 * size or gain <= 1e-7 * abs(value)
         )
 
     def _pseudo_gradient(self, w, gradient):
         """The subgradient of smallest norm."""
-        l1 = self.task.l1
+        l1 = self.objective.l1
         if l1 == 0:
             return gradient
         toward = np.sign(gradient) * np.maximum(np.abs(gradient) - l1, 0)
@@ -202,7 +202,7 @@ class LBFGS:
             b = _dot(d, q) / _dot(s, d)
             q += q.dtype.type(a - b) * s
         q = -q
-        if self.task.l1 > 0:
+        if self.objective.l1 > 0:
             q[q * slope >= 0] = 0  # only downhill in every coordinate
         return q
 

@@ -23,10 +23,10 @@ import hashlib
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.kernel import run
+from maxmargin.classes.structure import MulticlassBatch
+from maxmargin.core.kernel import run
 from maxmargin.solvers.planes import copy_labels, dual_value, rebuild, sum_of_squares
-from maxmargin.structures.chain import ChainBatch
-from maxmargin.structures.multiclass import MulticlassBatch
+from maxmargin.tags.chain import ChainBatch
 
 # The fields that say which labellings an example has.
 OUTPUT_FIELDS = {
@@ -46,9 +46,9 @@ class DualState:
             # by value: the batch forgets outputs when it is used for another fit
             self.outputs = batch.outputs_of(planes)
 
-    def planes_for(self, task):
-        """A feasible dual point for the new task, or None if the data do not fit."""
-        batch = task.batch
+    def planes_for(self, objective):
+        """A feasible dual point for the new objective, or None if the data do not fit."""
+        batch = objective.batch
         if self.key != _key(batch):
             return None
         python = self.key is None
@@ -63,7 +63,7 @@ class DualState:
             alpha=old.alpha.copy(),
             c=old.c.copy(),
             r=old.r.copy(),
-            mass=task.mass,
+            mass=objective.mass,
         )
         if python:
             for i, pair in enumerate(zip(self.X, self.Y, strict=True)):
@@ -73,29 +73,31 @@ class DualState:
             batch.adopt(planes, self.outputs)
         else:
             copy_labels(batch.start, batch.y, 1, planes.labels, planes.alpha.shape[1])
-        finite = np.isfinite(old.mass) & np.isfinite(task.mass) & (old.mass > 0)
-        ratio = np.where(finite, task.mass / np.where(finite, old.mass, 1.0), 1.0)
-        ratio[task.mass == 0] = 0.0
+        finite = np.isfinite(old.mass) & np.isfinite(objective.mass) & (old.mass > 0)
+        ratio = np.where(finite, objective.mass / np.where(finite, old.mass, 1.0), 1.0)
+        ratio[objective.mass == 0] = 0.0
         planes.alpha[:, 1:] *= ratio[:, None]
-        if not task.form.quadratic:
+        if not objective.form.quadratic:
             # masses of a problem without a bound may exceed the new one
             used = planes.alpha[:, 1:].sum(axis=1)
-            fits = np.minimum(1.0, task.mass / np.where(used > 0, used, 1.0))
-            planes.alpha[:, 1:] *= np.where(np.isfinite(task.mass), fits, 1.0)[:, None]
-        w = task.weights()
-        run(rebuild, batch, task.form, planes, task.buffers(), w)
+            fits = np.minimum(1.0, objective.mass / np.where(used > 0, used, 1.0))
+            planes.alpha[:, 1:] *= np.where(np.isfinite(objective.mass), fits, 1.0)[
+                :, None
+            ]
+        w = objective.weights()
+        run(rebuild, batch, objective.form, planes, objective.buffers(), w)
         # the best multiple t <= 1 of this point: max_t t l - t^2 q
         squared = sum_of_squares(w)
-        value = dual_value(planes, task.form, squared)
+        value = dual_value(planes, objective.form, squared)
         linear = float(np.einsum("ij,ij->", planes.alpha[:, 1:], planes.c[:, 1:]))
         curvature = 2.0 * (linear - value)
         t = min(1.0, linear / curvature) if curvature > 0 else 1.0
         planes.alpha[:, 1:] *= t
-        if task.form.quadratic:
+        if objective.form.quadratic:
             planes.alpha[:, 0] = np.inf
         else:
             used = planes.alpha[:, 1:].sum(axis=1)
-            planes.alpha[:, 0] = np.maximum(task.mass - used, 0.0)
+            planes.alpha[:, 0] = np.maximum(objective.mass - used, 0.0)
         return planes
 
 

@@ -1,5 +1,22 @@
-"""Constituency trees: objects, brackets, drawings, binarisation."""
+"""Constituency trees: objects, treebanks, grammars, parsers."""
 
-from maxmargin.trees.tree import Tree, parsed
+from maxmargin.families import Family, lazily
 
-__all__ = ["Tree", "parsed"]
+FAMILY = Family(
+    __name__,
+    public={
+        "Grammar": "grammar.grammar",
+        "GrammarParser": "parser",
+        "PCFGParser": "pcfg",
+        "Tree": "tree",
+    },
+    models=("GrammarParser.v1", "PCFGParser.v1"),
+    commands={"parse": "command"},
+    files={
+        "iter_trees": "treebank",
+        "read_trees": "treebank",
+        "write_trees": "treebank",
+    },
+    plots={"plot_tree": "plots", "plot_tree_errors": "plots"},
+)
+__getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

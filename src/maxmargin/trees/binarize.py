@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from maxmargin.trees import Tree, parsed
+from maxmargin.trees.tree import Tree, parsed
 
 DIRECTIONS = ("right", "left")
 _SPECIAL = re.compile(r"([\\|^;])")

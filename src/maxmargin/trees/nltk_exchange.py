@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.grammar import Grammar
-from maxmargin.trees import Tree
+from maxmargin.trees.grammar import Grammar
+from maxmargin.trees.tree import Tree
 
 START = "<start>"  # above several roots, where a grammar must have one start symbol
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from maxmargin.trees import Tree
+    from maxmargin.trees.tree import Tree
 
 # down, across, first child, last child, node above, child below, both
 BOX = "│─┌┐┴┬┼"

@@ -1,0 +1,37 @@
+"""Alignments of two sequences, and finding a sequence's relatives by them."""
+
+from maxmargin.families import Family, lazily
+
+FAMILY = Family(
+    __name__,
+    public={"HomologFinder": "homologs.estimator", "SequenceAligner": "aligner"},
+    models=("HomologFinder.v1", "SequenceAligner.v1"),
+    commands={"align": "command"},
+    files={
+        "MultipleAlignment": "files.pairs",
+        "PairAlignment": "files.pairs",
+        "gapped": "files.pairs",
+        "pairs_of": "files.pairs",
+        "read_fasta": "files.fasta",
+        "read_fasta_alignment": "files.fasta",
+        "read_fasta_pairs": "files.fasta",
+        "read_pair_table": "files.pair_table",
+        "read_stockholm": "files.stockholm",
+        "read_stockholm_pairs": "files.stockholm",
+        "ungapped": "files.pairs",
+        "write_fasta": "files.fasta",
+        "write_pair_table": "files.pair_table",
+        "write_stockholm": "files.stockholm",
+    },
+    plots={
+        "biopython_aligner": "export",
+        "biopython_matrix": "export",
+        "parasail_matrix": "export",
+        "plot_alignment": "plots",
+        "plot_alignment_path": "plots",
+        "plot_substitutions": "plots",
+        "read_matrix": "export",
+        "write_matrix": "export",
+    },
+)
+__getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

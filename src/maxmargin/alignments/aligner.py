@@ -1,0 +1,335 @@
+"""SequenceAligner: learn to align pairs of sequences from examples of good alignments."""
+
+from __future__ import annotations
+
+import math
+import numbers
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.alignments.batch import align_batch, norms, right_pairs
+from maxmargin.alignments.features.encoder import learn_tracks, length_of
+from maxmargin.alignments.features.models import AlignmentModel
+from maxmargin.alignments.features.settings import (
+    check_alphabet,
+    make_model,
+    model_from_state,
+    model_state,
+)
+from maxmargin.alignments.input import (
+    check_alignments,
+    check_loss_and_ends,
+    check_sequences,
+    matched_pairs,
+)
+from maxmargin.core.estimator import (
+    Encoded,
+    MaxMarginEstimator,
+    check_weights,
+    restore_shared,
+    shared_state,
+)
+
+
+class SequenceAligner(MaxMarginEstimator):
+    """Pairwise alignment with learnt substitution and gap scores.
+
+    An alignment matches positions i of a target s with positions j of a template t, both
+    increasing. Its score is a sum over matched pairs and unmatched runs, and
+
+        1/2 |w|^2 + C sum_i weight_i max_y [loss(y_i, y) - w.(Psi(x_i, y_i) - Psi(x_i, y))]
+
+    is minimised, after Yu, Joachims, Elber & Pillardy (2008).
+
+    Parameters
+    ----------
+    model : str or list of str, default "simple"
+        What a matched pair is scored by: "simple" (with letters alone: a substitution
+        matrix), "anova2", "tensor", "sum", "window", "profile", or a list of terms such
+        as ``["residue/residue", "ss[5]/ss[5]"]``; see
+        :mod:`maxmargin.alignments.features.models`.
+    gaps : "affine", "linear" or "position", default "affine"
+        A run of k unmatched positions scores ``open + k * extend``; "linear" has no open;
+        with "position", open also depends on the symbols where the run begins and on
+        those on both sides of where it stands in the other sequence.
+    scope : "global" or "local", default "global"
+        "local": unmatched positions before the first match and after the last are free.
+    free_ends : None, "target" or "template", default None
+        With a global scope: the unmatched ends of this sequence are free.
+    loss : "q", "q4", "hamming" or "q" with another shift, default "q"
+        "q" is one minus the share of reference pairs that are found; with "q4" a pair
+        (i, j) counts if the reference has (u, j) with ``|i - u| <= 4``; "hamming" counts
+        wrong and missed pairs.
+    alphabet : None, str, list of str or dict, default None
+        The symbols of each track; learnt from X if None. A dict has a value per track,
+        and a value can be a dict ``{"target": ..., "template": ...}``.
+    groups : dict or None, default None
+        Groups of symbols per track, as windows see them, such as
+        ``{"residue": ["AGPST", "C", ...]}``. By default amino acids are in seven groups.
+    unknown : None, str or dict, default None
+        The symbol (per track) that stands for symbols outside the alphabet and for a
+        track that a sequence does not have. Without it both are errors.
+    symmetric : bool, default False
+        (a, b) and (b, a) have one weight, and gaps score the same in s and t.
+    normalize : bool, default True
+        Divide the features of a pair by ``len(s) + len(t)``.
+    C : float, default 100.0
+        Features are divided by lengths, so values from 10 to 1000 are usual.
+    rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
+    verbose, callbacks
+        As in :class:`maxmargin.StructuralSVM`.
+
+    Attributes
+    ----------
+    model_ : AlignmentModel
+        Terms, alphabets and places of weights.
+    coef_ : ndarray
+        All weights.
+    n_features_ : int
+        Weights of matched pairs; ``coef_`` has those of gaps too.
+    alphabet_ : tuple of str
+        Symbols of the first track (of both sides, where they differ).
+    substitution_matrix_ : ndarray of shape (letters, letters)
+        If single letters against letters are all that counts.
+    gap_open_, gap_extend_ : float
+        If they do not depend on the position.
+    certificate_, history_, n_iter_, converged_
+        As in :class:`maxmargin.StructuralSVM`.
+
+    Examples
+    --------
+    >>> from maxmargin import SequenceAligner
+    >>> X = [("HEAGAWGHEE", "PAWHEAE"), ("GATTACA", "GCATGCA")]
+    >>> y = [("HEAGAWGHE-E", "--P-AW-HEAE"), ("G-ATTACA", "GCA-TGCA")]
+    >>> model = SequenceAligner(C=10).fit(X, y)
+    >>> model.predict(X)[0][:3]
+    [(2, 0), (4, 1), (5, 2)]
+    """
+
+    _model_name = "SequenceAligner.v1"
+
+    def __init__(
+        self,
+        model="simple",
+        gaps="affine",
+        scope="global",
+        free_ends=None,
+        loss="q",
+        alphabet=None,
+        groups=None,
+        unknown=None,
+        symmetric=False,
+        normalize=True,
+        C=100.0,
+        rescaling="margin",
+        penalty="linear",
+        solver="auto",
+        tol=0.01,
+        max_iter=None,
+        max_time=None,
+        warm_start=False,
+        n_jobs=1,
+        random_state=None,
+        verbose=0,
+        callbacks=None,
+    ):
+        self.model = model
+        self.gaps = gaps
+        self.scope = scope
+        self.free_ends = free_ends
+        self.loss = loss
+        self.alphabet = alphabet
+        self.groups = groups
+        self.unknown = unknown
+        self.symmetric = symmetric
+        self.normalize = normalize
+        self.C = C
+        self.rescaling = rescaling
+        self.penalty = penalty
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    # prediction ------------------------------------------------------------------------
+
+    def predict(self, X) -> list[list[tuple[int, int]]]:
+        """The best alignment of every pair (s, t): its matched pairs (i, j)."""
+        batch = self._batch(X)
+        from maxmargin.core.decode import decode
+
+        labels = decode(batch, self.coef_, self._threads())
+        cut = batch.start
+        return [matched_pairs(labels[cut[i] : cut[i + 1]]) for i in range(len(cut) - 1)]
+
+    def decision_function(self, X, y=None) -> np.ndarray:
+        """Scores of the best alignments, or of those given as y."""
+        batch = self._batch(X, y)
+        from maxmargin.alignments.sums import values
+        from maxmargin.core.decode import decode
+
+        labels = batch.y
+        if y is None:
+            labels = decode(batch, self.coef_, self._threads())
+        return values(batch, self.coef_, labels, self._threads())
+
+    def predict_k_best(self, X, k: int) -> list[list[tuple[list, float]]]:
+        """The k best alignments of every pair with their scores, best first."""
+        if not isinstance(k, (int, np.integer)) or k < 1:
+            raise ValueError(f"k={k!r} is not possible: give a whole number >= 1.")
+        batch = self._batch(X)
+        from maxmargin.alignments.k_best import k_best
+
+        labels, scores = k_best(batch, self.coef_, int(k), self._threads())
+        cut = batch.start
+        return [
+            [
+                (matched_pairs(row[cut[i] : cut[i + 1]]), float(found[i]))
+                for row, found in zip(labels, scores, strict=True)
+                if found[i] > -np.inf
+            ]
+            for i in range(len(cut) - 1)
+        ]
+
+    def predict_marginals(self, X, sharpness: float = 1.0) -> list[np.ndarray]:
+        """Probabilities of all pairs (i, j), an array (len(s), len(t)) for every sample.
+
+        Alignments y have probabilities proportional to exp(sharpness * score), with
+        features that are not divided by ``len(s) + len(t)``. Training does not fit
+        probabilities: they say which pairs compete, not how often they are right.
+        """
+        if not isinstance(sharpness, numbers.Real) or not 0 < sharpness < math.inf:
+            raise ValueError(
+                f"sharpness={sharpness!r} is not possible: it must be a positive number."
+            )
+        batch = self._batch(X)
+        from maxmargin.alignments.sums import match_marginals
+
+        batch = batch._replace(norm=np.full(len(batch.norm), float(sharpness)))
+        return match_marginals(batch, self.coef_, self._threads())
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """Mean Q: the share of the reference pairs that are found, averaged over samples.
+
+        Where a sample of y has a core, only its pairs count. Samples without any are
+        left out.
+        """
+        batch = self._batch(X, y)
+        from maxmargin.core.decode import decode
+
+        weights = check_weights(sample_weight, len(batch.start) - 1)
+        labels = decode(batch, self.coef_, self._threads())
+        right = right_pairs(batch, labels)
+        some = (batch.counted > 0) & (weights > 0)
+        if not some.any():
+            raise ValueError("y has no matched pairs that count: there is no score.")
+        shares = right[some] / batch.counted[some]
+        return float(np.average(shares, weights=weights[some]))
+
+    # weights by name -------------------------------------------------------------------
+
+    def term_weights(self, name: str) -> np.ndarray:
+        """The weights of one term, as a table (symbols of s, symbols of t)."""
+        check_is_fitted(self, "coef_")
+        if name not in self.model_.names:
+            raise ValueError(
+                f"the model has no term {name!r}; it has {', '.join(self.model_.names)}."
+            )
+        term = self.model_.terms[self.model_.names.index(name)]
+        a = np.arange(self.model_.size(term.left, 0))[:, None]
+        b = np.arange(self.model_.size(term.right, 1))[None, :]
+        place = term.offset + a * term.stride_s + b * term.stride_t
+        if term.tied:
+            high, low = np.maximum(a, b), np.minimum(a, b)
+            place = term.offset + high * (high + 1) // 2 + low
+        return self.coef_[place]
+
+    # training --------------------------------------------------------------------------
+
+    def _encode(self, X, y, sample_weight) -> Encoded:
+        shift, free = check_loss_and_ends(self.loss, self.scope, self.free_ends)
+        if X is None or y is None:
+            raise ValueError("both X and y are needed: one alignment per pair.")
+        targets, templates = check_sequences(X)
+        if not targets:
+            raise ValueError("X is empty: at least one pair of sequences is needed.")
+        labels, counts = check_alignments(y, targets, templates)
+        weights = check_weights(sample_weight, len(targets))
+        model = self._make_model(targets, templates)
+        norm = norms(targets, templates, self.normalize)
+        dtype = self._working_dtype(norm.astype(np.float32), weights)
+        if model.dense:  # vectors may hold any numbers
+            dtype = np.float64
+        batch = align_batch(
+            model, targets, templates, labels, counts, norm, shift, free, dtype
+        )
+        return Encoded(batch, model.n_weights, dtype, weights, {"model_": model})
+
+    def _make_model(self, targets, templates) -> AlignmentModel:
+        found, dense = learn_tracks(targets + templates, self.unknown)
+        alphabet = found if self.alphabet is None else self.alphabet
+        known = check_alphabet(alphabet)
+        return make_model(
+            model=self.model,
+            alphabet=alphabet,
+            groups=self.groups,
+            unknown=self.unknown,
+            gaps=self.gaps,
+            symmetric=self.symmetric,
+            dense={name: size for name, size in dense.items() if name not in known},
+        )
+
+    def _install(self, encoded: Encoded, w) -> None:
+        self.coef_ = w.astype(np.float64)
+        self._name_weights(encoded.attributes["model_"])
+
+    def _name_weights(self, model: AlignmentModel) -> None:
+        self.model_ = model
+        self.n_features_ = model.n_features
+        first = model.tracks[0]
+        both = model.alphabets[first]
+        self.alphabet_ = tuple(dict.fromkeys(both[0] + both[1]))
+        for name in ("substitution_matrix_", "gap_open_", "gap_extend_"):
+            self.__dict__.pop(name, None)
+        if model.names == (f"{first}/{first}",) and both[0] == both[1]:
+            self.substitution_matrix_ = self.term_weights(model.names[0])
+        if model.gaps != "position":
+            places = model.gap_places["target"]
+            self.gap_extend_ = float(self.coef_[places["extend"]])
+            place = places["open"]
+            self.gap_open_ = 0.0 if place is None else float(self.coef_[place])
+
+    def _batch(self, X, y=None):
+        check_is_fitted(self, "coef_")
+        shift, free = check_loss_and_ends(self.loss, self.scope, self.free_ends)
+        targets, templates = check_sequences(X)
+        size = sum(map(length_of, targets))
+        labels, counts = np.full(size, -1, np.int32), np.ones(size, bool)
+        if y is not None:
+            labels, counts = check_alignments(y, targets, templates)
+        norm = norms(targets, templates, self.normalize)
+        return align_batch(
+            self.model_, targets, templates, labels, counts, norm, shift, free, float
+        )
+
+    # saving (model_file.py) ------------------------------------------------------------
+
+    def _get_state(self):
+        state = {**model_state(self.model_), **shared_state(self)}
+        return {"coef": self.coef_}, state
+
+    @classmethod
+    def _from_state(cls, params, arrays, state):
+        aligner = cls(**params)
+        model = model_from_state(state)
+        aligner.coef_ = arrays["coef"]
+        if aligner.coef_.shape != (model.n_weights,):
+            raise ValueError("weights and terms do not fit together")
+        aligner._name_weights(model)
+        return restore_shared(aligner, state)

@@ -1,0 +1,1 @@
+"""What is seen of two aligned positions, as arrays."""

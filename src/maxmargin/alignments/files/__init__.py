@@ -1,0 +1,1 @@
+"""Files of alignments: FASTA, Stockholm, tables of pairs."""

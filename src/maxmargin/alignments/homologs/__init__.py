@@ -1,0 +1,1 @@
+"""Which of many sequences is related to a given one."""

@@ -1,0 +1,244 @@
+"""HomologFinder: which of many sequences is related to this one?"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.alignments.homologs.input import (
+    check_alphabet,
+    check_inputs,
+    check_numbers,
+    check_truth,
+    number_sequences,
+)
+from maxmargin.core.estimator import (
+    Encoded,
+    MaxMarginEstimator,
+    check_weights,
+    restore_shared,
+    shared_state,
+)
+
+GAPS = ("linear", "affine")
+
+
+class LocalFinder:
+    """Prediction by local alignment scores; subclasses set the four attributes.
+
+    ``alphabet_`` (str), ``substitution_matrix_`` (letters of the native, letters of the
+    candidate), ``gap_open_`` (per run) and ``gap_extend_`` (per letter), all scores.
+    """
+
+    scope = "local"
+
+    def decision_function(self, X) -> list[np.ndarray]:
+        """The best local alignment score of every candidate of every sample."""
+        batch, w = self._batch(X)
+        return _candidate_scores(batch, w, self._prediction_threads())
+
+    def predict(self, X) -> np.ndarray:
+        """The number of the candidate with the largest score, the first on ties."""
+        return np.array([scores.argmax() for scores in self.decision_function(X)])
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """Share of samples whose homolog is found.
+
+        y holds numbers of candidates, or pairs as for ``fit``, of which the first counts.
+        """
+        truth = check_numbers(check_inputs(X), y)
+        weights = check_weights(sample_weight, len(truth))
+        return float(np.average(self.predict(X) == truth, weights=weights))
+
+    def align(self, x: str, z: str) -> list[tuple[int, int]]:
+        """The matched pairs of the best local alignment of two sequences.
+
+        The list is empty if no alignment scores more than 0.
+        """
+        from maxmargin.core.decode import decode
+
+        batch, w = self._batch([(x, [z])])
+        found = decode(batch, w)[1:]
+        return [(p, int(q)) for p, q in enumerate(found) if q >= 0]
+
+    def _batch(self, X):
+        from maxmargin.alignments.homologs.structure import make_batch, table_shape
+
+        check_is_fitted(self, "substitution_matrix_")
+        encoded = number_sequences(check_inputs(X), self.alphabet_)
+        k = len(self.alphabet_)
+        table = np.zeros(table_shape(k))
+        table[:k, :k] = self.substitution_matrix_
+        table[k, :2] = self.gap_extend_, self.gap_open_
+        return make_batch(*encoded, None, k, self.gap_open_ != 0), table.ravel()
+
+    def _prediction_threads(self) -> int:
+        return 1
+
+
+class HomologFinder(LocalFinder, MaxMarginEstimator):
+    """Learns substitution scores and gap costs that tell homologs from decoys.
+
+    For every native sequence x_i there is a homolog z_i with a given alignment a_i, and
+    decoys z_t. Minimises ``1/2 |w|^2 + C sum_i s_i xi_i`` where, for all decoys,
+
+        w.Psi(x_i, z_i, a_i) - max_a w.Psi(x_i, z_t, a) >= 1 - xi_i,
+
+    Psi counts matched pairs of letters and letters in gaps of local (Smith-Waterman)
+    alignments. The alignment with the homolog stays as given; those with decoys are all
+    that there are. (Joachims 2003; Tsochantaridis et al. 2004.)
+
+    Parameters
+    ----------
+    C : float, default 1.0
+    gaps : {"linear", "affine"}
+        One score per unmatched letter between two matches; "affine" adds one per run.
+    alphabet : str or None
+        The letters that sequences may have; None takes those of the training data.
+    rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
+    verbose, callbacks
+        As in :class:`maxmargin.StructuralSVM`. The loss is 0 or 1, so both kinds of
+        rescaling are the same.
+
+    Attributes
+    ----------
+    alphabet_ : str
+    substitution_matrix_ : ndarray (letters of the native, letters of the candidate)
+    gap_open_, gap_extend_ : float
+        Scores (costs are negative) of a run of unmatched letters, and of each of them.
+    n_constraints_ : int or None
+        Different violated outputs that were found and kept: the size of the working set.
+        Known for ``solver="n-slack"`` only.
+    certificate_, history_, n_iter_, converged_
+        As in :class:`maxmargin.StructuralSVM`.
+
+    Examples
+    --------
+    >>> from maxmargin import HomologFinder
+    >>> from maxmargin.alignments.homologs.invented import make_homologs
+    >>> X, y = make_homologs(20, random_state=0)
+    >>> native, candidates = X[0]
+    >>> homolog, pairs = y[0]
+    >>> finder = HomologFinder(C=0.1).fit(X, y)
+    >>> finder.score(X, y) > 0.9
+    True
+    """
+
+    _model_name = "HomologFinder.v1"
+
+    def __init__(
+        self,
+        C=1.0,
+        gaps="linear",
+        alphabet=None,
+        rescaling="margin",
+        penalty="linear",
+        solver="auto",
+        tol=0.01,
+        max_iter=None,
+        max_time=None,
+        warm_start=False,
+        n_jobs=1,
+        random_state=None,
+        verbose=0,
+        callbacks=None,
+    ):
+        self.C = C
+        self.gaps = gaps
+        self.alphabet = alphabet
+        self.rescaling = rescaling
+        self.penalty = penalty
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def _prediction_threads(self) -> int:
+        return self._threads()
+
+    def _encode(self, X, y, sample_weight) -> Encoded:
+        from maxmargin.alignments.homologs.structure import make_batch, table_shape
+
+        if self.gaps not in GAPS:
+            raise ValueError(
+                f"gaps={self.gaps!r} is not known; choose one of {', '.join(GAPS)}."
+            )
+        X = check_inputs(X, decoys_needed=True)
+        truth = check_truth(X, y)
+        weights = check_weights(sample_weight, len(X))
+        alphabet = check_alphabet(self.alphabet, X)
+        encoded = number_sequences(X, alphabet)
+        affine = self.gaps == "affine"
+        batch = make_batch(*encoded, truth, len(alphabet), affine)
+        longest = np.float32([batch.longest])  # no feature counts more than this twice
+        return Encoded(
+            batch,
+            int(np.prod(table_shape(len(alphabet)))),
+            self._working_dtype(longest, weights),
+            weights,
+            {"alphabet_": alphabet},
+        )
+
+    def _install(self, encoded: Encoded, w) -> None:
+        k = encoded.batch.n_letters
+        table = w.reshape(k + 1, encoded.batch.width).astype(np.float64)
+        self.substitution_matrix_ = table[:k, :k].copy()
+        self.gap_extend_, self.gap_open_ = table[k, :2].tolist()
+
+    def _make_objective(self, *arguments):
+        if self.solver != "n-slack":
+            return super()._make_objective(*arguments)
+        from maxmargin.alignments.homologs.counting import CountingObjective
+
+        self._counting = CountingObjective(*arguments)
+        return self._counting
+
+    def _train(self, encoded: Encoded, settings, state, keep_state=False) -> str:
+        try:
+            status = super()._train(encoded, settings, state, keep_state)
+            counting = getattr(self, "_counting", None)
+            self.n_constraints_ = None if counting is None else len(counting.found)
+            return status
+        finally:
+            self.__dict__.pop("_counting", None)
+
+    # saving (model_file.py) ------------------------------------------------------------
+
+    def _get_state(self):
+        state = {
+            "alphabet": self.alphabet_,
+            "gap_open": self.gap_open_,
+            "gap_extend": self.gap_extend_,
+            "n_constraints": self.n_constraints_,
+            **shared_state(self),
+        }
+        return {"substitution_matrix": self.substitution_matrix_}, state
+
+    @classmethod
+    def _from_state(cls, params, arrays, state):
+        model = cls(**params)
+        model.alphabet_ = check_alphabet(str(state["alphabet"]), [])
+        model.substitution_matrix_ = arrays["substitution_matrix"]
+        k = len(model.alphabet_)
+        if model.substitution_matrix_.shape != (k, k):
+            raise ValueError("the substitution matrix does not fit the alphabet")
+        model.gap_open_ = float(state["gap_open"])
+        model.gap_extend_ = float(state["gap_extend"])
+        model.n_constraints_ = state["n_constraints"]
+        return restore_shared(model, state)
+
+
+def _candidate_scores(batch, w, n_jobs) -> list[np.ndarray]:
+    from maxmargin.alignments.homologs.structure import score_candidates
+    from maxmargin.engine.threads import over_ranges
+
+    scores = np.empty(len(batch.candidates))
+    over_ranges(
+        lambda lo, hi: score_candidates(batch, w, lo, hi, scores), batch.start, n_jobs
+    )
+    return np.split(scores, batch.list_start[1:-1])

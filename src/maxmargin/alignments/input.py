@@ -1,0 +1,188 @@
+"""Checks of what SequenceAligner is given: pairs of sequences and their alignments."""
+
+from __future__ import annotations
+
+import contextlib
+import numbers
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from maxmargin.alignments.features.encoder import length_of, tracks_of
+
+GAPS = "-."
+SCOPES = ("global", "local")
+FREE_ENDS = {None: (0, 0), "target": (1, 0), "template": (0, 1)}
+
+
+def check_loss_and_ends(loss, scope, free_ends):
+    """(shift or "hamming", (free_s, free_t)), after a check of the settings."""
+    found = re.fullmatch(r"q(\d{0,3})", str(loss))
+    if found is None and loss != "hamming":
+        raise ValueError(
+            f'loss={loss!r} is not known; choose "q", "q4" (or another shift) '
+            'or "hamming".'
+        )
+    if scope not in SCOPES:
+        raise ValueError(f"scope={scope!r} is not known; choose global or local.")
+    if free_ends not in tuple(FREE_ENDS):
+        raise ValueError(
+            f'free_ends={free_ends!r} is not known; choose None, "target" or '
+            '"template".'
+        )
+    free = (1, 1) if scope == "local" else FREE_ENDS[free_ends]
+    return int(found[1] or 0) if found else "hamming", free
+
+
+def check_sequences(X) -> tuple[list[dict], list[dict]]:
+    """(targets, templates) as {track: symbols}."""
+    targets, templates = [], []
+    for i, pair in enumerate(_listed("X", X, "pairs (s, t) of sequences")):
+        if (
+            isinstance(pair, (str, Mapping))
+            or not hasattr(pair, "__len__")
+            or len(pair) != 2
+        ):
+            raise ValueError(
+                f"sample {i} of X is not a pair: give (s, t), each a text or a dict of "
+                "tracks."
+            )
+        targets.append(tracks_of(pair[0], f"sample {i}: the target"))
+        templates.append(tracks_of(pair[1], f"sample {i}: the template"))
+    return targets, templates
+
+
+def check_alignments(y, targets, templates) -> tuple[np.ndarray, np.ndarray]:
+    """(labellings one after the other, whether the pair of a slot counts)."""
+    y = _listed("y", y, "alignments")
+    if len(y) != len(targets):
+        raise ValueError(
+            f"X has {len(targets)} samples, but y has {len(y)}: give one alignment per "
+            "pair of sequences."
+        )
+    labels, counts = [np.zeros(0, np.int32)], [np.zeros(0, bool)]
+    for i, alignment in enumerate(y):
+        pairs, core = _pairs_and_core(alignment, targets[i], templates[i], i)
+        n, m = length_of(targets[i]), length_of(templates[i])
+        labelling = _labelling(pairs, n, m, i)
+        counted = np.ones(n, bool)
+        if core is not None:
+            if len(core) != len(pairs):
+                raise ValueError(
+                    f"sample {i} of y has {len(pairs)} matched pairs, but its core says "
+                    f"of {len(core)} whether they count."
+                )
+            counted[:] = False
+            counted[[p for (p, _), good in zip(pairs, core, strict=True) if good]] = (
+                True
+            )
+        labels.append(labelling)
+        counts.append(counted)
+    return np.concatenate(labels), np.concatenate(counts)
+
+
+def matched_pairs(labelling) -> list[tuple[int, int]]:
+    """A labelling as the list of its pairs."""
+    at = np.flatnonzero(labelling >= 0)
+    return list(zip(at.tolist(), labelling[at].tolist(), strict=True))
+
+
+def _pairs_and_core(alignment, target, template, i):
+    core = None
+    if isinstance(alignment, Mapping):
+        if "pairs" not in alignment:
+            raise ValueError(f"sample {i} of y is a dict without 'pairs'.")
+        alignment, core = alignment["pairs"], alignment.get("core")
+    elif hasattr(alignment, "pairs"):
+        alignment, core = alignment.pairs, getattr(alignment, "core", None)
+    rows = isinstance(alignment, (tuple, list)) and len(alignment) == 2
+    if rows and all(isinstance(row, str) for row in alignment):
+        return _pairs_of_rows(alignment, target, template, i), core
+    if isinstance(alignment, (set, frozenset)):  # it has no order of its own
+        with contextlib.suppress(TypeError):
+            alignment = sorted(alignment)
+    return _listed(f"sample {i} of y", alignment, "matched pairs (i, j)"), core
+
+
+def _labelling(pairs, n, m, i) -> np.ndarray:
+    labelling = np.full(n, -1, np.int32)
+    with contextlib.suppress(ValueError, OverflowError):  # ragged, or too large
+        table = np.array(pairs)
+        if table.ndim == 2 and table.shape[1] == 2 and table.dtype.kind == "i":
+            left, right = table.T
+            inside = left[0] >= 0 and right[0] >= 0 and left[-1] < n and right[-1] < m
+            if inside and (np.diff(table, axis=0) > 0).all():
+                labelling[left] = right
+                return labelling
+    before = (-1, -1)
+    for k, pair in enumerate(pairs):
+        before = _check_pair(pair, before, n, m, f"sample {i} of y", k)
+        labelling[before[0]] = before[1]
+    return labelling
+
+
+def _check_pair(pair, before, n, m, where, k) -> tuple[int, int]:
+    whole = isinstance(pair, (tuple, list, np.ndarray)) and len(pair) == 2
+    if not whole or not all(isinstance(x, numbers.Integral) for x in pair):
+        raise ValueError(
+            f"{where}: entry {k} is {pair!r}, not a pair (i, j) of whole numbers; an "
+            "alignment is a list of such pairs, or two rows with gaps."
+        )
+    p, q = int(pair[0]), int(pair[1])
+    if not (0 <= p < n and 0 <= q < m):
+        raise ValueError(
+            f"{where}: the pair ({p}, {q}) is outside the sequences, which have {n} and "
+            f"{m} positions, counted from 0."
+        )
+    if p <= before[0] or q <= before[1]:
+        raise ValueError(
+            f"{where}: the pair ({p}, {q}) comes after {before}: both positions must "
+            "grow from pair to pair."
+        )
+    return p, q
+
+
+def _pairs_of_rows(rows, target, template, i) -> list[tuple[int, int]]:
+    if len(rows[0]) != len(rows[1]):
+        raise ValueError(
+            f"sample {i} of y: the rows have {len(rows[0])} and {len(rows[1])} columns; "
+            "they must be equally long."
+        )
+    for row, tracks, name in zip(
+        rows, (target, template), ("target", "template"), strict=True
+    ):
+        letters = re.sub(f"[{GAPS}]", "", row)
+        own = next(iter(tracks.values()))
+        own = own if isinstance(own, str) else "".join(own)
+        if letters == own:
+            continue
+        at = next(
+            (k for k, (a, b) in enumerate(zip(letters, own, strict=False)) if a != b),
+            min(len(letters), len(own)),
+        )
+        raise ValueError(
+            f"sample {i} of y: the row of the {name} does not spell its sequence: at "
+            f"position {at} it has {letters[at : at + 1] or 'its end'!r}, the sequence "
+            f"{own[at : at + 1] or 'its end'!r}."
+        )
+    pairs, p, q = [], 0, 0
+    for a, b in zip(*rows, strict=True):
+        if a not in GAPS and b not in GAPS:
+            pairs.append((p, q))
+        p += a not in GAPS
+        q += b not in GAPS
+    return pairs
+
+
+def _listed(name, values, what) -> list:
+    if isinstance(values, (str, bytes, Mapping)) or values is None:
+        values = None
+    else:
+        try:
+            values = list(values)
+        except TypeError:
+            values = None
+    if values is None:
+        raise ValueError(f"{name} must be a list of {what}.")
+    return values

@@ -1,0 +1,24 @@
+"""Classes: one of several labels, flat or in a taxonomy."""
+
+from maxmargin.families import Family, lazily
+
+FAMILY = Family(
+    __name__,
+    public={
+        "MulticlassSVM": "multiclass",
+        "Taxonomy": "taxonomy.taxonomy",
+        "TaxonomySVM": "taxonomy.estimator",
+    },
+    models=("MulticlassSVM.v1", "TaxonomySVM.v1"),
+    commands={"classify": "command"},
+    files={
+        "read_svmlight": "svmlight",
+        "read_taxonomy": "taxonomy.file",
+        "read_texts": "texts",
+    },
+    plots={
+        "plot_taxonomy_confusion": "taxonomy.plots",
+        "plot_taxonomy_errors": "taxonomy.plots",
+    },
+)
+__getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -1,0 +1,251 @@
+"""MulticlassSVM: one weight vector per class, trained jointly."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from maxmargin.core.estimator import (
+    Encoded,
+    MaxMarginEstimator,
+    check_weights,
+    restore_shared,
+    shared_state,
+)
+from maxmargin.core.label_costs import cost_table
+
+
+class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
+    """Multiclass support vector machine (Crammer & Singer) with any loss.
+
+    Minimises ``1/2 |W|^2 + C sum_i s_i max_k [loss(y_i, k) + (w_k - w_(y_i)).x_i]``.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+    loss : "zero-one", dict, array or function, default "zero-one"
+        What a wrong class costs, see :func:`maxmargin.core.label_costs.cost_table`.
+    fit_intercept : bool, default True
+        Add a constant feature 1. Its weights are regularised like the others.
+    rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
+    verbose, callbacks
+        As in :class:`maxmargin.StructuralSVM`.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+    coef_ : ndarray of shape (classes, features); a row per class also for two classes
+    intercept_ : ndarray of shape (classes,)
+    certificate_, history_, n_iter_, converged_
+        As in :class:`maxmargin.StructuralSVM`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import MulticlassSVM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MulticlassSVM(C=10).fit(X, y)
+    >>> model.score(X, y) > 0.95
+    True
+    >>> model.certificate_.relative_gap <= model.tol
+    True
+    """
+
+    _model_name = "MulticlassSVM.v1"
+
+    def __init__(
+        self,
+        C=1.0,
+        loss="zero-one",
+        fit_intercept=True,
+        rescaling="margin",
+        penalty="linear",
+        solver="auto",
+        tol=0.01,
+        max_iter=None,
+        max_time=None,
+        warm_start=False,
+        n_jobs=1,
+        random_state=None,
+        verbose=0,
+        callbacks=None,
+    ):
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.rescaling = rescaling
+        self.penalty = penalty
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def decision_function(self, X) -> np.ndarray:
+        """Scores of shape (samples, classes); predict takes the largest.
+
+        With two classes, as everywhere in scikit-learn, one number per sample: the score
+        of the second class minus that of the first.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict(self, X) -> np.ndarray:
+        """The class with the largest score, the first one on ties."""
+        best = self._scores(X).argmax(axis=1)  # first: it says if there was no fit
+        return self.classes_[best]
+
+    def _scores(self, X) -> np.ndarray:
+        X = self._check_input(X)
+        return np.asarray(X @ self.coef_.T) + self.intercept_
+
+    def _check_input(self, X):
+        check_is_fitted(self, "coef_")
+        X = _validated(self, X, reset=False)
+        if not np.isfinite(X.data if issparse(X) else X).all():
+            from maxmargin.tags.features import csr_arrays
+
+            csr_arrays(X)  # says where
+        return X
+
+    def _encode(self, X, y, sample_weight) -> Encoded:
+        from maxmargin.classes.structure import make_batch
+        from maxmargin.tags.features import csr_arrays
+
+        _check_labels(y)
+        # validated on a copy, so that a failed fit leaves this estimator as it was
+        checker = type(self)()
+        X, y = _validated(checker, X, y)
+        check_classification_targets(y)
+        weights = check_weights(sample_weight, X.shape[0])
+        classes, numbers = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y holds one class only ({classes[0]!r}): at least two classes are "
+                "needed to learn to tell them apart."
+            )
+        cost = cost_table(self.loss, classes.tolist())
+        indptr, indices, values = csr_arrays(X)
+        n_features = X.shape[1]
+        if self.fit_intercept:
+            indptr, indices, values = _append_ones(indptr, indices, values, n_features)
+            n_features += 1
+        dtype = self._working_dtype(values, weights)
+        batch = make_batch(indptr, indices, values, n_features, numbers, cost, dtype)
+        attributes = {"classes_": classes, "n_features_in_": X.shape[1]}
+        if hasattr(checker, "feature_names_in_"):
+            attributes["feature_names_in_"] = checker.feature_names_in_
+        return Encoded(batch, n_features * batch.width, dtype, weights, attributes)
+
+    def _install(self, encoded: Encoded, w) -> None:
+        rows = w.reshape(-1, encoded.batch.width)[:, : encoded.batch.n_labels]
+        table = np.ascontiguousarray(rows.T, dtype=np.float64)
+        k = len(table)
+        self.coef_ = table[:, :-1].copy() if self.fit_intercept else table
+        self.intercept_ = table[:, -1].copy() if self.fit_intercept else np.zeros(k)
+
+    # saving (model_file.py) ------------------------------------------------------------
+
+    def _get_state(self):
+        arrays = {"coef": self.coef_, "intercept": self.intercept_}
+        state = {"classes": self.classes_, **shared_state(self)}
+        if hasattr(self, "feature_names_in_"):
+            state["feature_names_in"] = self.feature_names_in_
+        return arrays, state
+
+    @classmethod
+    def _from_state(cls, params, arrays, state):
+        model = cls(**params)
+        model.coef_, model.intercept_ = arrays["coef"], arrays["intercept"]
+        model.classes_ = state["classes"]
+        k, d = model.coef_.shape
+        if model.intercept_.shape != (k,) or len(model.classes_) != k or k < 2:
+            raise ValueError("arrays and classes do not fit together")
+        model.n_features_in_ = d
+        if "feature_names_in" in state:
+            model.feature_names_in_ = state["feature_names_in"]
+        return restore_shared(model, state)
+
+
+def _validated(estimator, X, *y, **options):
+    """What scikit-learn checks, but for NaN and infinity: csr_arrays says where."""
+    try:
+        return validate_data(
+            estimator,
+            X,
+            *y,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            **options,
+        )
+    except OverflowError:
+        raise ValueError(
+            "X holds an integer too large for a float: scale the features to a moderate "
+            "range."
+        ) from None
+    except ValueError:
+        _check_ragged(X)
+        raise
+
+
+def _check_ragged(X) -> None:
+    """Name the first row that is not as long as row 0."""
+    if not isinstance(X, (list, tuple)):
+        return
+    plain = (list, tuple)
+    sizes = [
+        len(row) if isinstance(row, plain) or getattr(row, "ndim", 0) == 1 else None
+        for row in X
+    ]
+    for i, size in enumerate(sizes):
+        if sizes[0] is not None and size != sizes[0]:
+            raise ValueError(
+                f"row {i} of X does not have {sizes[0]} values like row 0, so X is "
+                "inhomogeneous: give every sample the same features."
+            ) from None
+
+
+def _check_labels(y) -> None:
+    """Name the first label that cannot be sorted among the others."""
+    if not isinstance(y, (list, tuple)):
+        y = np.asarray(y)
+        if y.ndim != 1 or y.dtype.kind != "O":
+            return
+    kinds = set(map(type, y))
+    texts = {kind for kind in kinds if issubclass(kind, str)}
+    if type(None) not in kinds and texts in (set(), kinds):
+        return
+    for i, label in enumerate(y):
+        if label is None:
+            raise ValueError(
+                f"y[{i}] is None: give every sample a label, or leave the sample out."
+            )
+        if isinstance(label, str) != isinstance(y[0], str):
+            raise ValueError(
+                f"y[{i}] is {label!r}, but y[0] is {y[0]!r}: labels must be all strings "
+                "or all numbers."
+            )
+
+
+def _append_ones(indptr, indices, values, n_features):
+    """Add a last column of ones to CSR arrays."""
+    n = len(indptr) - 1
+    at = indptr[1:]
+    return (
+        indptr + np.arange(n + 1),
+        np.insert(indices, at, n_features).astype(np.int32),
+        np.insert(values, at, 1.0).astype(values.dtype),
+    )

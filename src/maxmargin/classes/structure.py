@@ -1,0 +1,188 @@
+"""Multiclass classification: Psi(x, y) puts x into the row of class y.
+
+One slot per example, one part per class, so a block can be solved in closed form: its
+optimal dual variables are the projection of the scores onto a simplex.
+(Crammer & Singer 2001; Tsochantaridis et al. 2004, section on multiclass.)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core import contract
+from maxmargin.core.kernel import implements, inlined
+from maxmargin.core.rescale import violation
+from maxmargin.core.rows import add_rows, padded_width
+
+
+class MulticlassBatch(NamedTuple):
+    """CSR rows and their classes; w is (features, width), padded for SIMD."""
+
+    start: np.ndarray
+    y: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+    values: np.ndarray
+    norms: np.ndarray  # |x_i|^2
+    cost: np.ndarray  # (classes, width): cost[true, predicted]
+    n_labels: int
+    width: int
+    n_features: int
+    longest: int
+
+
+def make_batch(indptr, indices, values, n_features, y, cost, dtype) -> MulticlassBatch:
+    """Encode rows in CSR form; ``y`` may be None for prediction."""
+    n, k = len(indptr) - 1, len(cost)
+    width = padded_width(k)
+    padded = np.zeros((k, width), dtype)
+    padded[:, :k] = cost
+    values = np.ascontiguousarray(values, dtype)
+    squares = np.concatenate([[0.0], np.cumsum(np.square(values, dtype=np.float64))])
+    return MulticlassBatch(
+        start=np.arange(n + 1, dtype=np.int64),
+        y=np.zeros(n, np.int32) if y is None else np.ascontiguousarray(y, np.int32),
+        indptr=indptr,
+        indices=indices,
+        values=values,
+        norms=squares[indptr[1:]] - squares[indptr[:-1]],
+        cost=padded,
+        n_labels=k,
+        width=width,
+        n_features=n_features,
+        longest=int(np.diff(indptr).max(initial=0)),
+    )
+
+
+@implements(contract.shape, MulticlassBatch)
+def shape(batch):
+    return 1, batch.width
+
+
+@implements(contract.capacity, MulticlassBatch)
+def capacity(batch):
+    return batch.longest
+
+
+@implements(contract.score, MulticlassBatch)
+def score(batch, i, w, theta):
+    rows = w.reshape((batch.n_features, batch.width))
+    first, last = batch.indptr[i], batch.indptr[i + 1]
+    add_rows(batch.indices, batch.values, first, last, rows, theta[0])
+
+
+@implements(contract.argmax, MulticlassBatch)
+def argmax(batch, i, theta, scale, y):
+    row = theta[0]
+    cost = batch.cost[batch.y[i]]
+    best, best_value = 0, row[0] + scale * cost[0]
+    for k in range(1, batch.n_labels):
+        v = row[k] + scale * cost[k]
+        if v > best_value:
+            best, best_value = k, v
+    y[0] = best
+
+
+@implements(contract.argmax_rescaled, MulticlassBatch)
+def argmax_rescaled(batch, i, theta, form, y):
+    row = theta[0]
+    truth = batch.y[i]
+    best, best_value = truth, 0.0
+    for k in range(batch.n_labels):
+        v = violation(form, float(batch.cost[truth, k]), float(row[truth] - row[k]))
+        if v > best_value:
+            best, best_value = k, v
+    y[0] = best
+    return True
+
+
+@implements(contract.value, MulticlassBatch)
+def value(batch, i, theta, y):
+    return float(theta[0, y[0]])
+
+
+@implements(contract.loss, MulticlassBatch)
+def loss(batch, i, y):
+    return float(batch.cost[batch.y[i], y[0]])
+
+
+@implements(contract.emit, MulticlassBatch)
+def emit(batch, i, y, coefficient, index, values, m):
+    for j in range(batch.indptr[i], batch.indptr[i + 1]):
+        index[m] = batch.indices[j] * batch.width + y[0]
+        values[m] = coefficient * batch.values[j]
+        m += 1
+    return m
+
+
+@implements(contract.solve_block, MulticlassBatch)
+def solve_block(batch, i, theta, mass, alpha, w):
+    # Without its own share, class k has score b_k - cost_k, where theta_k + cost_k =
+    # b_k - |x|^2 alpha_k for every class (the truth too, with its share counted from
+    # C_i downwards). At the optimum all classes that carry mass tie at some level:
+    #     alpha_k = max(0, b_k - level) / |x|^2,    sum_k alpha_k = C_i.
+    n_labels, truth, square = batch.n_labels, batch.y[i], batch.norms[i]
+    row, cost = theta[0], batch.cost[truth]
+    base = float(row[truth])
+    b = np.empty(n_labels)
+    top, mean = -np.inf, 0.0
+    for k in range(n_labels):
+        v = float(row[k]) + float(cost[k]) - base
+        a = float(alpha[k])
+        top = max(top, v)
+        mean += a * v
+        b[k] = v + square * a
+    gap = mass * top - mean
+    if gap <= 1e-15 * mass * top:
+        return max(gap, 0.0), top
+    if square == 0.0:  # nothing to learn from: the dearest class takes all the mass
+        alpha[:n_labels] = 0
+        alpha[np.argmax(b)] = mass
+        return gap, top
+    # Find the level by dropping classes below it until none is (Michelot 1986).
+    active, level = n_labels + 1, -np.inf
+    while True:
+        total, count = 0.0, 0
+        for k in range(n_labels):
+            if b[k] > level:
+                total += b[k]
+                count += 1
+        if count >= active or count == 0:  # rounding may bring one back
+            break
+        active = count
+        level = (total - square * mass) / count
+    inverse = 1.0 / square
+    step = theta[0]  # the scores are used up: keep the changes of alpha in their place
+    for k in range(n_labels):
+        new = alpha.dtype.type(max(b[k] - level, 0.0) * inverse)
+        step[k] = alpha[k] - new
+        alpha[k] = new
+    for k in range(n_labels, len(step)):
+        step[k] = 0
+    add_to_rows(batch, i, step, w)
+    return gap, top
+
+
+@implements(contract.emit_block, MulticlassBatch)
+def emit_block(batch, i, mass, alpha, w):
+    truth = batch.y[i]
+    step = np.zeros(batch.width, w.dtype)
+    total = 0.0
+    for k in range(batch.n_labels):
+        step[k] = -alpha[k]
+        total += float(alpha[k]) * float(batch.cost[truth, k])
+    step[truth] += mass
+    add_to_rows(batch, i, step, w)
+    return total
+
+
+@inlined
+def add_to_rows(batch, i, step, w):
+    rows = w.reshape((batch.n_features, batch.width))
+    for j in range(batch.indptr[i], batch.indptr[i + 1]):
+        x = batch.values[j]
+        feature = rows[batch.indices[j]]
+        for k in range(len(feature)):
+            feature[k] += x * step[k]

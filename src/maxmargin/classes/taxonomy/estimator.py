@@ -1,0 +1,302 @@
+"""TaxonomySVM: classes in a tree or DAG, which share the weights of their ancestors."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.classes.multiclass import MulticlassSVM
+from maxmargin.classes.taxonomy import Node, Taxonomy, taxonomy_of_labels
+from maxmargin.classes.taxonomy.encode import encode_classes, encode_sets, plain
+from maxmargin.classes.taxonomy.labels import (
+    as_sets,
+    check_known,
+    class_lines,
+    mark_sets,
+    parents_within,
+)
+from maxmargin.classes.taxonomy.metrics import (
+    NodeSetReport,
+    TaxonomyReport,
+    class_scores,
+    node_set_scores,
+)
+from maxmargin.core.estimator import Encoded, restore_shared
+
+
+class TaxonomySVM(MulticlassSVM):
+    """Support vector machine for classes in a taxonomy.
+
+    The score of a class is the sum of the scores of its node and all nodes above it,
+
+        score(x, y) = sum over v in lineage(y) of w_v . x,
+
+    so relatives learn from each other, and the loss can be small for near misses.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy, dict, list or None
+        See :func:`maxmargin.classes.taxonomy.as_taxonomy`. None: labels are paths, such as
+        "rec.sport.hockey".
+    C : float, default 1.0
+    mode : "hierarchical" or "flat"
+        Flat gives every class weights of its own, as MulticlassSVM does; the taxonomy
+        then only defines the loss.
+    loss : "tree", "tree-height", "tree-distance", "zero-one", dict, array or function
+        See ``classes/taxonomy/losses.py``; "tree" (default) is "tree-height". Other
+        than by name, as in MulticlassSVM. With ``multilabel``: what a wrong node costs,
+        1 ("tree" or "hamming") or by a dict of node weights.
+    multilabel : bool, default False
+        Outputs are sets of nodes with all their ancestors; y holds a list of labels per
+        sample, or is a 0/1 matrix. The empty set is possible.
+    nodes : list or None
+        Names of the columns if y is a 0/1 matrix (default: their numbers).
+    separator : str, default "."
+        Of paths.
+    node_weights : None, dict or function of the depth
+        How much nodes count, 1 by default: a node with weight z is regularised as if
+        its features were multiplied by z.
+    fit_intercept, rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs,
+    random_state, verbose, callbacks
+        As in :class:`maxmargin.MulticlassSVM`.
+
+    Attributes
+    ----------
+    taxonomy_ : Taxonomy
+    classes_ : ndarray; with ``multilabel``, the nodes (or columns) that can be predicted
+    nodes_ : ndarray, the nodes that have weights: ancestors of classes, those of all
+        classes left out, for they cancel
+    coef_ : ndarray of shape (nodes, features)
+    intercept_ : ndarray of shape (nodes,)
+    certificate_, history_, n_iter_, converged_
+        As in :class:`maxmargin.StructuralSVM`.
+
+    Examples
+    --------
+    >>> from maxmargin import TaxonomySVM
+    >>> X = [[1, 1, 0], [1, 0, 1], [0, 1, 0], [1, 1, 0.2]]
+    >>> model = TaxonomySVM(C=10).fit(X, ["pet.cat", "pet.dog", "car", "pet.cat"])
+    >>> model.predict([[1, 0, 0.9]]).tolist()
+    ['pet.dog']
+    >>> model.predict_path([[1, 0, 0.9]])
+    [['pet', 'pet.dog']]
+
+    References
+    ----------
+    Tsochantaridis, Hofmann, Joachims & Altun (2004), Support vector machine learning for
+    interdependent and structured output spaces.
+    """
+
+    _model_name = "TaxonomySVM.v1"
+    _params_in_state = ("taxonomy",)
+
+    def __init__(
+        self,
+        taxonomy=None,
+        C=1.0,
+        mode="hierarchical",
+        loss="tree",
+        multilabel=False,
+        nodes=None,
+        separator=".",
+        node_weights=None,
+        fit_intercept=True,
+        rescaling="margin",
+        penalty="linear",
+        solver="auto",
+        tol=0.01,
+        max_iter=None,
+        max_time=None,
+        warm_start=False,
+        n_jobs=1,
+        random_state=None,
+        verbose=0,
+        callbacks=None,
+    ):
+        super().__init__(
+            C=C,
+            loss=loss,
+            fit_intercept=fit_intercept,
+            rescaling=rescaling,
+            penalty=penalty,
+            solver=solver,
+            tol=tol,
+            max_iter=max_iter,
+            max_time=max_time,
+            warm_start=warm_start,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+            callbacks=callbacks,
+        )
+        self.taxonomy = taxonomy
+        self.mode = mode
+        self.multilabel = multilabel
+        self.nodes = nodes
+        self.separator = separator
+        self.node_weights = node_weights
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = bool(self.multilabel)
+        return tags
+
+    # using ------------------------------------------------------------------------------
+
+    def decision_function(self, X) -> np.ndarray:
+        """Scores of shape (samples, classes); with ``multilabel``, (samples, nodes_).
+
+        With two classes, the second minus the first, as in scikit-learn.
+        """
+        return self._node_scores(X) if self._sets else super().decision_function(X)
+
+    def predict(self, X) -> np.ndarray | list[set[Node]]:
+        """The class with the largest score; with ``multilabel``, the best closed sets.
+
+        Sets hold all ancestors (``taxonomy_.lowest`` gives the most special nodes). If y
+        was a 0/1 matrix, a matrix with the same columns is returned.
+        """
+        if not self._sets:
+            return super().predict(X)
+        marks = self._closures(X)
+        names = self.nodes_.tolist()
+        if not self.indicator_:
+            return [{names[v] for v in np.flatnonzero(row)} for row in marks]
+        number = {name: v for v, name in enumerate(names)}
+        out = np.zeros((len(marks), len(self.classes_)), int)
+        for j, name in enumerate(self.classes_.tolist()):
+            if name in number:  # columns that were all 0 stay so
+                out[:, j] = marks[:, number[name]]
+        return out
+
+    def predict_path(self, X) -> list[list[Node]]:
+        """The predicted class of every sample and its ancestors, from the top down."""
+        if self._sets:
+            names = self.nodes_.tolist()
+            return [
+                [names[v] for v in np.flatnonzero(row)] for row in self._closures(X)
+            ]
+        predicted = plain(self.predict(X))
+        lines = {label: self.taxonomy_.ancestors(label) for label in set(predicted)}
+        return [list(lines[label]) for label in predicted]
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """The share of samples whose class, or whole set, is exactly right."""
+        if not self._sets:
+            return super().score(X, y, sample_weight)
+        truth, found = self._as_sets(y), self._as_sets(self.predict(X))
+        tree = self.taxonomy_with(set().union(*truth))
+        marks = [mark_sets(tree, sets) for sets in (truth, found)]
+        right = (marks[0] == marks[1]).all(axis=1)
+        return float(np.average(right, weights=sample_weight))
+
+    def evaluate(self, X, y) -> TaxonomyReport | NodeSetReport:
+        """Accuracy, tree loss and scores by level; ``print`` it."""
+        predicted = self.predict(X)
+        if self._sets:
+            truth, found = self._as_sets(y), self._as_sets(predicted)
+            tree = self.taxonomy_with(set().union(*truth))
+            return node_set_scores(tree, truth, found)
+        truth = plain(np.asarray(y))
+        tree = self.taxonomy_with(truth)
+        check_known(tree, truth, set(truth))
+        return class_scores(tree, truth, plain(predicted))
+
+    def taxonomy_with(self, labels) -> Taxonomy:
+        """The taxonomy, and labels that are paths and new; to compare with only."""
+        check_is_fitted(self, "coef_")
+        new = [] if self.taxonomy is not None else sorted(set(labels), key=str)
+        new = [label for label in new if label not in self.taxonomy_]
+        if not new or not isinstance(new[0], type(self.taxonomy_.nodes[0])):
+            return self.taxonomy_
+        return taxonomy_of_labels([*self.taxonomy_.nodes, *new], self.separator)
+
+    @property
+    def _sets(self) -> bool:
+        check_is_fitted(self, "coef_")
+        return self.kind_ == "sets"
+
+    def _as_sets(self, y) -> list[set]:
+        return as_sets(y, self.classes_.tolist() if self.indicator_ else None)[0]
+
+    def _node_scores(self, X) -> np.ndarray:
+        X = self._check_input(X)
+        return np.asarray(X @ self.coef_.T) + self.intercept_
+
+    def _scores(self, X) -> np.ndarray:
+        scores = self._node_scores(X)
+        if self.kind_ == "flat":
+            return scores
+        number = {name: v for v, name in enumerate(self.nodes_.tolist())}
+        marks = np.zeros((len(self.classes_), len(number)))
+        for k, label in enumerate(plain(self.classes_)):
+            line = self.taxonomy_.ancestors(label)
+            marks[k, [number[name] for name in line if name in number]] = 1.0
+        return scores @ marks.T
+
+    def _closures(self, X) -> np.ndarray:
+        from maxmargin.classes.taxonomy.closure import best_closures, make_graph
+
+        scores = np.ascontiguousarray(self._node_scores(X), np.float64)
+        positions = [self.taxonomy_.position_of(name) for name in self.nodes_.tolist()]
+        chosen = np.zeros(scores.shape, np.int32)
+        graph = make_graph(parents_within(self.taxonomy_, positions))
+        best_closures(graph, scores, chosen)
+        return chosen
+
+    # training ---------------------------------------------------------------------------
+
+    def _encode(self, X, y, sample_weight) -> Encoded:
+        if self.mode not in ("hierarchical", "flat"):
+            raise ValueError(
+                f'mode={self.mode!r} is not known; choose "hierarchical" or "flat".'
+            )
+        encode = encode_sets if self.multilabel else encode_classes
+        return encode(self, X, y, sample_weight)
+
+    def _install(self, encoded: Encoded, w) -> None:
+        batch, n = encoded.batch, len(encoded.attributes["nodes_"])
+        rows = w.reshape(batch.n_features, -1)[:, :n]
+        table = np.ascontiguousarray(rows.T, dtype=np.float64)
+        if hasattr(batch, "node_weight"):
+            table *= batch.node_weight[:, None]
+        self.coef_ = table[:, :-1].copy() if self.fit_intercept else table
+        self.intercept_ = table[:, -1].copy() if self.fit_intercept else np.zeros(n)
+
+    # saving (model_file.py) -------------------------------------------------------------
+
+    def _get_state(self):
+        arrays, state = super()._get_state()
+        state["nodes"] = self.nodes_
+        state["tree"] = list(self.taxonomy_.as_dict().items())
+        state["tree_given"] = self.taxonomy is not None
+        state["kind"], state["indicator"] = self.kind_, self.indicator_
+        return arrays, state
+
+    @classmethod
+    def _from_state(cls, params, arrays, state):
+        model = cls(**params)
+        model.coef_, model.intercept_ = arrays["coef"], arrays["intercept"]
+        model.classes_, model.nodes_ = state["classes"], state["nodes"]
+        model.kind_, model.indicator_ = state["kind"], state["indicator"]
+        model.taxonomy_ = Taxonomy(dict(state["tree"]))
+        if state["tree_given"]:
+            model.taxonomy = model.taxonomy_
+        n, d = model.coef_.shape
+        names, tree = plain(model.nodes_), model.taxonomy_
+        expected = names
+        if model.kind_ == "flat":
+            expected = plain(model.classes_)
+        elif model.kind_ == "hierarchical":
+            lines = class_lines(tree, plain(model.classes_))
+            expected = [tree.nodes[v] for v in lines.nodes]
+        else:  # a KeyError if a parent is missing
+            parents_within(tree, [tree.position_of(name) for name in names])
+        if model.intercept_.shape != (n,) or len(names) != n:
+            raise ValueError("arrays and nodes do not fit together")
+        if sorted(expected) != sorted(names):
+            raise ValueError("classes and nodes do not fit together")
+        model.n_features_in_ = d
+        if "feature_names_in" in state:
+            model.feature_names_in_ = state["feature_names_in"]
+        return restore_shared(model, state)

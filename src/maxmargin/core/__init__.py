@@ -1,0 +1,1 @@
+"""What every family stands on, and nothing of any family."""

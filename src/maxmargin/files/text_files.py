@@ -1,0 +1,163 @@
+"""Whole files as bytes and texts: gzip, encodings, standard streams, safe writing."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import os
+import sys
+import zlib
+from typing import NamedTuple
+
+from maxmargin.files.atomic import replace_file
+
+STDIN = "standard input"  # its name in messages
+
+
+class RawText(NamedTuple):
+    """The bytes of a file, after gunzip, and its name for messages."""
+
+    data: bytes
+    path: str
+
+
+def read_raw(path: str | os.PathLike | RawText) -> RawText:
+    """Read all bytes of a file, or of standard input if the path is "-".
+
+    What gzip compressed is known by its first bytes, not by its name.
+    """
+    if isinstance(path, RawText):
+        return path
+    name = os.fsdecode(path)
+    if name == "-":
+        name = STDIN
+        data = getattr(sys.stdin, "buffer", sys.stdin).read()
+        data = data.encode() if isinstance(data, str) else data
+    elif os.path.isdir(name):
+        raise ValueError(f"{name} is a folder, not a file: name a file in it.")
+    else:
+        try:
+            with open(name, "rb") as file:
+                data = file.read()
+        except FileNotFoundError:
+            raise FileNotFoundError(
+                f"There is no file {name}: check its name and its folder."
+            ) from None
+    if data[:2] == b"\x1f\x8b":
+        try:
+            data = gzip.decompress(data)
+        except EOFError:
+            raise ValueError(
+                f"{name} is cut off: its gzip data end too early. Copy it again."
+            ) from None
+        except (gzip.BadGzipFile, zlib.error) as error:
+            raise ValueError(f"{name} is damaged: gzip says {error}.") from None
+    return RawText(data, name)
+
+
+def read_text(path: str | os.PathLike | RawText, encoding: str) -> tuple[bytes, str]:
+    """The text of a file in UTF-8 with lines that end in \\n, and its name."""
+    raw = read_raw(path)
+    return newlines(utf8(raw, encoding)[0]), raw.path
+
+
+def codec_name(encoding: str) -> str:
+    try:
+        return codecs.lookup(encoding).name
+    except (LookupError, TypeError, ValueError):
+        raise ValueError(
+            f"encoding={encoding!r} is not known; try 'utf-8' or 'latin-1'."
+        ) from None
+
+
+def utf8(raw: RawText, encoding: str) -> tuple[bytes, bytes]:
+    """The text in UTF-8 without its byte order mark, and that mark if there was one."""
+    data, codec = raw.data, codec_name(encoding)
+    try:
+        text = data.decode(codec)  # also a check
+        if codec != "utf-8":
+            data = text.encode()
+    except UnicodeDecodeError as error:
+        raise _undecodable(raw, encoding, error) from None
+    except (LookupError, UnicodeError):
+        raise ValueError(
+            f"{raw.path} cannot be read with encoding={encoding!r}; try 'latin-1'."
+        ) from None
+    if data.startswith(codecs.BOM_UTF8):
+        return data[3:], codecs.BOM_UTF8
+    return data, b""
+
+
+def _undecodable(raw: RawText, encoding: str, error: UnicodeDecodeError) -> ValueError:
+    before = raw.data[: error.start]
+    line = before.count(b"\n") + 1
+    column = error.start - before.rfind(b"\n")
+    if raw.data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        advice = "It starts as UTF-16 does: say encoding='utf-16'."
+    else:
+        advice = "If it is in Latin-1, say encoding='latin-1'."
+    return ValueError(
+        f"{raw.path}, line {line}: byte {column} of the line, "
+        f"0x{raw.data[error.start]:02x}, is not valid {encoding}. {advice}"
+    )
+
+
+def newlines(text: bytes) -> bytes:
+    """The text with lines that end in \\n; Windows has \\r\\n, and once there was \\r."""
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return text
+
+
+def write_text(path: str | os.PathLike, text: str, encoding: str) -> None:
+    """Write a text as `write_raw` does."""
+    if not text:
+        raise ValueError(f"There is no token to write to {os.fsdecode(path)}.")
+    if text.startswith("\ufeff"):  # no byte order mark, but it would be taken for one
+        text = "\ufeff" + text
+    write_raw(path, encode_text(text, path, encoding))
+
+
+def encode_text(text: str, path: str | os.PathLike, encoding: str) -> bytes:
+    codec = codec_name(encoding)
+    try:
+        return text.encode(codec)
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{os.fsdecode(path)} cannot be written: the character "
+            f"{text[error.start]!r} is not in {encoding}. Choose another encoding."
+        ) from None
+
+
+def write_raw(path: str | os.PathLike, data: bytes) -> None:
+    """Write a file whole or not at all; gzip if it ends in .gz; "-" is standard output.
+
+    Something that is there and is no plain file, such as a pipe, is written into.
+    """
+    name = os.fsdecode(path)
+    if name == "-":
+        stream = getattr(sys.stdout, "buffer", None)
+        if stream is None:
+            sys.stdout.write(data.decode())
+        else:
+            sys.stdout.flush()
+            rest = memoryview(data)
+            while rest:  # without a buffer (python -u) a part of it may be written
+                rest = rest[stream.write(rest) :]
+        sys.stdout.flush()
+        return
+    if name.endswith(".gz"):
+        data = gzip.compress(data, 6, mtime=0)  # equal data, equal files
+    target = os.path.realpath(name)  # through a link, so that it stays a link
+    if os.path.isdir(target):
+        raise ValueError(f"{name} is a folder: name a file to write.")
+    if os.path.exists(target) and not os.path.isfile(target):
+        with open(target, "wb") as file:
+            file.write(data)
+        return
+    folder = os.path.dirname(target)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(
+            f"{name} cannot be written: there is no folder {folder}; make it first."
+        )
+    replace_file(target, data)

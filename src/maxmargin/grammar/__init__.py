@@ -1,5 +1,0 @@
-"""Context-free grammars: rules read off binarised trees, their counts and chains."""
-
-from maxmargin.grammar.grammar import Grammar, LogProbabilities
-
-__all__ = ["Grammar", "LogProbabilities"]

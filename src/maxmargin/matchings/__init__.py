@@ -1,0 +1,20 @@
+"""Matchings: links between the words of two sentences."""
+
+from maxmargin.families import Family, lazily
+
+FAMILY = Family(
+    __name__,
+    public={"WordAligner": "word_aligner"},
+    models=("WordAligner.v1",),
+    commands={"match": "command"},
+    files={
+        "read_aligned": "bitext",
+        "read_bitext": "bitext",
+        "read_naacl": "bitext",
+        "read_pharaoh": "bitext",
+        "write_aligned": "bitext",
+        "write_pharaoh": "bitext",
+    },
+    plots={"plot_links": "plots"},
+)
+__getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

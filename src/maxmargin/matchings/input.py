@@ -1,0 +1,178 @@
+"""What a word aligner is given: sentence pairs, alignments, features; with checks."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.matchings.bitext import LONGEST, Links, check_inside
+from maxmargin.matchings.metrics import as_links
+
+Pair = tuple[list[str], list[str]]
+LARGEST = 1e9  # of a feature: beyond it, single precision has no room for the others
+
+
+class Sample(NamedTuple):
+    """Sentence pairs, and what the user adds to their features: arrays or None."""
+
+    pairs: list[Pair]
+    arrays: list[np.ndarray | None]
+
+
+def check_pairs(X: Any, name: str = "X", strict: bool = True) -> Sample:
+    """Sentence pairs as lists of words; texts are split at spaces.
+
+    Without ``strict`` (a bitext), a side may be empty.
+    """
+    if isinstance(X, (str, bytes)) or not isinstance(X, Iterable):
+        raise ValueError(
+            f"{name} is {X!r}: give a list of pairs (source words, target words)."
+        )
+    sample = Sample([], [])
+    for k, item in enumerate(X):
+        where = f"{name}[{k}]"
+        if isinstance(item, (str, bytes)) or not hasattr(item, "__len__"):
+            raise ValueError(
+                f"{where} is {item!r}, not a pair: give (source words, target words)."
+            )
+        if len(item) not in (2, 3):
+            raise ValueError(
+                f"{where} has {len(item)} parts: give (source words, target words), and "
+                "perhaps an array of features as the third."
+            )
+        source, target = (
+            _words(side, where, name, strict)
+            for side, name in zip(item[:2], ("source", "target"), strict=True)
+        )
+        sample.pairs.append((source, target))
+        sample.arrays.append(item[2] if len(item) == 3 else None)
+    return sample
+
+
+def _words(side, where: str, name: str, strict: bool) -> list[str]:
+    if isinstance(side, str):
+        side = [word for word in side.split(" ") if word]
+    if isinstance(side, (bytes, dict, set)) or not isinstance(side, Iterable):
+        raise ValueError(f"the {name} of {where} is {side!r}, not a list of words.")
+    words = list(side)
+    for word in words:
+        if not isinstance(word, str):
+            raise ValueError(
+                f"the {name} of {where} holds {word!r}, which is not a string: give words."
+            )
+    if strict and not words:
+        raise ValueError(
+            f"the {name} of {where} has no words: leave pairs with an empty side out."
+        )
+    if len(words) > LONGEST:
+        raise ValueError(
+            f"the {name} of {where} has {len(words)} words, more than {LONGEST}: split "
+            "the pair into sentences."
+        )
+    return [str(word) for word in words]
+
+
+def check_alignments(y: Any, pairs: list[Pair]) -> list[Links]:
+    """One alignment per sentence pair, with links between words that are there."""
+    if y is None or isinstance(y, str) or not isinstance(y, Iterable):
+        raise ValueError(
+            f"y is {y!r}: give a list with one alignment per sentence pair."
+        )
+    y = list(y)
+    if len(y) != len(pairs):
+        raise ValueError(
+            f"X has {len(pairs)} sentence pairs, but y has {len(y)} alignments: give one "
+            "per pair."
+        )
+    checked = []
+    for k, (value, pair) in enumerate(zip(y, pairs, strict=True)):
+        links = as_links(value, f"y[{k}]")
+        try:
+            check_inside(links, pair)
+        except ValueError as error:
+            raise ValueError(f"y[{k}]: {error}.") from None
+        checked.append(links)
+    return checked
+
+
+def check_fertility(fertility: Any) -> tuple[int, int]:
+    """(of source words, of target words); None is no bound."""
+    both = fertility if isinstance(fertility, (tuple, list)) else (fertility, fertility)
+    good = len(both) == 2 and all(
+        most is None
+        or (
+            isinstance(most, numbers.Integral)
+            and not isinstance(most, bool)
+            and most > 0
+        )
+        for most in both
+    )
+    if not good:
+        raise ValueError(
+            f"fertility={fertility!r} is not possible: it must be the largest number of "
+            "links of a word, such as 1, None for no bound, or a pair of these for "
+            "(source, target)."
+        )
+    largest = np.iinfo(np.int32).max
+    source, target = (largest if most is None else int(most) for most in both)
+    return source, target
+
+
+def check_costs(extra: Any, missing: Any) -> tuple[float, float]:
+    for name, value in (("cost_extra", extra), ("cost_missing", missing)):
+        good = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        if not good or not 0.0 <= value < np.inf:
+            raise ValueError(
+                f"{name}={value!r} is not possible: it must be a finite number, zero or "
+                "more."
+            )
+    if extra == missing == 0:
+        raise ValueError(
+            "cost_extra and cost_missing are both zero: then there is nothing to learn."
+        )
+    return float(extra), float(missing)
+
+
+def check_features(features: Any) -> tuple[list[str], list[Callable]]:
+    """Names of groups and functions of the user."""
+    from maxmargin.matchings.word_pairs import GROUPS
+
+    if features is None:
+        return list(GROUPS), []
+    if isinstance(features, str) or not isinstance(features, Sequence):
+        raise ValueError(
+            f"features={features!r} is not possible: give a list of names and functions; "
+            f"names are {', '.join(GROUPS)}."
+        )
+    names = [feature for feature in features if not callable(feature)]
+    for name in names:
+        if not isinstance(name, str) or name not in GROUPS:
+            raise ValueError(
+                f"the feature group {name!r} is not known; there are {', '.join(GROUPS)}, "
+                "and functions of (source words, target words)."
+            )
+    return names, [feature for feature in features if callable(feature)]
+
+
+def user_table(value: Any, pair: Pair, where: str) -> np.ndarray:
+    """What a user gives for a pair, as an array (source words, target words, features)."""
+    shape = len(pair[0]), len(pair[1])
+    try:
+        table = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{where} are not an array of numbers.") from None
+    if table.ndim == 2:
+        table = table[:, :, None]
+    if table.ndim != 3 or table.shape[:2] != shape:
+        raise ValueError(
+            f"{where} have shape {table.shape}, but there are {shape[0]} source words and "
+            f"{shape[1]} target words: give ({shape[0]}, {shape[1]}, features)."
+        )
+    if not (np.abs(table) <= LARGEST).all():  # NaN neither
+        raise ValueError(
+            f"{where} hold NaN, infinity or a number above {LARGEST:g}: clean them first."
+        )
+    return table

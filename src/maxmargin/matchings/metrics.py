@@ -1,0 +1,166 @@
+"""How good word alignments are: alignment error rate, precision and recall.
+
+With the predicted links A, the sure ones S and the possible ones P, which include S
+(Och & Ney 2003), all counted over the whole corpus:
+
+    precision = |A & P| / |A|      recall = |A & S| / |S|
+    AER = 1 - (|A & S| + |A & P|) / (|A| + |S|)
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.matchings.bitext import Links, parse_links
+
+
+class AlignmentScores(NamedTuple):
+    """Scores of a corpus, from 0 to 1, and the counts that they are made of."""
+
+    aer: float
+    precision: float
+    recall: float
+    interval: tuple[float, float] | None  # of the AER, from the bootstrap
+    sentences: int
+    predicted: int  # |A|
+    sure: int  # |S|
+    found_sure: int  # |A & S|
+    found_possible: int  # |A & P|
+
+    def __str__(self) -> str:
+        text = f"AER {100 * self.aer:.2f}%"
+        if self.interval is not None:
+            low, high = (100 * bound for bound in self.interval)
+            text += f" (95% interval {low:.2f} to {high:.2f})"
+        return (
+            f"{text}, precision {100 * self.precision:.2f}%, recall "
+            f"{100 * self.recall:.2f}%\n{self.sentences} sentence pairs: "
+            f"{self.predicted} links predicted, {self.found_possible} of them right; "
+            f"{self.found_sure} of {self.sure} sure links found."
+        )
+
+
+def alignment_scores(
+    y_true: Iterable,
+    y_pred: Iterable,
+    bootstrap: int = 0,
+    seed: int = 0,
+    sample_weight: np.ndarray | None = None,
+) -> AlignmentScores:
+    """Compare predicted with true links.
+
+    Parameters
+    ----------
+    y_true : list of alignments, as :func:`as_links` takes them
+    y_pred : list of alignments; of these, sure and possible links count alike
+    bootstrap : int
+        Number of times to draw the sentences anew for a 95% interval of the AER;
+        0 for no interval.
+    sample_weight : array or None
+        How much the sentence pairs count.
+
+    Examples
+    --------
+    >>> from maxmargin.matchings.metrics import alignment_scores
+    >>> print(alignment_scores(["0-0 1-1 2?1"], [[(0, 0), (2, 1)]]))
+    AER 25.00%, precision 100.00%, recall 50.00%
+    1 sentence pairs: 2 links predicted, 2 of them right; 1 of 2 sure links found.
+    """
+    truths = [as_links(links, f"y_true[{k}]") for k, links in enumerate(y_true)]
+    guesses = [as_links(links, f"y_pred[{k}]") for k, links in enumerate(y_pred)]
+    if len(truths) != len(guesses):
+        raise ValueError(
+            f"there are {len(truths)} true alignments, but {len(guesses)} predicted ones."
+        )
+    if not truths:
+        raise ValueError("there are no alignments: at least one is needed.")
+    rows = np.array([_count(*pair) for pair in zip(truths, guesses, strict=True)])
+    if sample_weight is not None:
+        rows = rows * np.asarray(sample_weight)[:, None]
+    interval = None
+    if bootstrap:
+        rng = np.random.default_rng(seed)
+        draws = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), bootstrap)
+        low, high = np.quantile(
+            [_aer(*total) for total in draws @ rows], [0.025, 0.975]
+        )
+        interval = float(low), float(high)
+    a, s, hit_sure, hit = rows.sum(axis=0).tolist()
+    return AlignmentScores(
+        aer=_aer(a, s, hit_sure, hit),
+        precision=hit / a if a else 1.0,
+        recall=hit_sure / s if s else 1.0,
+        interval=interval,
+        sentences=len(rows),
+        predicted=a,
+        sure=s,
+        found_sure=hit_sure,
+        found_possible=hit,
+    )
+
+
+def _count(truth: Links, guess: Links) -> tuple[int, int, int, int]:
+    found, sure = {*guess.sure, *guess.possible}, set(truth.sure)
+    hit_sure = len(found & sure)
+    return len(found), len(sure), hit_sure, hit_sure + len(found & {*truth.possible})
+
+
+def _aer(a, s, hit_sure, hit) -> float:
+    return 1.0 - (hit_sure + hit) / (a + s) if a + s else 0.0
+
+
+def as_links(value: Any, where: str) -> Links:
+    """An alignment as users write it, checked; ``where`` names it in messages.
+
+    A text such as "0-0 1?1", a collection of pairs (i, j), all sure, or a pair of such
+    collections, sure and possible. A possible link that is also sure is sure.
+    """
+    if isinstance(value, Links):
+        return value
+    if isinstance(value, str):
+        try:
+            return parse_links(value)
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}.") from None
+    if not isinstance(value, (Collection, np.ndarray)) or isinstance(
+        value, (bytes, dict)
+    ):
+        raise ValueError(
+            f"{where} is {value!r}, not an alignment: give pairs (i, j), or (sure, "
+            'possible), or a text such as "0-0 1?1".'
+        )
+    parts: Sequence = (value, ())
+    listed = isinstance(value, (tuple, list)) and len(value) == 2
+    if listed and not any(map(_is_link, value)):
+        parts = value
+    sure, possible = ({_link(link, where) for link in _each(p, where)} for p in parts)
+    return Links(sorted(sure), sorted(possible - sure))
+
+
+def _each(part, where):
+    if isinstance(part, (str, bytes, dict)) or not hasattr(part, "__iter__"):
+        raise ValueError(
+            f"{where} holds {part!r}: give (sure, possible), both as pairs."
+        )
+    return part
+
+
+def _is_link(value) -> bool:
+    return hasattr(value, "__len__") and len(value) == 2 and all(map(_is_index, value))
+
+
+def _is_index(value) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def _link(value, where) -> tuple[int, int]:
+    if isinstance(value, str) or not _is_link(value) or min(value) < 0:
+        raise ValueError(
+            f"{where} holds {value!r}, which is not a link: give pairs (i, j) of word "
+            "numbers from 0 on."
+        )
+    return int(value[0]), int(value[1])

@@ -1,0 +1,342 @@
+"""WordAligner: which words of two sentences translate each other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.core.estimator import (
+    Encoded,
+    MaxMarginEstimator,
+    check_weights,
+    restore_shared,
+    shared_state,
+)
+from maxmargin.matchings import input as match_input
+from maxmargin.matchings.bitext_statistics import FORMS, BitextStatistics
+from maxmargin.matchings.metrics import AlignmentScores, alignment_scores
+
+if TYPE_CHECKING:
+    from maxmargin.matchings.structure import MatchingBatch
+
+Link = tuple[int, int]
+CHUNK = 100  # sentence pairs whose features are held at once when predicting
+FIRST = 1e6  # weight of a sure link beside which beliefs only break ties
+
+
+class WordAligner(MaxMarginEstimator):
+    """Word alignment as a matching of largest weight, learned with a large margin.
+
+    The score of an alignment is the sum over its links of w . x_ij, with features x_ij of
+    the word pair; every word has at most ``fertility`` links, or none. Minimises
+    ``1/2 |w|^2 + C sum_i s_i H_i(w)``, where H_i is the largest violation and the loss is
+
+        cost_extra * |links that are not even possible|
+        + cost_missing * |sure links that are missing|
+
+    (Taskar, Lacoste-Julien & Klein 2005). Possible links are free: they cost nothing
+    whether predicted or not, and training aims at the sure ones.
+
+    Parameters
+    ----------
+    C : float, default 0.03
+    fertility : int, None, or a pair of these, default 2
+        The largest number of links of a word, or (of source words, of target words); 1
+        is one-to-one, None no bound. Where the sure links of a training pair exceed it,
+        training aims at the largest set of them that does not, and among those at the
+        one the bitext believes in most; the sure links left out count as possible.
+    cost_extra, cost_missing : float, default 1 and 3
+        What links cost in the loss. A dear ``cost_missing`` makes recall better.
+    bitext : list of sentence pairs, path, fitted BitextStatistics or None
+        Sentences, without links, to learn a dictionary from; the more, the better.
+        Those that will be aligned may be among them, and profit. A path is read by
+        :func:`maxmargin.matchings.bitext.read_bitext`. The training sentences are added,
+        except to a fitted :class:`BitextStatistics`, which is taken as it is.
+    forms : sequence of str
+        What stands for a word in the dictionary, see :class:`BitextStatistics`.
+    features : list of names and functions, or None for all groups
+        Groups of built-in features: bias, dictionary, neighbours, position, spelling,
+        frequency, competition. A function of (source words, target words) returns an
+        array (source, target) or (source, target, features).
+    rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
+    verbose, callbacks
+        As in :class:`maxmargin.StructuralSVM`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (features,)
+    feature_names_ : list of str
+    statistics_ : BitextStatistics
+    certificate_, history_, n_iter_, converged_
+        As in :class:`maxmargin.StructuralSVM`.
+
+    Examples
+    --------
+    >>> from maxmargin import WordAligner
+    >>> X = [("the house sleeps", "la maison dort"), ("he sleeps", "il dort")]
+    >>> model = WordAligner().fit(X, ["0-0 1-1 2-2", "0-0 1-1"])
+    >>> model.predict([("he sleeps", "il dort")])
+    [[(0, 0), (1, 1)]]
+    """
+
+    _model_name = "WordAligner.v1"
+    _params_in_state = ("bitext",)
+
+    def __init__(
+        self,
+        C=0.03,
+        fertility=2,
+        cost_extra=1.0,
+        cost_missing=3.0,
+        bitext=None,
+        forms=FORMS,
+        features=None,
+        rescaling="margin",
+        penalty="linear",
+        solver="auto",
+        tol=0.01,
+        max_iter=None,
+        max_time=None,
+        warm_start=False,
+        n_jobs=1,
+        random_state=None,
+        verbose=0,
+        callbacks=None,
+    ):
+        self.C = C
+        self.fertility = fertility
+        self.cost_extra = cost_extra
+        self.cost_missing = cost_missing
+        self.bitext = bitext
+        self.forms = forms
+        self.features = features
+        self.rescaling = rescaling
+        self.penalty = penalty
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    # prediction ------------------------------------------------------------------------
+
+    def predict(self, X) -> list[list[Link]]:
+        """The links (i, j) of every sentence pair, sorted."""
+        from maxmargin.core.decode import decode
+        from maxmargin.matchings.structure import to_links
+
+        out = []
+        for batch in self._batches(X):
+            y = decode(batch, self.coef_, self._threads())
+            cuts = zip(batch.start[:-1], batch.start[1:], strict=True)
+            out += [to_links(y[a:b], batch.source_most) for a, b in cuts]
+        return out
+
+    def predict_scores(self, X) -> list[np.ndarray]:
+        """The score w . x_ij of every word pair: an array (source, target) per pair.
+
+        Links are predicted for their scores, but not alone: positive ones compete.
+        """
+        out = []
+        for batch in self._batches(X):
+            scores = np.split(batch.x @ self.coef_, batch.cells[1:-1])
+            out += [
+                row.reshape(-1, m)
+                for row, m in zip(scores, batch.n_target.tolist(), strict=True)
+            ]
+        return out
+
+    def predict_k_best(self, X, k: int) -> list[list[tuple[float, list[Link]]]]:
+        """The k best alignments of every pair, best first, with their scores.
+
+        There are fewer if a pair has fewer. Scores of equal alignments add rounding.
+        """
+        from maxmargin.matchings.k_best import k_best
+
+        most = match_input.check_fertility(self.fertility)
+        return [k_best(scores, *most, k) for scores in self.predict_scores(X)]
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """1 - AER, the alignment error rate of the corpus: greater is better."""
+        return 1.0 - self._evaluate(X, y, sample_weight).aer
+
+    def evaluate(self, X, y, bootstrap: int = 1000) -> AlignmentScores:
+        """AER with a bootstrap interval, precision and recall."""
+        return self._evaluate(X, y, None, bootstrap)
+
+    def _evaluate(self, X, y, weights, bootstrap=0) -> AlignmentScores:
+        check_is_fitted(self, "coef_")
+        X = list(X) if hasattr(X, "__iter__") else X
+        truth = match_input.check_alignments(y, match_input.check_pairs(X).pairs)
+        if weights is not None:
+            weights = check_weights(weights, len(truth))
+        predicted = self.predict(X)
+        return alignment_scores(truth, predicted, bootstrap, sample_weight=weights)
+
+    def _batches(self, X):
+        """Encoded sentence pairs, some at a time."""
+        check_is_fitted(self, "coef_")
+        sample = match_input.check_pairs(X)
+        for first in range(0, len(sample.pairs), CHUNK):
+            part = match_input.Sample(*(side[first : first + CHUNK] for side in sample))
+            _, tables = self._tables(part, self.statistics_, first)
+            wrong = tables[0].shape[2]
+            if wrong != len(self.coef_):
+                raise ValueError(
+                    f"X[{first}] has {wrong} features, but the aligner was trained with "
+                    f"{len(self.coef_)}: give the same arrays or functions."
+                )
+            yield self._batch(tables, None, None, np.float64)
+
+    # training --------------------------------------------------------------------------
+
+    def _settings(self):
+        match_input.check_features(self.features)
+        match_input.check_fertility(self.fertility)
+        match_input.check_costs(self.cost_extra, self.cost_missing)
+        return super()._settings()
+
+    def _encode(self, X, y, sample_weight) -> Encoded:
+        sample = match_input.check_pairs(X)
+        if not sample.pairs:
+            raise ValueError("X is empty: at least one sentence pair is needed.")
+        links = match_input.check_alignments(y, sample.pairs)
+        weights = check_weights(sample_weight, len(sample.pairs))
+        most = match_input.check_fertility(self.fertility)
+        statistics = self.learn_dictionary(sample.pairs)
+        names, tables = self._tables(sample, statistics)
+        kinds, targets = [], []
+        for pair, gold in zip(sample.pairs, links, strict=True):
+            target = _feasible(gold.sure, pair, most, statistics)
+            kinds.append(_kinds(pair, gold, target))
+            targets.append(target)
+        largest = np.array([np.abs(table).max() for table in tables])
+        dtype = self._working_dtype(largest, weights)
+        batch = self._batch(tables, kinds, targets, dtype)
+        attributes = {"statistics_": statistics, "feature_names_": names}
+        return Encoded(batch, len(names), dtype, weights, attributes)
+
+    def _install(self, encoded: Encoded, w) -> None:
+        self.coef_ = np.array(w, np.float64)
+
+    def learn_dictionary(self, pairs) -> BitextStatistics:
+        """What ``fit`` learns from ``bitext`` and these sentence pairs, without links.
+
+        Several fits can share it: ``set_params(bitext=...)``.
+        """
+        bitext, pairs = self.bitext, match_input.check_pairs(pairs).pairs
+        if isinstance(bitext, BitextStatistics):
+            if not hasattr(bitext, "keys_"):
+                raise ValueError("bitext is not fitted: call its fit(pairs) first.")
+            return bitext
+        if bitext is None:
+            return BitextStatistics(self.forms).fit(pairs)
+        if isinstance(bitext, Iterator):
+            raise ValueError(
+                "bitext can be read only once, so that a second fit would find nothing: "
+                "make a list of it."
+            )
+        if isinstance(bitext, (str, os.PathLike)):
+            from maxmargin.matchings.bitext import read_bitext
+
+            known = read_bitext(bitext)
+        else:
+            known = match_input.check_pairs(bitext, "bitext", strict=False).pairs
+        seen = {(tuple(a), tuple(b)) for a, b in known}
+        new = [pair for pair in pairs if (tuple(pair[0]), tuple(pair[1])) not in seen]
+        return BitextStatistics(self.forms).fit([*known, *new])
+
+    def _tables(self, sample, statistics, first: int = 0):
+        """Names of the features, and an array (source, target, features) per pair."""
+        from maxmargin.matchings.word_pairs import pair_features
+
+        groups, functions = match_input.check_features(self.features)
+        names, tables = [], []
+        for k, (pair, array) in enumerate(zip(*sample, strict=True), first):
+            own, table = pair_features(*pair, statistics, groups)
+            added = [(f.__name__, f(*pair)) for f in functions]
+            if array is not None:
+                added.append(("array", array))
+            for name, value in added:
+                where = f"the features ({name}) of X[{k}]"
+                more = match_input.user_table(value, pair, where)
+                own += [f"{name} {column}" for column in range(more.shape[2])]
+                table = np.concatenate([table, more.astype(np.float32)], axis=2)
+            if k == first:
+                names = own
+            if len(own) != len(names):
+                raise ValueError(
+                    f"X[{k}] has {len(own)} features, but X[{first}] has {len(names)}: "
+                    "give arrays of equal depth to all pairs, or to none."
+                )
+            tables.append(table)
+        if tables and not names:
+            raise ValueError("there are no features: name at least one group.")
+        return names, tables
+
+    def _batch(self, tables, kinds, targets, dtype) -> MatchingBatch:
+        from maxmargin.matchings.structure import make_batch
+
+        most = match_input.check_fertility(self.fertility)
+        costs = self.cost_extra, self.cost_missing
+        return make_batch(tables, kinds, targets, *most, costs, dtype)
+
+    # saving (model_file.py) ------------------------------------------------------------
+
+    def _get_state(self):
+        words, facts = self.statistics_.get_state()
+        arrays = {"coef": self.coef_}
+        arrays |= {f"words.{name}": array for name, array in words.items()}
+        names = list(self.feature_names_)
+        return arrays, {"names": names, "words": facts, **shared_state(self)}
+
+    @classmethod
+    def _from_state(cls, params, arrays, state):
+        model = cls(**params)
+        model.coef_, model.feature_names_ = arrays["coef"], state["names"]
+        if model.coef_.shape != (len(model.feature_names_),):
+            raise ValueError("weights and features do not fit together")
+        words = {
+            name.removeprefix("words."): array
+            for name, array in arrays.items()
+            if name.startswith("words.")
+        }
+        model.statistics_ = BitextStatistics.from_state(words, state["words"])
+        return restore_shared(model, state)
+
+
+def _feasible(sure: list[Link], pair, most, statistics) -> list[Link]:
+    """The most sure links that keep to the bounds; believed ones if there is a choice."""
+    counts = [np.bincount([link[d] for link in sure] or [0]) for d in (0, 1)]
+    if all(len(sure) == 0 or c.max() <= k for c, k in zip(counts, most, strict=True)):
+        return sure
+    from maxmargin.matchings.assignment import best_links
+
+    known = statistics.describe(pair)
+    belief = np.sqrt(known["hmm_forward"] * known["hmm_backward"])
+    weight = np.full(belief.shape, -1.0)
+    at = tuple(np.array(sure).T)
+    weight[at] = FIRST + belief[at]
+    taken = np.zeros(belief.shape, bool)
+    rooms = (np.full(n, k, np.int64) for n, k in zip(belief.shape, most, strict=True))
+    best_links(weight, *rooms, taken)
+    return [tuple(link) for link in np.argwhere(taken).tolist()]
+
+
+def _kinds(pair, gold, target) -> np.ndarray:
+    from maxmargin.matchings.structure import POSSIBLE, SURE
+
+    kinds = np.zeros((len(pair[0]), len(pair[1])), np.int8)
+    for link in (*gold.sure, *gold.possible):
+        kinds[link] = POSSIBLE
+    for link in target:
+        kinds[link] = SURE
+    return kinds

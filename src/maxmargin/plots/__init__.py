@@ -1,0 +1,12 @@
+"""Looking into fitted models: pictures, pages and tables of all families."""
+
+from maxmargin.families import lazily, places
+
+_WHERE = {
+    "plot_convergence": "maxmargin.plots.training",
+    "plot_predictions": "maxmargin.plots.training",
+    **places("plots"),
+}
+
+__all__ = list(_WHERE)
+__getattr__, __dir__ = lazily(__name__, _WHERE)

@@ -1,1 +1,0 @@
-"""One file per structure: its batch, its decoder, its features."""

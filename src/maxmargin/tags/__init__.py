@@ -1,0 +1,45 @@
+"""Label sequences: a label for every token."""
+
+from maxmargin.families import Family, lazily
+
+FAMILY = Family(
+    __name__,
+    public={"HMMTagger": "hmm", "SequenceTagger": "tagger"},
+    models=("HMMTagger.v1", "SequenceTagger.v1"),
+    commands={"tag": "command"},
+    files={
+        "Column": "files.columns",
+        "Columns": "files.columns",
+        "DigitStrings": "digits",
+        "columns_from": "files.columns",
+        "digit_strings": "digits",
+        "read_columns": "files.reader",
+        "read_crfsuite": "files.crfsuite",
+        "read_svmhmm": "files.svmhmm",
+        "tag_file": "files.writers",
+        "write_columns": "files.writers",
+        "write_crfsuite": "files.crfsuite",
+        "write_svmhmm": "files.svmhmm",
+    },
+    metrics={
+        "Counts": "metrics",
+        "SpanReport": "metrics",
+        "TokenReport": "metrics",
+        "confusion": "metrics",
+        "scores": "metrics",
+        "sequence_accuracy": "metrics",
+        "span_scores": "metrics",
+        "token_accuracy": "metrics",
+        "token_scores": "metrics",
+    },
+    plots={
+        "feature_table": "plots",
+        "plot_confusion": "plots",
+        "plot_top_features": "plots",
+        "plot_transitions": "plots",
+        "tagged_page": "page",
+        "top_features": "plots",
+        "transition_table": "plots",
+    },
+)
+__getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

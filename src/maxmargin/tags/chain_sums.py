@@ -1,0 +1,283 @@
+"""Sums over all labellings of a chain: partition function, marginals, expectations.
+
+Forward and backward passes in probability space, in double precision, with a factor
+taken out at every token (Rabiner 1989):
+
+    before[t, k] ~ sum over prefixes that end in label k at token t, normalised
+    after[t, k]  ~ sum over suffixes, such that before * after is the marginal
+
+Scores enter as ``theta`` (layout in ``chain.py``). Minus infinity, a forbidden
+transition, is probability zero and needs no special case. Where scores lie so far apart
+that products of their exponentials would vanish, the sums are done again in log space.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core.kernel import kernel, summing
+
+FLOOR = -300.0  # scores further than this below the best of their table are far apart
+
+TINY = 1e-200
+
+
+class Sums(NamedTuple):
+    """Working memory of one worker, and what :func:`sum_labellings` leaves in it."""
+
+    token: np.ndarray  # (longest, width): exp of the scores of tokens
+    before: np.ndarray
+    after: np.ndarray
+    shrink: np.ndarray  # (longest,): the factors taken out
+    step: np.ndarray  # (labels, width): exp of the transition scores
+    back: np.ndarray  # (labels, width): their transpose
+    ends: np.ndarray  # (2, width): exp of first and last scores
+    marginals: np.ndarray  # (longest, width)
+    pairs: np.ndarray  # (labels, width): expected number of each transition
+    bits: np.ndarray  # int64 (width,): exponents of floating point numbers
+    far: np.ndarray  # int64 (1,): whether scores were found to be far apart
+
+
+def make_sums(n_labels: int, width: int, longest: int) -> Sums:
+    longest = max(longest, 1)
+    return Sums(
+        token=np.zeros((longest, width)),
+        before=np.zeros((longest, width)),
+        after=np.zeros((longest, width)),
+        shrink=np.zeros(longest),
+        step=np.zeros((n_labels, width)),
+        back=np.zeros((n_labels, width)),
+        ends=np.zeros((2, width)),
+        marginals=np.zeros((longest, width)),
+        pairs=np.zeros((n_labels, width)),
+        bits=np.zeros(width, np.int64),
+        far=np.zeros(1, np.int64),
+    )
+
+
+@summing
+def exp_row(scores, n, bits, far, out):
+    """out <- exp(scores - top) on the first n entries; returns top.
+
+    2^m e^r with |r| <= log(2) / 2: a polynomial of degree 11 and an exponent put
+    together from bits, without calls or branches, so that it runs in SIMD lanes. The
+    relative error is below 1e-14.
+    """
+    top = -np.inf
+    for k in range(n):
+        top = max(top, float(scores[k]))
+    shift = top if top > -np.inf else 0.0
+    least = 0.0
+    for k in range(n):
+        x = float(scores[k]) - shift
+        least = min(least, x if x > -np.inf else 0.0)
+        y = max(x, FLOOR)
+        m = np.floor(y * 1.4426950408889634 + 0.5)
+        r = (y - m * 0.693147180369123816490) - m * 1.90821492927058770002e-10
+        e = 1.0 + r * (1.0 / 11.0)
+        e = 1.0 + r * e * (1.0 / 10.0)
+        e = 1.0 + r * e * (1.0 / 9.0)
+        e = 1.0 + r * e * (1.0 / 8.0)
+        e = 1.0 + r * e * (1.0 / 7.0)
+        e = 1.0 + r * e * (1.0 / 6.0)
+        e = 1.0 + r * e * (1.0 / 5.0)
+        e = 1.0 + r * e * (1.0 / 4.0)
+        e = 1.0 + r * e * (1.0 / 3.0)
+        e = 1.0 + r * e * (1.0 / 2.0)
+        e = 1.0 + r * e
+        bits[k] = (np.int64(m) + 1023) << 52
+        out[k] = e if x > -np.inf else 0.0
+    if least < FLOOR:
+        far[0] = 1
+    powers = bits.view(np.float64)
+    for k in range(n):
+        out[k] *= powers[k]
+    return top
+
+
+@summing
+def exp_transitions(theta, n, sums):
+    """Fill ``step``, ``back`` and ``ends``; returns what was taken out: (step, ends).
+
+    They depend on no token, so one call serves all sequences under the same weights.
+    """
+    sums.far[0] = 0
+    top = -np.inf
+    for j in range(n):
+        for k in range(n):
+            top = max(top, float(theta[j, k]))
+    if top == -np.inf:
+        top = 0.0
+    for j in range(n):
+        own = exp_row(theta[j], n, sums.bits, sums.far, sums.step[j])
+        factor = np.exp(max(own - top, FLOOR)) if own > -np.inf else 0.0
+        if -np.inf < own < top + FLOOR:
+            sums.far[0] = 1
+        for k in range(n):
+            sums.step[j, k] *= factor
+            sums.back[k, j] = sums.step[j, k]
+    first = exp_row(theta[n], n, sums.bits, sums.far, sums.ends[0])
+    return top, first + exp_row(theta[n + 1], n, sums.bits, sums.far, sums.ends[1])
+
+
+@summing
+def times(vector, n, table, out):
+    """out <- vector times table, by rows, four at a time."""
+    for k in range(len(out)):
+        out[k] = 0.0
+    whole = n // 4 * 4
+    for j in range(0, whole, 4):
+        a, b, c, d = vector[j], vector[j + 1], vector[j + 2], vector[j + 3]
+        ta, tb, tc, td = table[j], table[j + 1], table[j + 2], table[j + 3]
+        for k in range(len(out)):
+            out[k] += (a * ta[k] + b * tb[k]) + (c * tc[k] + d * td[k])
+    for j in range(whole, n):
+        a = vector[j]
+        ta = table[j]
+        for k in range(len(out)):
+            out[k] += a * ta[k]
+
+
+@summing
+def sum_labellings(theta, n, length, taken, sums):
+    """Forward and backward; returns log Z. ``taken`` is what exp_transitions returned.
+
+    Leaves ``before``, ``after``, ``shrink`` and the marginals of tokens in ``sums``.
+    """
+    top, both = taken
+    total = both + (length - 1) * top
+    for t in range(length):
+        token, row = sums.token[t], sums.before[t]
+        total += exp_row(theta[n + 2 + t], n, sums.bits, sums.far, token)
+        if t == 0:
+            for k in range(len(row)):
+                row[k] = sums.ends[0, k]
+        else:
+            times(sums.before[t - 1], n, sums.step, row)
+        size = 0.0
+        for k in range(len(row)):
+            row[k] *= token[k]
+            size += row[k]
+        if size < TINY:  # every way on was all but impossible until now
+            sums.far[0] = 1
+            size = TINY
+        sums.shrink[t] = size
+        total += np.log(size)
+        size = 1.0 / size
+        for k in range(len(row)):
+            row[k] *= size
+    row, end = sums.before[length - 1], sums.after[length - 1]
+    size = 0.0
+    for k in range(n):
+        size += row[k] * sums.ends[1, k]
+    if size < TINY:
+        sums.far[0] = 1
+        size = TINY
+    total += np.log(size)
+    for k in range(len(end)):
+        end[k] = sums.ends[1, k] / size
+    weighted = np.empty(sums.token.shape[1])
+    for t in range(length - 1, -1, -1):
+        row, after, out = sums.before[t], sums.after[t], sums.marginals[t]
+        for k in range(len(out)):
+            out[k] = row[k] * after[k]
+        if t > 0:
+            token = sums.token[t]
+            size = 1.0 / sums.shrink[t]
+            for k in range(len(weighted)):
+                weighted[k] = token[k] * after[k] * size
+            times(weighted, n, sums.back, sums.after[t - 1])
+    if sums.far[0] != 0:
+        return sum_far_apart(theta, n, length, sums)
+    return total
+
+
+@kernel
+def sum_far_apart(theta, n, length, sums):
+    """log Z, marginals and pairs in log space; ``before`` and ``after`` stay as found."""
+    ahead, behind = np.empty((length, n)), np.empty((length, n))
+    for k in range(n):
+        ahead[0, k] = theta[n, k] + theta[n + 2, k]
+        behind[length - 1, k] = theta[n + 1, k]
+    for t in range(1, length):
+        for k in range(n):
+            ahead[t, k] = log_sum(ahead[t - 1], theta[:n, k]) + theta[n + 2 + t, k]
+    for t in range(length - 1, 0, -1):
+        token = theta[n + 2 + t, :n] + behind[t]
+        for j in range(n):
+            behind[t - 1, j] = log_sum(token, theta[j, :n])
+    total = log_sum(ahead[length - 1], behind[length - 1])
+    for j in range(n):
+        for k in range(sums.pairs.shape[1]):
+            sums.pairs[j, k] = 0.0
+    for t in range(length):
+        for k in range(n):
+            sums.marginals[t, k] = np.exp(ahead[t, k] + behind[t, k] - total)
+            rest = theta[n + 2 + t, k] + behind[t, k] - total
+            for j in range(n):
+                if t > 0:
+                    sums.pairs[j, k] += np.exp(ahead[t - 1, j] + theta[j, k] + rest)
+    return total
+
+
+@kernel
+def log_sum(a, b):
+    """log sum_j exp(a_j + b_j)."""
+    top = -np.inf
+    for j in range(len(a)):
+        top = max(top, a[j] + b[j])
+    if top == -np.inf:
+        return top
+    total = 0.0
+    for j in range(len(a)):
+        total += np.exp(a[j] + b[j] - top)
+    return top + np.log(total)
+
+
+@summing
+def sum_pairs(n, length, sums):
+    """pairs <- expected number of each transition, after :func:`sum_labellings`."""
+    if sums.far[0] != 0:
+        return  # sum_far_apart has done it
+    pairs = sums.pairs
+    for j in range(n):
+        for k in range(pairs.shape[1]):
+            pairs[j, k] = 0.0
+    weighted = np.empty(pairs.shape[1])
+    for t in range(1, length):
+        before, after, token = sums.before[t - 1], sums.after[t], sums.token[t]
+        size = 1.0 / sums.shrink[t]
+        for k in range(len(weighted)):
+            weighted[k] = token[k] * after[k] * size
+        for j in range(n):
+            a = before[j]
+            row = pairs[j]
+            for k in range(len(row)):
+                row[k] += a * weighted[k]
+    for j in range(n):
+        for k in range(pairs.shape[1]):
+            pairs[j, k] *= sums.step[j, k]
+
+
+@summing
+def expected_score(theta, n, length, sums):
+    """<marginals, theta>: the mean score, where forbidden parts count nothing."""
+    total = 0.0
+    for j in range(n):
+        total += finite_dot(sums.pairs[j], theta[j], n)
+    total += finite_dot(sums.marginals[0], theta[n], n)
+    total += finite_dot(sums.marginals[length - 1], theta[n + 1], n)
+    for t in range(length):
+        total += finite_dot(sums.marginals[t], theta[n + 2 + t], n)
+    return total
+
+
+@summing
+def finite_dot(weights, scores, n):
+    total = 0.0
+    for k in range(n):
+        x = float(scores[k])
+        total += weights[k] * (x if x > -np.inf else 0.0)
+    return total

@@ -1,0 +1,201 @@
+"""Compiled loops of the column encoder, and the table that numbers keys.
+
+This module imports numba, so others import it inside functions. All integers are int64
+except word numbers and feature numbers, which are int32: one signature per kernel.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.core.kernel import kernel
+
+_DIRECT = 2**20  # key spaces up to this size need no hashing: the key is the slot
+_FIRST_CAPACITY = 2**14
+_SPREAD = -7046029254386353131  # odd, its bits look random: neighbours go far apart
+
+
+@kernel
+def combine(keys, ids, table, start, row, left, right, radix):
+    """keys[t] = keys[t] * radix + (number of the word `row` tokens from t).
+
+    `table` takes word numbers to numbers below `radix`, or to -1. Outside the sentence
+    the number is left, left + 1, ... going left and right, right + 1, ... going right,
+    or -1 if left is negative. A key that meets a -1 is -1 from then on.
+    """
+    for i in range(len(start) - 1):
+        a, b = start[i], start[i + 1]
+        for t in range(a, b):
+            p = t + row
+            if p < a:
+                d = left + (a - p - 1) if left >= 0 else -1
+            elif p >= b:
+                d = right + (p - b) if left >= 0 else -1
+            else:
+                d = np.int64(table[ids[p]])
+            if d < 0 or keys[t] < 0:
+                keys[t] = -1
+            else:
+                keys[t] = keys[t] * radix + d
+
+
+@kernel
+def number(keys, begin, slots, direct, known, count, learn, out, line, base):
+    """out[t, line] = base + number of keys[t], from token `begin` on; -1 if unknown.
+
+    `known[:count]` are the keys by number and `slots` finds them: a table of numbers by
+    key if `direct`, else open addressing in a power of two of slots. A new key gets the
+    next number if `learn`; when `known` is full, it stops. Returns the token reached and
+    the count.
+    """
+    mask = len(slots) - 1
+    for t in range(begin, len(keys)):
+        key = keys[t]
+        if key < 0:
+            out[t, line] = -1
+            continue
+        slot = key
+        if not direct:
+            slot = key * _SPREAD
+            slot = (slot ^ (slot >> 32)) & mask
+            while slots[slot] >= 0 and known[slots[slot]] != key:
+                slot = (slot + 1) & mask
+        k = slots[slot]
+        if k < 0 and learn:
+            if count == len(known):
+                return t, count
+            k = np.int32(count)
+            slots[slot] = k
+            known[count] = key
+            count += 1
+        out[t, line] = base + k if k >= 0 else -1
+    return len(keys), count
+
+
+@kernel
+def place(known, count, slots, direct):
+    """Put the keys known[:count] into empty slots; the first that is there twice, or -1."""
+    mask = len(slots) - 1
+    for k in range(count):
+        slot = known[k]
+        if not direct:
+            slot = known[k] * _SPREAD
+            slot = (slot ^ (slot >> 32)) & mask
+            while slots[slot] >= 0 and known[slots[slot]] != known[k]:
+                slot = (slot + 1) & mask
+        if slots[slot] >= 0:
+            return k
+        slots[slot] = k
+    return -1
+
+
+@kernel
+def tally(flat, counts):
+    """Count how often every number occurs."""
+    for k in flat:
+        if k >= 0:
+            counts[k] += 1
+
+
+@kernel
+def compact(flat, width, renumber, indptr):
+    """Remove the -1 of a table with `width` entries per token, in place.
+
+    Numbers become renumber[number] first, unless `renumber` is empty.
+    """
+    to = 0
+    for t in range(len(indptr) - 1):
+        for j in range(t * width, (t + 1) * width):
+            k = flat[j]
+            if k >= 0 and len(renumber) > 0:
+                k = renumber[k]
+            if k >= 0:
+                flat[to] = k
+                to += 1
+        indptr[t + 1] = to
+
+
+@kernel
+def append_block(indptr, indices, values, rows, vectors, base):
+    """Give token t also the features base, base + 1, ... with values vectors[rows[t]]."""
+    n, width = len(rows), vectors.shape[1]
+    total = indptr[n]
+    for t in range(n):
+        if rows[t] >= 0:
+            total += width
+    new_indptr = np.zeros(n + 1, np.int64)
+    new_indices = np.empty(total, np.int32)
+    new_values = np.empty(total, np.float32)
+    to = 0
+    for t in range(n):
+        for j in range(indptr[t], indptr[t + 1]):
+            new_indices[to] = indices[j]
+            new_values[to] = values[j]
+            to += 1
+        if rows[t] >= 0:
+            for k in range(width):
+                new_indices[to] = base + k
+                new_values[to] = vectors[rows[t], k]
+                to += 1
+        new_indptr[t + 1] = to
+    return new_indptr, new_indices, new_values
+
+
+class Table:
+    """Numbers for keys in 0 .. space - 1, in the order first seen."""
+
+    def __init__(self, space: int, keys: np.ndarray | None = None):
+        self.space = space
+        self._direct = space <= _DIRECT
+        self._known = np.empty(0, np.int64) if keys is None else keys
+        self._count = len(self._known)
+        self._slots = None
+
+    def __len__(self):
+        return self._count
+
+    @property
+    def keys(self) -> np.ndarray:
+        """The keys by number."""
+        return self._known[: self._count]
+
+    def assign(self, keys, learn, out, line, base=0) -> None:
+        """out[:, line] = base + number of every key, or -1 for keys unknown."""
+        if self._slots is None:
+            self.build()
+        reached = 0
+        while True:
+            reached, self._count = number(
+                keys,
+                reached,
+                self._slots,
+                self._direct,
+                self._known,
+                self._count,
+                learn,
+                out,
+                line,
+                base,
+            )
+            if reached == len(keys):
+                return
+            grown = np.empty(max(_FIRST_CAPACITY, 2 * self._count), np.int64)
+            grown[: self._count] = self._known
+            self._known = grown
+            if not self._direct:
+                self.build()
+
+    def trim(self, keep: np.ndarray | None = None) -> None:
+        """Forget the keys that are not to be kept, and the memory for more."""
+        keys = self.keys if keep is None else self.keys[keep]
+        self._known, self._count, self._slots = keys.copy(), len(keys), None
+
+    def build(self) -> int:
+        """Make the slots; the number of a key that is there twice, or -1."""
+        size = self.space
+        if not self._direct:
+            size = _FIRST_CAPACITY
+            while size < 2 * len(self._known):
+                size *= 2
+        self._slots = np.full(size, -1, np.int32)
+        return place(self._known, self._count, self._slots, self._direct)

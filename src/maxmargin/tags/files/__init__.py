@@ -1,0 +1,1 @@
+"""Files of label sequences: columns, CRFsuite, SVM-hmm."""

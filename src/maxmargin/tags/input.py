@@ -1,0 +1,166 @@
+"""What a tagger is given: sequences, label sequences, constraints; checked, with words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Set
+from itertools import chain as chain_lists
+
+import numpy as np
+
+
+def check_samples(X, y):
+    """X as a list of sequences and y as a list of label sequences, as many."""
+    from maxmargin.tags.features.tokens import sequence_list
+    from maxmargin.tags.files.columns import Columns
+
+    if not isinstance(X, Columns):
+        X = sequence_list(X)
+    n = len(X.start) - 1 if isinstance(X, Columns) else len(X)
+    if y is None:
+        raise ValueError("y is missing: give one label sequence per sequence of X.")
+    if isinstance(y, str):
+        raise ValueError("y is one string: give a list of label sequences.")
+    if not isinstance(y, Iterable):
+        raise ValueError(f"y is {y!r}: give a list of label sequences.")
+    y = list(y)
+    for i, labels in enumerate(y):
+        # a set has no order, and an array may have no dimension
+        if (
+            isinstance(labels, (str, bytes, Mapping, Set))
+            or not (isinstance(labels, Iterable) and hasattr(labels, "__len__"))
+            or getattr(labels, "ndim", 1) == 0
+        ):
+            raise ValueError(
+                f"y[{i}] is {labels!r}, not a sequence of labels: y must be a list of "
+                "label sequences, one per sequence of X."
+            )
+    if len(y) != n:
+        raise ValueError(
+            f"X has {n} sequences, but y has {len(y)}: give one label sequence "
+            "per sequence."
+        )
+    return X, y
+
+
+def check_matching(start, y) -> None:
+    lengths = np.diff(start)
+    given = np.fromiter(map(len, y), np.int64, len(y))
+    wrong = np.flatnonzero(lengths != given)
+    if len(wrong):
+        i = wrong[0]
+        raise ValueError(
+            f"sequence {i} has {lengths[i]} tokens, but y[{i}] has {given[i]} labels: "
+            "give one label per token."
+        )
+
+
+def label_set(y) -> list:
+    """The distinct labels, sorted; plain str or int, so that they can be saved."""
+    try:
+        labels = set(chain_lists.from_iterable(y))
+    except TypeError:  # a label that cannot be hashed
+        raise _bad_label(y) from None
+    labels = set(map(_plain, labels)) - {None}  # a label that is not known
+    kinds = set(map(_label_kind, labels))
+    if None in kinds or len(kinds) > 1:
+        raise _bad_label(y)
+    if len(labels) == 1:  # without any, the sequences are empty or do not match
+        raise ValueError(
+            f"y holds one label only ({', '.join(map(repr, labels))}): at least two "
+            "labels are needed to learn to tell them apart."
+        )
+    return sorted(labels)
+
+
+def _plain(label):
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _label_kind(label):
+    if isinstance(label, bool):
+        return None
+    return next((kind for kind in (str, int) if isinstance(label, kind)), None)
+
+
+def _bad_label(y) -> ValueError:
+    """What to say of the first label that is strange or unlike the very first."""
+    wanted = "labels must be all strings or all integers."
+    first = None
+    for i, row in enumerate(y):
+        for label in map(_plain, row):
+            kind = _label_kind(label)
+            if kind is None:
+                return ValueError(f"y[{i}] holds {label!r}: {wanted}")
+            first = first or (i, label, kind)
+            if kind is not first[2]:
+                return ValueError(
+                    f"y[{i}] holds {label!r}, but y[{first[0]}] holds {first[1]!r}: "
+                    f"{wanted}"
+                )
+    return ValueError(f"y holds a label that cannot be hashed: {wanted}")
+
+
+def barrier_of(forbidden, labels):
+    """(labels + 2, labels): -inf where a transition, start or end is forbidden."""
+    if forbidden is None:
+        return None
+    if (
+        isinstance(forbidden, str)
+        or not isinstance(forbidden, Collection)
+        or getattr(forbidden, "ndim", 1) == 0
+    ):
+        raise ValueError(
+            f"forbidden={forbidden!r} is not possible: give a list of pairs (label, "
+            "next label), or None."
+        )
+    if len(forbidden) == 0:
+        return None
+    numbers = {label: k for k, label in enumerate(labels)}
+    k = len(labels)
+    wall = np.zeros((k + 2, k))
+    for pair in forbidden:
+        try:
+            if isinstance(pair, str):  # two letters are not two labels
+                raise TypeError
+            a, b = pair
+            unknown = [z for z in (a, b) if z is not None and z not in numbers]
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"forbidden holds {pair!r}: give pairs (label, next label)."
+            ) from None
+        if a is None and b is None:
+            raise ValueError("forbidden holds (None, None): one label is needed.")
+        if unknown:
+            # a label that never occurs cannot be predicted: nothing to forbid
+            continue
+        if a is None:
+            wall[k, numbers[b]] = -np.inf
+        elif b is None:
+            wall[k + 1, numbers[a]] = -np.inf
+        else:
+            wall[numbers[a], numbers[b]] = -np.inf
+    return wall
+
+
+def check_allowed(wall, flat, start, labels) -> None:
+    """The training data must obey the constraints; says where they do not."""
+    k = len(labels)
+    for i in range(len(start) - 1):
+        y = flat[start[i] : start[i + 1]]
+        if len(y) == 0:
+            continue
+        steps = np.isinf(wall[y[:-1], y[1:]])
+        if np.isinf(wall[k, y[0]]):
+            what = f"starts with {labels[y[0]]!r}"
+        elif np.isinf(wall[k + 1, y[-1]]):
+            what = f"ends with {labels[y[-1]]!r}"
+        elif steps.any():
+            t = int(np.flatnonzero(steps)[0])
+            what = (
+                f"goes from {labels[y[t]]!r} to {labels[y[t + 1]]!r} at token {t + 1}"
+            )
+        else:
+            continue
+        raise ValueError(
+            f"y[{i}] {what}, which is forbidden: correct the data or allow it."
+        )

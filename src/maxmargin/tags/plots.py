@@ -1,0 +1,430 @@
+"""Pictures and tables of fitted taggers and of their mistakes.
+
+Pictures need matplotlib (extra ``plot``), tables do not. Every function that draws uses
+the ``ax`` that it is given, or makes a figure; it saves the figure if ``path`` is given
+and returns it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin.metrics import confusion
+from maxmargin.plots.training import BLUE, GREY, INK, ORANGE, _axes, _pyplot
+from maxmargin.tags.schemes import forbidden_transitions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+START, END = "(start)", "(end)"
+MOST_NUMBERS = 12  # labels up to which transitions have room for numbers
+MOST_LABELS = 30  # labels that a table of errors shows
+LONGEST = 30  # characters of the name of a feature
+CROSS, MINUS = "\N{MULTIPLICATION SIGN}", "\N{MINUS SIGN}"
+ARROW = "\N{RIGHTWARDS ARROW}"
+PLAIN = {"parse_math": False}  # a dollar is a dollar: PRP$ is a label
+
+
+# transitions -------------------------------------------------------------------------
+
+
+def plot_transitions(
+    tagger: Any, ax=None, path: str | os.PathLike | None = None
+) -> Figure:
+    """Heat map of what the tagger learned about neighbours: row, then column.
+
+    The first row has the weights of starting with a label (``first_``), the last column
+    those of ending with one (``last_``).
+
+    Parameters
+    ----------
+    tagger : fitted SequenceTagger
+        Forbidden transitions are left grey and marked with a cross.
+    ax : Axes or None
+    path : file to save the figure to, or None
+    """
+    table, rows, columns = _transitions(tagger)
+    banned = np.ma.getmaskarray(table)
+    largest = float(np.abs(table).max()) if table.count() else 0.0
+    limit = largest or 1.0
+    k = len(tagger.classes_)
+
+    own = ax is None
+    numbers = k <= MOST_NUMBERS
+    ax = _square(ax, len(rows), 0.5 if numbers else 0.36)
+    ax.set_facecolor("#E8E8E8")
+    image = ax.imshow(table, cmap="PuOr_r", vmin=-limit, vmax=limit)
+    _name_cells(ax, rows, columns, k)
+    ax.set_xlabel("next label")
+    ax.set_ylabel("label")
+    if len(rows) > k:  # set start and end off from the transitions
+        ax.axhline(0.5, color="white", lw=3)
+        ax.axvline(k - 0.5, color="white", lw=3)
+        banned = banned.copy()
+        banned[0, -1] = False  # an empty sequence: no cell at all
+    for i, j in zip(*np.nonzero(banned), strict=True):
+        ax.text(j, i, CROSS, ha="center", va="center", color=GREY)
+    if numbers:
+        digits = _digits(largest)
+        for i, j in zip(*np.nonzero(~np.ma.getmaskarray(table)), strict=True):
+            color = "white" if abs(table[i, j]) > 0.5 * limit else INK
+            text = _number(table[i, j], digits).replace("-", MINUS)
+            _cell(ax, i, j, text, color, 7.5)
+    ax.set_title(_strongest(table, rows, columns), loc="left", fontsize=11, **PLAIN)
+    bar = ax.figure.colorbar(image, ax=ax, fraction=0.045, pad=0.03)
+    bar.outline.set_visible(False)
+    bar.set_label("weight")
+    return _finish(ax.figure, own, path)
+
+
+def transition_table(tagger: Any) -> str:
+    """The weights of transitions, starts and ends as text; forbidden ones as ``x``."""
+    table, rows, columns = _transitions(tagger)
+    shut = np.ma.getmaskarray(table)
+    digits = 1 + _digits(float(np.abs(table).max()) if table.count() else 0.0)
+    cells = [
+        ["x" if no else _number(value, digits) for value, no in zip(*line, strict=True)]
+        for line in zip(table.data, shut, strict=True)
+    ]
+    if len(rows) > len(tagger.classes_):
+        cells[0][-1] = ""
+    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    left = max(map(len, rows))
+    lines = [
+        f"{name:<{left}}  "
+        + "  ".join(f"{cell:>{w}}" for cell, w in zip(line, widths, strict=True))
+        for name, line in zip(["", *rows], [columns, *cells], strict=True)
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _transitions(tagger):
+    """Weights with start and end, masked where forbidden; names of rows and columns."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(tagger, "transitions_")
+    names = [str(label) for label in tagger.classes_]
+    k = len(names)
+    whole = np.ma.masked_all((k + 1, k + 1))
+    whole[1:, :-1] = tagger.transitions_
+    ends = hasattr(tagger, "first_")
+    if ends:
+        whole[0, :-1], whole[1:, -1] = tagger.first_, tagger.last_
+    number = {label: j for j, label in enumerate(tagger.classes_.tolist())}
+    row = {None: 0} | {label: j + 1 for label, j in number.items()}
+    column = {None: k} | number
+    for a, b in _forbidden(tagger, list(number)):
+        if a in row and b in column:  # others never occur
+            whole[row[a], column[b]] = np.ma.masked
+    if not ends:
+        return whole[1:, :-1], names, names
+    return whole, [START, *names], [*names, END]
+
+
+def _forbidden(tagger, labels) -> list:
+    """What the user forbade, and what the scheme does."""
+    pairs = list(tagger.forbidden or ())
+    scheme = getattr(tagger, "scheme", None)
+    return pairs if scheme is None else pairs + forbidden_transitions(labels, scheme)
+
+
+def _strongest(table, rows, columns) -> str:
+    if not table.count():
+        return "Every transition is forbidden"
+    i, j = np.unravel_index(np.ma.argmax(table), table.shape)
+    a, b = np.unravel_index(np.ma.argmin(table), table.shape)
+    return (
+        f"Sought most: {rows[i]} {ARROW} {columns[j]}\n"
+        f"Avoided most: {rows[a]} {ARROW} {columns[b]}"
+    )
+
+
+# errors ------------------------------------------------------------------------------
+
+
+def plot_confusion(
+    truth: Sequence[Sequence],
+    predicted: Sequence[Sequence],
+    labels: Sequence | None = None,
+    ax=None,
+    path: str | os.PathLike | None = None,
+) -> Figure:
+    """Which label was taken for which: colour is the share of the true label (row).
+
+    Cells show how often the error occurred. The diagonal, which would outshine all
+    errors, has no colour; it holds the share that is right, in per cent.
+
+    Parameters
+    ----------
+    truth, predicted : lists of label sequences
+    labels : list of labels or None
+        Which to show; None shows all, or the 30 with most errors if there are more.
+    ax : Axes or None
+    path : file to save the figure to, or None
+    """
+    names, table = confusion(truth, predicted)
+    if not names:
+        raise ValueError("there are no labels: nothing to draw.")
+    errors = table - np.diag(table.diagonal())
+    kept = _kept(names, errors, labels)
+    there = np.maximum(table.sum(axis=1, keepdims=True), 1)
+    share = (errors / there)[np.ix_(kept, kept)]
+    right = (table.diagonal() / there[:, 0])[kept]
+    seen = table.sum(axis=1)[kept]
+    shown, part = [str(names[j]) for j in kept], errors[np.ix_(kept, kept)]
+    k = len(kept)
+
+    own = ax is None
+    ax = _square(ax, k)
+    # square roots: a rare label that is always wrong must not hide the common errors
+    limit = float(share.max()) or 1.0
+    norm = _power_norm(limit)
+    image = ax.imshow(np.ma.masked_equal(share, 0), cmap="Oranges", norm=norm)
+    _name_cells(ax, shown, shown, k)
+    ax.set_xlabel("predicted label")
+    ax.set_ylabel("true label")
+    size = 8 if k <= 15 else 6.5 if k <= 22 else 5.5
+    for j in range(k):
+        ax.add_patch(
+            _pyplot().Rectangle((j - 0.5, j - 0.5), 1, 1, fc="#EFEFEF", ec="none")
+        )
+        if seen[j]:
+            _cell(ax, j, j, f"{100 * right[j]:.0f}%", GREY, size)
+    for i, j in zip(*np.nonzero(part), strict=True):
+        color = "white" if norm(share[i, j]) > 0.6 else INK
+        _cell(ax, i, j, _short(part[i, j]), color, size)
+    wrong, all_wrong = int(part.sum()), int(errors.sum())
+    title = f"{all_wrong:,} of {int(table.sum()):,} labels are wrong"
+    if wrong < all_wrong:
+        title += f"; {wrong:,} errors among {k} of {len(names)} labels"
+    if wrong:
+        i, j = np.unravel_index(part.argmax(), part.shape)
+        title += f"\nMost often: {shown[i]} taken for {shown[j]}"
+    ax.set_title(title, loc="left", fontsize=11, **PLAIN)
+    bar = ax.figure.colorbar(image, ax=ax, fraction=0.045, pad=0.03)
+    bar.outline.set_visible(False)
+    bar.ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%")
+    bar.set_label("share of the true label")
+    return _finish(ax.figure, own, path)
+
+
+def _kept(names, errors, labels) -> list[int]:
+    """The numbers of the labels to show, in the order of names."""
+    if labels is not None:
+        unknown = [label for label in labels if label not in names]
+        if unknown or not len(labels):
+            what = (
+                f"holds {unknown[0]!r}, which does not occur" if unknown else "is empty"
+            )
+            raise ValueError(f"labels {what}: choose labels of the sequences.")
+        return [names.index(label) for label in labels]
+    touched = errors.sum(axis=0) + errors.sum(axis=1)
+    most = np.argsort(-touched, kind="stable")[:MOST_LABELS]
+    return sorted(most.tolist())
+
+
+def _short(count) -> str:
+    return str(count) if count < 10_000 else f"{count / 1000:.0f}k"
+
+
+# features ----------------------------------------------------------------------------
+
+
+def top_features(tagger: Any, label: Any, n: int = 10) -> list[tuple[str, float]]:
+    """The n features with the largest weights for a label, of either sign.
+
+    Sorted by size; features whose weight is zero are left out.
+    """
+    return _top(tagger, [label], n)[0]
+
+
+def _top(tagger, labels, n) -> list[list[tuple[str, float]]]:
+    """:func:`top_features` of several labels; names are asked for once, being many."""
+    known = _chosen(tagger, None)
+    _check_count(n)
+    unknown = [label for label in labels if label not in known]
+    if unknown:
+        raise ValueError(
+            f"label={unknown[0]!r} is not known to the model; choose from "
+            f"{', '.join(map(repr, known))}."
+        )
+    names = tagger.feature_names_
+    out = []
+    for label in labels:
+        weights = np.asarray(tagger.coef_[known.index(label)], float)
+        out.append(
+            [
+                (f"feature {j}" if names is None else str(names[j]), float(weights[j]))
+                for j in _largest(np.abs(weights), n)
+            ]
+        )
+    return out
+
+
+def _largest(size: np.ndarray, n: int) -> list[int]:
+    """Where the n largest are that are not zero, in order; of equals the first."""
+    n = min(n, len(size))
+    if n == 0:
+        return []
+    least = np.partition(size, len(size) - n)[len(size) - n]
+    close = np.flatnonzero((size >= least) & (size > 0))
+    return close[np.argsort(-size[close], kind="stable")][:n].tolist()
+
+
+def feature_table(tagger: Any, labels: Sequence | None = None, n: int = 10) -> str:
+    """:func:`top_features` of several labels (None: all) as text."""
+    labels = _chosen(tagger, labels)
+    blocks = []
+    for label, row in zip(labels, _top(tagger, labels, n), strict=True):
+        lines = [f"{weight:>9.3f}  {name}" for name, weight in row]
+        blocks.append("\n".join([str(label), *(lines or ["  (all weights are zero)"])]))
+    return "\n\n".join(blocks)
+
+
+def plot_top_features(
+    tagger: Any,
+    labels: Sequence | None = None,
+    n: int = 10,
+    path: str | os.PathLike | None = None,
+) -> Figure:
+    """Bars of the features with the largest weights: one panel per label, one scale.
+
+    Parameters
+    ----------
+    tagger : fitted SequenceTagger
+    labels : list of labels or None
+        Which to show; None shows all, or the first 30.
+    n : int
+        Features per label.
+    path : file to save the figure to, or None
+    """
+    labels = _chosen(tagger, labels)
+    rest = len(labels) - MOST_LABELS
+    labels = labels[:MOST_LABELS]
+    best = _top(tagger, labels, n)
+    weights = [weight for row in best for _, weight in row]
+    ends = 1.05 * min([0.0, *weights]), 1.05 * max([0.0, *weights]) or 1.0
+    columns = min(3, len(labels))
+    lines = math.ceil(len(labels) / columns)
+    tall = 0.55 + 0.19 * max(n, 3)
+    size = (4.3 * columns + 0.2, tall * lines + 0.6)
+    axes = _axes(
+        None, nrows=lines, ncols=columns, figsize=size, sharex=True, squeeze=False
+    )
+    for ax, label, row in zip(axes, labels, best, strict=False):
+        _draw_features(ax, label, row, n, ends)
+    for ax in axes[len(labels) :]:
+        ax.set_axis_off()
+    for ax in axes[len(labels) - columns : len(labels)]:  # the lowest of every column
+        ax.tick_params(labelbottom=True)
+    title = "Strongest features: for (blue) and against (orange) a label"
+    if rest > 0:
+        title += f"; {rest} more labels are not shown"
+    figure = axes[0].figure
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    return _finish(figure, True, path)
+
+
+def _draw_features(ax, label, row, n, ends) -> None:
+    places = range(len(row))
+    weights = [weight for _, weight in row]
+    colors = [BLUE if weight > 0 else ORANGE for weight in weights]
+    ax.barh(places, weights, color=colors, height=0.72)
+    ax.set_yticks(places, [_cut(name) for name, _ in row], fontsize=7.5, **PLAIN)
+    ax.set_ylim(max(n, 1) - 0.4, -0.6)
+    ax.set_xlim(ends)
+    ax.axvline(0, color=INK, lw=0.8)
+    ax.tick_params(axis="y", length=0)
+    ax.tick_params(axis="x", labelsize=7.5, color=GREY)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.grid(axis="x", color="#E6E6E6", lw=0.8)
+    ax.set_axisbelow(True)
+    title = str(label) if row else f"{label}: all weights are zero"
+    ax.set_title(title, loc="left", fontsize=9.5, weight="bold", **PLAIN)
+
+
+def _chosen(tagger, labels) -> list:
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(tagger, "coef_")
+    chosen = tagger.classes_.tolist() if labels is None else list(labels)
+    if not chosen:
+        raise ValueError("labels is empty: choose one label or more.")
+    return chosen
+
+
+def _check_count(n) -> None:
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise ValueError(f"n={n!r} is not possible: it must be a whole number >= 1.")
+
+
+def _cut(name: str) -> str:
+    """Names of features on one line, the middle of long ones left out."""
+    name = " ".join(name.split()) or repr(name)
+    half = LONGEST // 2
+    return name if len(name) <= LONGEST else f"{name[: half - 1]}\u2026{name[-half:]}"
+
+
+# shared ------------------------------------------------------------------------------
+
+
+def _square(ax, k, cell=0.36):
+    """The given Axes, or those of a new figure for a table with k rows and columns."""
+    pyplot = _pyplot()
+    if ax is not None:
+        return ax
+    side = min(max(3.6, 1.8 + cell * k), 13.0)  # inches
+    return pyplot.subplots(figsize=(side + 1.0, side), layout="compressed")[1]
+
+
+def _power_norm(limit):
+    from matplotlib.colors import PowerNorm
+
+    return PowerNorm(0.5, vmin=0, vmax=limit)
+
+
+def _name_cells(ax, rows, columns, k) -> None:
+    """Names at the sides of a table."""
+    size = 9 if k <= 15 else 8 if k <= 30 else 6
+    turned = 90 if max(map(len, columns)) > 2 else 0
+    ax.set_xticks(range(len(columns)), columns, rotation=turned, fontsize=size, **PLAIN)
+    ax.set_yticks(range(len(rows)), rows, fontsize=size, **PLAIN)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+
+
+def _cell(ax, i, j, text, color, size) -> None:
+    ax.text(j, i, text, ha="center", va="center", color=color, fontsize=size)
+
+
+def _digits(largest: float) -> int:
+    """Decimals that show numbers of this size: 1 from 1 up, 2 below, ..."""
+    return 1 + min(max(-math.floor(math.log10(largest)), 0), 6) if largest > 0 else 1
+
+
+def _number(value: float, digits: int) -> str:
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else text
+
+
+def _finish(figure, own: bool, path) -> Figure:
+    if own:  # squares of fixed shape need a round of layout before that of drawing
+        figure.get_layout_engine().execute(figure)
+    if path is None:
+        return figure
+    import io
+
+    from maxmargin.tags.page import write_file
+
+    data = io.BytesIO()
+    ending = os.path.splitext(os.fsdecode(path))[1].lstrip(".").lower() or "png"
+    figure.savefig(data, format=ending, dpi=150)
+    write_file(path, data.getvalue())
+    if own:
+        _pyplot().close(figure)  # it is in the file: do not keep it for show()
+    return figure

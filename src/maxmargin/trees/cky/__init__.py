@@ -1,0 +1,1 @@
+"""The best tree of a sentence under a grammar: CKY and its relatives."""

@@ -1,0 +1,99 @@
+"""Outside scores: what the rest of a tree adds to an item of the chart.
+
+above   outside an item with its chain, so that best + above is the score of the best
+        tree (the log-sum over all trees) that has the item
+around  outside its core, so that core + around is the same for the core
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.core.kernel import inlined, kernel
+from maxmargin.trees.cky.chart import add_logs, cell_of, chain_marks, impossible
+
+
+@inlined
+def _outside(tables, sentence, chart, soft):
+    label_of, by_left = tables.label, tables.by_left
+    right_of, parent_of = tables.right, tables.parent
+    by_bottom, top_of = tables.by_bottom, tables.top
+    chain_start, labels, seen = (
+        tables.chain_start,
+        tables.chain_labels,
+        tables.chain_seen,
+    )
+    length, weight, chain_weight = sentence.length, sentence.rule, sentence.chain
+    label, right, gold = sentence.label, sentence.right, sentence.gold
+    best, first, last = chart.best, chart.first, chart.last
+    symbol, core = chart.symbol, chart.core
+    labelled = len(label) > 0
+    above = impossible(weight, best.shape[0], best.shape[1])
+    around = impossible(weight, best.shape[0], best.shape[1])
+    rest = impossible(weight, 1, tables.n_symbols)[0]  # around + the item's label
+    if length > 0:
+        whole = above[cell_of(0, length)]
+        for q in range(len(tables.roots)):
+            whole[tables.roots[q]] = sentence.root[q]
+    for j in range(length, 0, -1):
+        for i in range(j):
+            cell = cell_of(i, j)
+            for q in range(first[cell], last[cell]):
+                a = symbol[q]
+                if core[q] == -np.inf:
+                    continue
+                v = above[cell, a]
+                for c in range(by_bottom[a], by_bottom[a + 1]):
+                    x = above[cell, top_of[c]] + chain_weight[c]
+                    if labelled:
+                        x += weight.dtype.type(
+                            chain_marks(
+                                label,
+                                right,
+                                gold,
+                                cell,
+                                labels,
+                                seen,
+                                chain_start[c],
+                                chain_start[c + 1],
+                            )
+                        )
+                    v = add_logs(v, x) if soft else max(v, x)
+                around[cell, a] = v
+                if labelled and label_of[a] >= 0:
+                    v += label[cell, label_of[a]]
+                rest[a] = v
+            for k in range(i + 1, j):
+                left = cell_of(i, k)
+                row, under = best[cell_of(k, j)], above[cell_of(k, j)]
+                for q in range(first[left], last[left]):
+                    a = symbol[q]
+                    x, high = best[left, a], above[left, a]
+                    for r in range(by_left[a], by_left[a + 1]):
+                        other = right_of[r]
+                        y, v = row[other], rest[parent_of[r]]
+                        if y == -np.inf or v == -np.inf:
+                            continue
+                        v += weight[r]
+                        if soft:
+                            high = add_logs(high, v + y)
+                            under[other] = add_logs(under[other], v + x)
+                        else:
+                            high = max(high, v + y)
+                            under[other] = max(under[other], v + x)
+                    above[left, a] = high
+            for q in range(first[cell], last[cell]):
+                rest[symbol[q]] = -np.inf
+    return above, around
+
+
+@kernel
+def outside(tables, sentence, chart):
+    """(above, around) of the best trees."""
+    return _outside(tables, sentence, chart, False)
+
+
+@kernel
+def outside_sums(tables, sentence, chart):
+    """(above, around) as log-sums."""
+    return _outside(tables, sentence, chart, True)

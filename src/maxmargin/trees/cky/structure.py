@@ -1,0 +1,323 @@
+"""Parsing: the output is a derivation of a binarised grammar over the words.
+
+    value(x, y) = sum of the weights of its rules and of its root
+                  + sum_words  word features . tag  +  sum_brackets  span features . label
+
+A derivation over L words has 2L - 1 nodes, numbered in preorder; the left child of node
+m is m + 1 and, if the left part has n words, its right child is m + 2n. A node has three
+slots: its chain (or -1), its binary rule (or -1 - tag for a word), its split, the end of
+the left part (0 for a word). Equal trees have equal labellings.
+
+    w      binary rules, unary rules, roots; (word features, tags); (span features, labels)
+    theta  one row: rules by left child, chains, roots; (words, tags); (cells, labels)
+
+The loss compares the brackets (label, begin, end) of the tree before binarisation, words'
+tags left out, as multisets: with g true and p predicted brackets of which t agree,
+
+    zero-one  1 unless all is equal (tags and rules too)
+    hamming   g + p - 2 t
+    f1        1 - F1 = 1 - 2 t / (g + p)
+
+All are searched exactly, under every rescaling: ``cky_other.py``, ``cky_counts.py``.
+(Tsochantaridis et al. 2004, section on parsing, for weighted grammars and the F1 loss.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.core import contract
+from maxmargin.core.kernel import implements, inlined, kernel
+from maxmargin.trees.cky.batch import (
+    ZERO_ONE,
+    ParseBatch,
+    make_batch,
+    n_weights,
+    root_weight,
+    span_weight,
+    unary_weight,
+    word_weight,
+)
+from maxmargin.trees.cky.chart import Sentence, cell_of, inside, marked
+from maxmargin.trees.cky.counts import search_counts
+from maxmargin.trees.cky.other import best_other
+from maxmargin.trees.cky.trees import (
+    core_symbol,
+    count_brackets,
+    loss_of,
+    node_spans,
+    root_number,
+    tree_value,
+    true_brackets,
+    write_best,
+)
+
+__all__ = ["ParseBatch", "for_training", "make_batch", "n_weights", "sentence_of"]
+
+
+@implements(contract.shape, ParseBatch)
+def shape(batch):
+    return 1, max(batch.n_scores, 1)
+
+
+@implements(contract.capacity, ParseBatch)
+def capacity(batch):
+    return batch.widest
+
+
+# scores ---------------------------------------------------------------------------------
+
+
+@inlined
+def score_chain(batch, w, c, theta):
+    tables = batch.grammar
+    total = 0.0
+    for u in range(tables.chain_start[c], tables.chain_start[c + 1]):
+        total += float(w[unary_weight(batch, u)])
+    theta[0, batch.chain_at + c] = total
+
+
+@inlined
+def score_tag(batch, i, w, position, tag, theta):
+    total = 0.0
+    word = batch.token_start[i] + position
+    for f in range(batch.word_start[word], batch.word_start[word + 1]):
+        total += float(w[word_weight(batch, batch.word_features[f], tag)])
+    theta[0, batch.tag_at + position * batch.grammar.n_tags + tag] = total
+
+
+@inlined
+def score_label(batch, i, w, cell, label, theta):
+    total = 0.0
+    span = batch.cell_start[i] + cell
+    for f in range(batch.span_start[span], batch.span_start[span + 1]):
+        total += float(w[span_weight(batch, batch.span_features[f], label)])
+    theta[0, batch.span_at + cell * batch.grammar.n_labels + label] = total
+
+
+@implements(contract.score, ParseBatch)
+def score(batch, i, w, theta):
+    tables = batch.grammar
+    for r in range(len(tables.left)):
+        theta[0, r] = w[tables.rule_weight[r]]
+    for c in range(len(tables.top)):
+        score_chain(batch, w, c, theta)
+    for q in range(len(tables.roots)):
+        theta[0, batch.root_at + q] = w[root_weight(batch, q)]
+    token, length = (
+        batch.token_start[i],
+        batch.token_start[i + 1] - batch.token_start[i],
+    )
+    if batch.n_word_features > 0:
+        for t in range(length):
+            for p in range(batch.tag_start[token + t], batch.tag_start[token + t + 1]):
+                score_tag(batch, i, w, t, batch.tags[p], theta)
+    if batch.n_span_features > 0:
+        n = tables.n_labels
+        rows = w[span_weight(batch, 0, 0) :].reshape((batch.n_span_features, n))
+        for cell in range(length * (length + 1) // 2):
+            place = batch.span_at + cell * n
+            row = theta[0, place : place + n]
+            row[:] = 0
+            span = batch.cell_start[i] + cell
+            for f in range(batch.span_start[span], batch.span_start[span + 1]):
+                source = rows[batch.span_features[f]]
+                for label in range(n):
+                    row[label] += source[label]
+
+
+@implements(contract.score_planes, ParseBatch)
+def score_planes(batch, i, w, labellings, count, theta):
+    """Only the parts of these trees."""
+    tables = batch.grammar
+    size = batch.start[i + 1] - batch.start[i]
+    length = batch.token_start[i + 1] - batch.token_start[i]
+    for p in range(count):
+        y = labellings[p * size : (p + 1) * size]
+        begins, ends = node_spans(y, length)
+        q = root_number(tables.roots, tables.top, tables.parent, y)
+        theta[0, batch.root_at + q] = w[root_weight(batch, q)]
+        for m in range(size // 3):
+            c, r = y[3 * m], y[3 * m + 1]
+            if c >= 0:
+                score_chain(batch, w, c, theta)
+            if r >= 0:
+                theta[0, r] = w[tables.rule_weight[r]]
+            elif batch.n_word_features > 0:
+                score_tag(batch, i, w, begins[m], -1 - r, theta)
+            if batch.n_span_features > 0:
+                cell = cell_of(begins[m], ends[m])
+                label = tables.label[core_symbol(tables.parent, y, m)]
+                if label >= 0:
+                    score_label(batch, i, w, cell, label, theta)
+                if c >= 0:
+                    for u in range(tables.chain_start[c], tables.chain_start[c + 1]):
+                        label = tables.chain_labels[u]
+                        if label >= 0:
+                            score_label(batch, i, w, cell, label, theta)
+
+
+@inlined
+def sentence_of(batch, i, theta):
+    """What the kernels of the chart need to know of example i."""
+    row, tables = theta[0], batch.grammar
+    token, length = (
+        batch.token_start[i],
+        batch.token_start[i + 1] - batch.token_start[i],
+    )
+    words = length if batch.n_word_features > 0 else 0
+    cells = length * (length + 1) // 2 if batch.n_span_features > 0 else 0
+    tags, labels = tables.n_tags, tables.n_labels
+    return Sentence(
+        length,
+        batch.tag_start[token : token + length + 1],
+        batch.tags,
+        row[: batch.chain_at],
+        row[batch.chain_at : batch.root_at],
+        row[batch.root_at : batch.tag_at],
+        row[batch.tag_at : batch.tag_at + words * tags].reshape((words, tags)),
+        row[batch.span_at : batch.span_at + cells * labels].reshape((cells, labels)),
+        0.0,
+        np.zeros((0, 0), np.int8),
+    )
+
+
+@implements(contract.value, ParseBatch)
+def value(batch, i, theta, y):
+    if batch.start[i + 1] == batch.start[i]:
+        return 0.0
+    return tree_value(batch.grammar, sentence_of(batch, i, theta), y)
+
+
+@inlined
+def put_span(batch, i, cell, label, coefficient, index, values, m):
+    span = batch.cell_start[i] + cell
+    for f in range(batch.span_start[span], batch.span_start[span + 1]):
+        index[m] = span_weight(batch, batch.span_features[f], label)
+        values[m] = coefficient
+        m += 1
+    return m
+
+
+@implements(contract.emit, ParseBatch)
+def emit(batch, i, y, coefficient, index, values, m):
+    tables = batch.grammar
+    token, length = (
+        batch.token_start[i],
+        batch.token_start[i + 1] - batch.token_start[i],
+    )
+    if length == 0 or coefficient == 0.0:
+        return m
+    begins, ends = node_spans(y, length)
+    q = root_number(tables.roots, tables.top, tables.parent, y)
+    index[m], values[m] = root_weight(batch, q), coefficient
+    m += 1
+    for node in range(2 * length - 1):
+        c, r = y[3 * node], y[3 * node + 1]
+        cell = cell_of(begins[node], ends[node])
+        if c >= 0:
+            for u in range(tables.chain_start[c], tables.chain_start[c + 1]):
+                index[m], values[m] = unary_weight(batch, u), coefficient
+                m += 1
+                label = tables.chain_labels[u]
+                if label >= 0 and batch.n_span_features > 0:
+                    m = put_span(batch, i, cell, label, coefficient, index, values, m)
+        if r >= 0:
+            index[m], values[m] = tables.rule_weight[r], coefficient
+            m += 1
+            label = tables.label[tables.parent[r]]
+            if label >= 0 and batch.n_span_features > 0:
+                m = put_span(batch, i, cell, label, coefficient, index, values, m)
+        else:
+            word = token + begins[node]
+            for f in range(batch.word_start[word], batch.word_start[word + 1]):
+                index[m] = word_weight(batch, batch.word_features[f], -1 - r)
+                values[m] = coefficient
+                m += 1
+    return m
+
+
+# losses and searches --------------------------------------------------------------------
+
+
+@inlined
+def same(a, b, size):
+    return np.array_equal(a[:size], b[:size])
+
+
+@implements(contract.loss, ParseBatch)
+def loss(batch, i, y):
+    size = batch.start[i + 1] - batch.start[i]
+    truth = batch.y[batch.start[i] : batch.start[i + 1]]
+    if same(truth, y, size):
+        return 0.0
+    if batch.loss == ZERO_ONE:
+        return 1.0
+    length = batch.token_start[i + 1] - batch.token_start[i]
+    gold, g = true_brackets(batch.grammar, length, truth)
+    t, p = count_brackets(batch.grammar, length, gold, y)
+    return loss_of(batch.loss, t, p, g)
+
+
+@implements(contract.argmax, ParseBatch)
+def argmax(batch, i, theta, scale, y):
+    """A sentence that the grammar cannot parse gets NO_PARSE in every slot."""
+    if batch.start[i + 1] > batch.start[i]:
+        no = np.int64(0)  # a bare 0 would be a type of its own, compiled again
+        search(batch, i, theta, no, no, scale, y)
+
+
+@implements(contract.argmax_rescaled, ParseBatch)
+def argmax_rescaled(batch, i, theta, form, y):
+    if batch.start[i + 1] > batch.start[i]:
+        search(batch, i, theta, form.slack, form.quadratic, 1.0, y)
+    return True
+
+
+@kernel
+def search(batch, i, theta, slack, quadratic, scale, y):
+    """y <- the tree with the largest violation, or score + scale * loss."""
+    tables, sentence = batch.grammar, sentence_of(batch, i, theta)
+    truth = batch.y[batch.start[i] : batch.start[i + 1]]
+    if scale == 0.0 or batch.loss == ZERO_ONE:
+        chart = inside(tables, sentence)
+        best = write_best(tables, sentence, chart, y)
+        if scale != 0.0 and best == -np.inf:  # weights that overflowed
+            y[: len(truth)] = truth
+            return
+        # all rescalings of a loss of 1 are the same
+        if scale != 0.0 and same(truth, y, len(truth)):
+            other = best_other(tables, sentence, chart, truth, y)
+            if other + scale <= best:
+                y[: len(truth)] = truth
+    else:
+        bounds, kind = batch.bounds[i], batch.loss
+        search_counts(tables, sentence, truth, bounds, kind, slack, quadratic, scale, y)
+
+
+@kernel
+def bound_brackets(batch):
+    """bounds <- least right brackets, fewest and most brackets of any tree."""
+    tables = batch.grammar
+    theta = np.zeros((1, max(batch.n_scores, 1)))
+    y = np.empty(6 * batch.longest + 3, np.int32)
+    for i in range(len(batch.start) - 1):
+        if batch.start[i + 1] == batch.start[i]:
+            continue
+        sentence = sentence_of(batch, i, theta)
+        truth = batch.y[batch.start[i] : batch.start[i + 1]]
+        gold, _ = true_brackets(tables, sentence.length, truth)
+        for which in range(3):
+            right = 1.0 if which == 0 else 0.0
+            extra = (0.0, -1.0, 1.0)[which]
+            chart = inside(tables, marked(sentence, extra, right, gold))
+            write_best(tables, sentence, chart, y)
+            t, p = count_brackets(tables, sentence.length, gold, y)
+            batch.bounds[i, which] = t if which == 0 else p
+
+
+def for_training(batch: ParseBatch) -> ParseBatch:
+    """The batch, with what the search for violated trees must know of it."""
+    if batch.loss != ZERO_ONE:
+        bound_brackets(batch)
+    return batch

@@ -1,0 +1,226 @@
+"""Labellings of a parse: their nodes, scores, brackets and losses; and the best one.
+
+How a tree is written as a labelling is said in ``cky.py``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.core.kernel import inlined, kernel
+from maxmargin.trees.cky.batch import F1, HAMMING
+from maxmargin.trees.cky.chart import NONE, cell_of, chain_marks
+
+NO_PARSE = -2  # in every slot of a labelling: the grammar has no tree
+
+
+@inlined
+def core_symbol(parent_of, y, m):
+    """The symbol of node m below its chain."""
+    r = y[3 * m + 1]
+    return parent_of[r] if r >= 0 else -1 - r
+
+
+@inlined
+def root_number(roots, top_of, parent_of, y):
+    """Place of the tree's top among the roots; -1 if it is none."""
+    symbol = top_of[y[0]] if y[0] >= 0 else core_symbol(parent_of, y, 0)
+    for q in range(len(roots)):
+        if roots[q] == symbol:
+            return q
+    return -1
+
+
+@inlined
+def node_spans(y, length):
+    """Begin and end of every node; parents come before their children."""
+    begins, ends = np.empty(2 * length, np.int64), np.empty(2 * length, np.int64)
+    begins[0], ends[0] = 0, length
+    for m in range(2 * length - 1):
+        if y[3 * m + 1] >= 0:
+            k = y[3 * m + 2]
+            right = m + 2 * (k - begins[m])
+            begins[m + 1], ends[m + 1] = begins[m], k
+            begins[right], ends[right] = k, ends[m]
+    return begins, ends
+
+
+@kernel
+def tree_value(tables, sentence, y):
+    """The score of a tree."""
+    label_of, parent_of = tables.label, tables.parent
+    chain_start, labels, seen = (
+        tables.chain_start,
+        tables.chain_labels,
+        tables.chain_seen,
+    )
+    label, right, gold = sentence.label, sentence.right, sentence.gold
+    length, rule, chain, tag = (
+        sentence.length,
+        sentence.rule,
+        sentence.chain,
+        sentence.tag,
+    )
+    begins, ends = node_spans(y, length)
+    total = float(sentence.root[root_number(tables.roots, tables.top, parent_of, y)])
+    for m in range(2 * length - 1):
+        c, r = y[3 * m], y[3 * m + 1]
+        if c >= 0:
+            total += float(chain[c])
+        if r >= 0:
+            total += float(rule[r])
+        elif len(tag) > 0:
+            total += float(tag[begins[m], -1 - r])
+        if len(label) > 0:
+            cell = cell_of(begins[m], ends[m])
+            a = label_of[core_symbol(parent_of, y, m)]
+            if a >= 0:
+                total += float(label[cell, a])
+            if c >= 0:
+                u, v = chain_start[c], chain_start[c + 1]
+                total += chain_marks(label, right, gold, cell, labels, seen, u, v)
+    return total
+
+
+# brackets -------------------------------------------------------------------------------
+
+
+@kernel
+def true_brackets(tables, length, y):
+    """(table of how often each cell and label occurs in a tree, their number)."""
+    label_of, parent_of = tables.label, tables.parent
+    chain_start, labels = tables.chain_start, tables.chain_labels
+    table = np.zeros((length * (length + 1) // 2, tables.n_labels), np.int8)
+    begins, ends = node_spans(y, length)
+    total = 0
+    for m in range(2 * length - 1):
+        cell = cell_of(begins[m], ends[m])
+        a = label_of[core_symbol(parent_of, y, m)]
+        if a >= 0:
+            table[cell, a] += 1
+            total += 1
+        c = y[3 * m]
+        if c >= 0:
+            for u in range(chain_start[c], chain_start[c + 1]):
+                if labels[u] >= 0:
+                    table[cell, labels[u]] += 1
+                    total += 1
+    return table, total
+
+
+@inlined
+def chain_brackets(gold, cell, labels, seen, first, last):
+    """(right brackets, all brackets) that a chain puts on top of an item."""
+    right, total = 0, 0
+    for u in range(first, last):
+        a = labels[u]
+        if a >= 0:
+            total += 1
+            if gold[cell, a] > seen[u]:
+                right += 1
+    return right, total
+
+
+@kernel
+def count_brackets(tables, length, gold, y):
+    """(right brackets, all brackets) of a tree."""
+    label_of, parent_of = tables.label, tables.parent
+    chain_start, labels, seen = (
+        tables.chain_start,
+        tables.chain_labels,
+        tables.chain_seen,
+    )
+    begins, ends = node_spans(y, length)
+    right, total = 0, 0
+    for m in range(2 * length - 1):
+        cell = cell_of(begins[m], ends[m])
+        a = label_of[core_symbol(parent_of, y, m)]
+        if a >= 0:
+            right, total = right + (1 if gold[cell, a] > 0 else 0), total + 1
+        c = y[3 * m]
+        if c >= 0:
+            u, v = chain_start[c], chain_start[c + 1]
+            t, p = chain_brackets(gold, cell, labels, seen, u, v)
+            right, total = right + t, total + p
+    return right, total
+
+
+@inlined
+def loss_of(kind, t, p, g):
+    """Loss of a tree with p brackets, t of them among the g true ones."""
+    if kind == HAMMING:
+        return float(g + p - 2 * t)
+    if kind == F1 and g + p > 0:
+        return 1.0 - 2.0 * t / (g + p)
+    return 0.0
+
+
+# the best tree of a chart ---------------------------------------------------------------
+
+
+@inlined
+def find_item(chart, cell, symbol):
+    for q in range(chart.first[cell], chart.last[cell]):
+        if chart.symbol[q] == symbol:
+            return q
+    return -1
+
+
+@inlined
+def push(waiting, n, begin, end, symbol, node):
+    waiting[n, 0], waiting[n, 1] = begin, end
+    waiting[n, 2], waiting[n, 3] = symbol, node
+
+
+@kernel
+def write_item(tables, chart, begin, end, symbol, node, y):
+    """Slots of y from ``node`` on <- the best derivation of symbol over a span."""
+    write_below(tables, chart, begin, end, symbol, True, node, y)
+
+
+@kernel
+def write_below(tables, chart, begin, end, symbol, topped, node, y):
+    """The same; if not ``topped``, only what is below the chain of ``node``."""
+    left_of, right_of, bottom_of = tables.left, tables.right, tables.bottom
+    waiting = np.empty((end - begin + 2, 4), np.int64)  # begin, end, symbol, node
+    push(waiting, 0, begin, end, symbol, node)
+    n = 1
+    while n > 0:
+        n -= 1
+        begin, end, symbol = waiting[n, 0], waiting[n, 1], waiting[n, 2]
+        node = waiting[n, 3]
+        cell = cell_of(begin, end)
+        q = find_item(chart, cell, symbol)
+        if topped:
+            c = chart.chain[q]
+            y[3 * node] = c
+            if c != NONE:
+                q = find_item(chart, cell, bottom_of[c])
+        topped = True
+        r, k = chart.rule[q], chart.split[q]
+        y[3 * node + 2] = k
+        if r == NONE:
+            y[3 * node + 1] = -1 - chart.symbol[q]
+            continue
+        y[3 * node + 1] = r
+        push(waiting, n, begin, k, left_of[r], node + 1)
+        push(waiting, n + 1, k, end, right_of[r], node + 2 * (k - begin))
+        n += 2
+
+
+@kernel
+def write_best(tables, sentence, chart, y):
+    """y <- the best tree of the chart; returns its score, -inf if there is none."""
+    length, roots = sentence.length, tables.roots
+    row = chart.best[cell_of(0, length)]
+    winner, best = -1, -np.inf
+    for q in range(len(roots)):
+        v = float(row[roots[q]]) + float(sentence.root[q])
+        if v > best:
+            winner, best = roots[q], v
+    if winner < 0:
+        for slot in range(6 * length - 3):
+            y[slot] = NO_PARSE
+    else:
+        write_item(tables, chart, 0, length, winner, 0, y)
+    return best

@@ -1,0 +1,71 @@
+"""The best chain of unary rules between two symbols: Floyd and Warshall's algorithm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from maxmargin.trees.grammar import Grammar
+
+
+def best_chains(
+    grammar: Grammar, log_unary: np.ndarray
+) -> tuple[list[tuple[int, ...]], np.ndarray]:
+    """See `Grammar.best_chains`. Equal values go to the chain that was found first."""
+    values = np.asarray(log_unary, np.float64)
+    if values.shape != (len(grammar.unary),):
+        raise ValueError(
+            f"log_unary has shape {values.shape}, but there are {len(grammar.unary)} "
+            "unary rules: give one value per rule."
+        )
+    if np.isnan(values).any() or (values == np.inf).any():
+        raise ValueError("log_unary holds nan or inf: values must be below inf.")
+    nodes = np.unique(grammar.unary)
+    place = {symbol: k for k, symbol in enumerate(nodes.tolist())}
+    best = np.full((len(nodes), len(nodes)), -np.inf)
+    first = np.full(best.shape, -1)  # the first rule of the best chain
+    for k, (parent, child) in enumerate(grammar.unary.tolist()):
+        a, b = place[parent], place[child]
+        if values[k] > best[a, b]:
+            best[a, b], first[a, b] = values[k], k
+
+    def chain(a: int, b: int) -> tuple[int, ...]:
+        rules = [int(first[a, b])]
+        while (a := place[int(grammar.unary[rules[-1], 1])]) != b:
+            rules.append(int(first[a, b]))
+        return tuple(rules)
+
+    for middle in range(len(nodes)):
+        _refuse_cycle(grammar, best, first, place)
+        through = best[:, middle, None] + best[None, middle, :]
+        better = through > best
+        better[middle, :] = better[:, middle] = False
+        best[better] = through[better]
+        first[better] = np.broadcast_to(first[:, middle, None], first.shape)[better]
+    _refuse_cycle(grammar, best, first, place)
+    np.fill_diagonal(best, -np.inf)  # going round a cycle never helps
+    pairs = np.argwhere(best > -np.inf).tolist()
+    found = [(chain(a, b), best[a, b]) for a, b in pairs]
+    found.sort(key=lambda each: (len(each[0]), each[0]))
+    return [rules for rules, _ in found], np.array([value for _, value in found])
+
+
+def _refuse_cycle(grammar: Grammar, best: np.ndarray, first: np.ndarray, place) -> None:
+    positive = np.flatnonzero(best.diagonal() > 0)
+    if not len(positive):
+        return
+    target = a = int(positive[0])
+    seen: dict[int, str] = {}  # in order
+    while a not in seen:
+        rule = first[a, target]
+        parent, child = grammar.unary[rule].tolist()
+        seen[a] = grammar.symbols[parent]
+        a = place[child]
+    names = list(seen.values())[list(seen).index(a) :]
+    raise ValueError(
+        f"the unary rules {' -> '.join([*names, names[0]])} form a cycle of positive "
+        "value, so that no chain is the best: give values of 0 or less, such as "
+        "log-probabilities."
+    )

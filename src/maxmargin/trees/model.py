@@ -1,0 +1,186 @@
+"""What all parsers do after training: predict trees, rank them, evaluate them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.core.estimator import check_weights
+from maxmargin.trees.binarize import base_label
+from maxmargin.trees.input import (
+    INPUTS,
+    Sentences,
+    check_same_words,
+    read_sentences,
+    read_trees_of,
+)
+from maxmargin.trees.tree import Tree, parsed
+
+FALLBACKS = ("flat", "right", "none", "error")
+
+
+class ParserMixin:
+    """Prediction from ``grammar_``, ``_derivations``, ``_w`` and ``_batch(sentences)``."""
+
+    def predict(self, X) -> list[Tree | None]:
+        """The best tree of every sentence.
+
+        X is a list of sentences as ``input`` has them, or of trees, whose words (and
+        tags) are parsed anew. ``n_fallbacks_`` is the number of sentences that the
+        grammar has no tree for.
+        """
+        check_is_fitted(self, "grammar_")
+        return self._trees(read_sentences(X, self.input))
+
+    def _trees(self, sentences: Sentences) -> list[Tree | None]:
+        from maxmargin.core.decode import decode
+        from maxmargin.trees.cky.trees import NO_PARSE
+
+        self._check_fallback()
+        batch, w = self._batch(sentences)
+        flat = decode(batch, w, self._threads())
+        trees: list[Tree | None] = []
+        failed = 0
+        for i, words in enumerate(sentences.words):
+            labelling = flat[batch.start[i] : batch.start[i + 1]]
+            if len(labelling) and labelling[0] != NO_PARSE:
+                trees.append(self._derivations.tree(labelling, words))
+            else:
+                failed += 1
+                trees.append(self._fall_back(sentences, i))
+        self.n_fallbacks_ = failed
+        return trees
+
+    def predict_k_best(self, X, k: int) -> list[list[tuple[Tree, float]]]:
+        """The k best trees of every sentence with their scores, best first.
+
+        A sentence has fewer if the grammar has fewer trees for it, and none if it has no
+        tree: there is no fallback.
+        """
+        from maxmargin.trees.cky.k_best import k_best
+
+        check_is_fitted(self, "grammar_")
+        if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
+            raise ValueError(
+                f"k={k!r} is not possible: it must be a whole number >= 1."
+            )
+        sentences = read_sentences(X, self.input)
+        batch, w = self._batch(sentences)
+        return [
+            [
+                (self._derivations.tree(labelling, words), score)
+                for labelling, score in k_best(batch, i, w, int(k))
+            ]
+            for i, words in enumerate(sentences.words)
+        ]
+
+    def predict_marginals(self, X, threshold: float = 1e-3) -> list[dict]:
+        """Per sentence {(label, begin, end): probability} under exp(score) / Z.
+
+        Brackets below the threshold are left out; a sentence without trees has none.
+        Scores of a maximum-margin model are not calibrated: these rank brackets, but 0.9
+        need not mean right nine times out of ten.
+        """
+        from maxmargin.trees.cky.sums import bracket_probabilities
+        from maxmargin.trees.span_features import cells
+
+        check_is_fitted(self, "grammar_")
+        sentences = read_sentences(X, self.input)
+        batch, w = self._batch(sentences)
+        labels = self._derivations.labels
+        result = []
+        for i, words in enumerate(sentences.words):
+            _, table = bracket_probabilities(batch, i, w.astype(np.float64))
+            begin, end = cells(len(words))
+            result.append(
+                {
+                    (labels[a], int(begin[cell]), int(end[cell])): min(
+                        float(table[cell, a]), 1.0
+                    )
+                    for cell, a in np.argwhere(table >= threshold).tolist()
+                }
+            )
+        return result
+
+    def evaluate(self, X, y, **options):
+        """Predict X and compare with the true trees y: a bracket report.
+
+        X may be None: words and tags are then those of y. ``options`` are those of
+        :func:`maxmargin.trees.metrics.score_brackets`.
+        """
+        from maxmargin.trees.metrics import score_brackets
+
+        check_is_fitted(self, "grammar_")
+        y = read_trees_of(y)
+        sentences = read_sentences(y if X is None else X, self.input)
+        check_same_words(sentences, y, self.input)
+        # with tags as input, words are known from y only
+        words = [tree.words() for tree in y]
+        return score_brackets(
+            y, self._trees(sentences._replace(words=words)), **options
+        )
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """F1 of labelled brackets, counted as evalb does; X may be None."""
+        report = self.evaluate(X, y)
+        if sample_weight is None:
+            return report.f1
+        weights = check_weights(sample_weight, len(report.sentences))
+        right = total = 0.0
+        for weight, row in zip(weights, report.sentences, strict=True):
+            right += weight * 2 * row.correct
+            total += weight * (row.truth + row.predicted)
+        return right / total if total else 1.0
+
+    # settings --------------------------------------------------------------------------
+
+    def _check_input(self) -> None:
+        if self.input not in INPUTS:
+            raise ValueError(
+                f"input={self.input!r} is not known; choose one of {', '.join(INPUTS)}."
+            )
+
+    def _check_fallback(self) -> None:
+        if self.fallback not in FALLBACKS:
+            raise ValueError(
+                f"fallback={self.fallback!r} is not known; choose one of "
+                f"{', '.join(FALLBACKS)}."
+            )
+
+    # sentences without a tree ----------------------------------------------------------
+
+    def _fall_back(self, sentences: Sentences, i: int) -> Tree | None:
+        words = sentences.words[i]
+        if self.fallback == "error":
+            what = f"sentence {i} ({' '.join(words[:8])})" if words else f"sentence {i}"
+            why = "the grammar has no tree for it" if words else "it is empty"
+            raise ValueError(
+                f"{what} cannot be parsed: {why}. Choose fallback='flat', 'right' or "
+                "'none' to go on without."
+            )
+        if self.fallback == "none" or not words:
+            return None
+        tags = sentences.tags[i] or [self._likely_tag(word) for word in words]
+        leaves = [parsed(tag, [word]) for tag, word in zip(tags, words, strict=True)]
+        root = self._likely_root()
+        if self.fallback == "flat" or len(leaves) == 1:
+            return parsed(root, leaves)
+        tree = leaves[-1]
+        for leaf in leaves[-2::-1]:
+            tree = parsed(root, [leaf, tree])
+        return tree
+
+    def _likely_root(self) -> str:
+        grammar = self.grammar_
+        for k in np.argsort(-grammar.counts_roots, kind="stable"):
+            if grammar.roots[k] >= grammar.n_tags:
+                return base_label(grammar.symbols[grammar.roots[k]])
+        return "S"
+
+    def _likely_tag(self, word: str) -> str:
+        counts = Counter(self.grammar_.lexicon.get(word, {}))
+        if counts:
+            return counts.most_common(1)[0][0]
+        return self.grammar_.symbols[int(np.argmax(self.grammar_.tag_counts))]

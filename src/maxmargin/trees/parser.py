@@ -1,0 +1,323 @@
+"""GrammarParser: trees for sentences, by a weighted grammar trained for a large margin."""
+
+from __future__ import annotations
+
+import numbers
+from itertools import compress
+
+import numpy as np
+
+from maxmargin.core.estimator import (
+    Encoded,
+    MaxMarginEstimator,
+    check_weights,
+    restore_shared,
+    shared_state,
+)
+from maxmargin.trees.binarize import binarize, check_options
+from maxmargin.trees.derivations import Derivations
+from maxmargin.trees.grammar import Grammar
+from maxmargin.trees.input import (
+    Sentences,
+    check_same_words,
+    read_sentences,
+    read_trees_of,
+    tag_choices,
+)
+from maxmargin.trees.model import ParserMixin
+
+LOSSES = ("f1", "hamming", "zero-one")
+FEATURES = ("lexical", "spans")
+
+
+class GrammarParser(ParserMixin, MaxMarginEstimator):
+    """Parse sentences with a weighted grammar, trained for a large margin.
+
+    The grammar has the rules of the training trees, binarised. The score of a tree is the
+    sum of the weights of its rules, and of features if wanted; the best tree is found
+    exactly (CKY), and so is, in training, the tree that violates its margin most, for
+    every loss and rescaling.
+
+    Parameters
+    ----------
+    C : float, default 0.1
+        Per sentence, not divided by their number (``maxmargin.convert_C`` translates).
+        The zero-one loss wants more, 10 or so.
+    loss : "f1", "hamming" or "zero-one", default "f1"
+        Of the brackets (label, begin, end) of the whole tree, tags left out and equal
+        brackets matched one to one: "f1" is 1 - F1, "hamming" the number of brackets
+        missed plus the number of wrong ones, "zero-one" is 1 for any other tree.
+    input : "tags", "words" or "both", default "tags"
+        What a sentence in X is: a list of tags (or of (word, tag) pairs, whose words
+        become the leaves of trees); a list of words, whose tags the parser chooses; a
+        list of (word, tag) pairs. X may also hold trees, whose words and tags are taken.
+    features : None, "lexical", "spans" or a list, default None
+        Beside rules: "spans" describes every bracket by the words (or tags) at its edges
+        and by its length; "lexical" describes words by their letters, and is always
+        there where words are the input.
+    direction, horizontal, parent
+        How trees are binarised, see :func:`maxmargin.trees.binarize.binarize`. The default
+        horizontal=1 and that of C are by cross-validation on sentences of up to 20 words.
+    max_length : int or None
+        Leave longer sentences out of training (``n_left_out_`` counts them).
+    fallback : "flat", "right", "none" or "error", default "flat"
+        What to predict for a sentence that the grammar has no tree for: all words under
+        one root, a right-branching tree, None, or an error. ``n_fallbacks_`` counts them
+        after predict. An empty sentence is None, or an error.
+    rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
+    verbose, callbacks
+        As in :class:`maxmargin.StructuralSVM`.
+
+    Attributes
+    ----------
+    grammar_ : Grammar
+    coef_ : ndarray, weights of the rules in the order of ``grammar_.rule_names()``
+    root_coef_ : ndarray, weights of ``grammar_.roots``
+    word_coef_ : ndarray (word features, tags), span_coef_ : (span features, labels)
+    labels_ : list of str, the labels of brackets
+    n_left_out_ : int
+    certificate_, history_, n_iter_, converged_
+        As in :class:`maxmargin.StructuralSVM`.
+
+    Examples
+    --------
+    >>> from maxmargin import GrammarParser
+    >>> from maxmargin.trees import Tree
+    >>> trees = [Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))"),
+    ...          Tree.parse("(S (NP (NNS dogs)) (VP (VBD saw) (NP (DT a) (NN cat))))")]
+    >>> parser = GrammarParser(C=10).fit(None, trees)
+    >>> parser.predict([[("a", "DT"), ("dog", "NN"), ("saw", "VBD"), ("cats", "NNS")]])
+    [(S (NP (DT a) (NN dog)) (VP (VBD saw) (NP (NNS cats))))]
+    """
+
+    _model_name = "GrammarParser.v1"
+
+    def __init__(
+        self,
+        C=0.1,
+        loss="f1",
+        input="tags",
+        features=None,
+        direction="right",
+        horizontal=1,
+        parent=0,
+        max_length=None,
+        fallback="flat",
+        rescaling="margin",
+        penalty="linear",
+        solver="auto",
+        tol=0.1,
+        max_iter=None,
+        max_time=None,
+        warm_start=False,
+        n_jobs=1,
+        random_state=None,
+        verbose=0,
+        callbacks=None,
+    ):
+        self.C = C
+        self.loss = loss
+        self.input = input
+        self.features = features
+        self.direction = direction
+        self.horizontal = horizontal
+        self.parent = parent
+        self.max_length = max_length
+        self.fallback = fallback
+        self.rescaling = rescaling
+        self.penalty = penalty
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    # training --------------------------------------------------------------------------
+
+    def _settings(self):
+        if self.loss not in LOSSES:
+            raise ValueError(
+                f"loss={self.loss!r} is not known; choose one of {', '.join(LOSSES)}."
+            )
+        self._check_input()
+        self._check_fallback()
+        self._features()
+        check_options(self.direction, self.horizontal, self.parent)
+        check_max_length(self.max_length)
+        return super()._settings()
+
+    def _features(self) -> set[str]:
+        given = self.features
+        names = {given} if isinstance(given, str) else set(given or ())
+        if not names <= set(FEATURES):
+            raise ValueError(
+                f"features={given!r} is not known; choose None, one of "
+                f"{', '.join(FEATURES)}, or a list of them."
+            )
+        if self.input == "words":
+            return names | {"lexical"}
+        if "lexical" in names:
+            raise ValueError(
+                f"features={given!r} scores the tags of words, but with "
+                f"input={self.input!r} tags are given: choose input='words'."
+            )
+        return names
+
+    def _encode(self, X, y, sample_weight) -> Encoded:
+        from maxmargin.trees.cky.structure import for_training, n_weights
+        from maxmargin.trees.span_features import SpanFeatures, WordFeatures
+
+        trees = read_trees_of(y)
+        sentences = read_sentences(trees if X is None else X, self.input)
+        check_same_words(sentences, trees, self.input)
+        weights = check_weights(sample_weight, len(trees))
+        trees, sentences, weights, left_out = short_ones(
+            trees, sentences, weights, self.max_length
+        )
+        derivations, labellings = derive(trees, self)
+        encoders = {}
+        if "lexical" in self._features():
+            encoders["words"] = WordFeatures().fit(sentences.words)
+        if "spans" in self._features():
+            brackets = [
+                [end * (end - 1) // 2 + begin for _, begin, end in tree.spans()]
+                for tree in trees
+            ]
+            channels = sentences.channels(self.input)
+            encoders["spans"] = SpanFeatures().fit(channels, brackets)
+        batch = self._make_batch(derivations, encoders, sentences, labellings)
+        dtype = self._working_dtype(np.ones(1, np.float32), weights)
+        attributes = {
+            "grammar_": derivations.grammar,
+            "labels_": derivations.labels,
+            "n_left_out_": left_out,
+            "_derivations": derivations,
+            "_encoders": encoders,
+        }
+        size = n_weights(batch.grammar, batch.n_word_features, batch.n_span_features)
+        return Encoded(for_training(batch), size, dtype, weights, attributes)
+
+    def _make_batch(self, derivations, encoders, sentences: Sentences, y=None):
+        from maxmargin.trees.cky.structure import make_batch
+
+        words = spans = None
+        if "words" in encoders:
+            words = encoders["words"].encode(sentences.words)
+        if "spans" in encoders:
+            spans = encoders["spans"].encode(sentences.channels(self.input))
+        tags = tag_choices(derivations.grammar, sentences, self.input)
+        return make_batch(derivations.tables, tags, y, self.loss, words, spans)
+
+    def _batch(self, sentences: Sentences):
+        batch = self._make_batch(self._derivations, self._encoders, sentences)
+        return batch, self._w
+
+    def _install(self, encoded: Encoded, w) -> None:
+        batch = encoded.batch
+        sizes = batch.n_word_features, batch.n_span_features
+        self._set_weights(w, batch.grammar, *sizes)
+
+    def _set_weights(self, w, tables, n_word: int, n_span: int) -> None:
+        """Public attributes are views of the one array that prediction uses."""
+        self._w = w
+        rules = len(tables.left) + tables.n_unary
+        words = rules + len(tables.roots)
+        spans = words + n_word * tables.n_tags
+        self.coef_, self.root_coef_ = w[:rules], w[rules:words]
+        self.word_coef_ = w[words:spans].reshape(n_word, tables.n_tags)
+        self.span_coef_ = w[spans:].reshape(n_span, tables.n_labels)
+
+    # saving (model_file.py) ------------------------------------------------------------
+
+    def _get_state(self):
+        arrays, grammar = self.grammar_.to_state()
+        arrays = {f"grammar.{name}": array for name, array in arrays.items()}
+        arrays["w"] = self._w
+        state = {
+            "grammar": grammar,
+            "n_left_out": self.n_left_out_,
+            **shared_state(self),
+        }
+        if "words" in self._encoders:
+            state["words"] = list(self._encoders["words"].names)
+        if "spans" in self._encoders:
+            spans = self._encoders["spans"]
+            state["spans"] = [list(names) for names in spans.channels]
+            arrays["spans"] = spans.keys
+        return arrays, state
+
+    @classmethod
+    def _from_state(cls, params, arrays, state):
+        from maxmargin.trees.cky.structure import n_weights
+        from maxmargin.trees.span_features import SpanFeatures, WordFeatures
+
+        model = cls(**params)
+        model.grammar_ = restored_grammar(arrays, state)
+        model._derivations = Derivations(model.grammar_)
+        model.labels_ = model._derivations.labels
+        model.n_left_out_ = state["n_left_out"]
+        model._encoders = encoders = {}
+        n_word = n_span = 0
+        if "words" in state:
+            encoders["words"] = WordFeatures(state["words"])
+            n_word = len(encoders["words"].names)
+        if "spans" in state:
+            keys = arrays["spans"]
+            if keys.ndim != 1 or (np.diff(keys) <= 0).any():
+                raise ValueError("span features are not in order")
+            encoders["spans"] = SpanFeatures(state["spans"], keys)
+            n_span = len(keys)
+        tables = model._derivations.tables
+        if arrays["w"].shape != (n_weights(tables, n_word, n_span),):
+            raise ValueError("weights and grammar do not fit together")
+        model._set_weights(arrays["w"], tables, n_word, n_span)
+        return restore_shared(model, state)
+
+
+# what both parsers need ------------------------------------------------------------------
+
+
+def check_max_length(max_length) -> None:
+    good = isinstance(max_length, numbers.Integral) and not isinstance(max_length, bool)
+    if max_length is not None and not (good and max_length > 0):
+        raise ValueError(
+            f"max_length={max_length!r} is not possible: it must be a positive whole "
+            "number of words, or None."
+        )
+
+
+def short_ones(trees, sentences: Sentences, weights, max_length):
+    """(trees, sentences, weights, number left out) without the long sentences."""
+    if max_length is None:
+        return trees, sentences, weights, 0
+    keep = [len(words) <= max_length for words in sentences.words]
+    if not any(keep):
+        raise ValueError(
+            f"all sentences have more than max_length={max_length} words: nothing is left "
+            "to learn from."
+        )
+    kept = Sentences(*(list(compress(part, keep)) for part in sentences))
+    return list(compress(trees, keep)), kept, weights[keep], keep.count(False)
+
+
+def derive(trees, options) -> tuple[Derivations, list[np.ndarray]]:
+    """Binarise trees, read a grammar off them, and write them as labellings."""
+    names = ("direction", "horizontal", "parent")
+    settings = {name: getattr(options, name) for name in names}
+    binarised = [binarize(tree, **settings) for tree in trees]
+    derivations = Derivations(Grammar.from_trees(binarised))
+    return derivations, [derivations.labelling(tree) for tree in binarised]
+
+
+def restored_grammar(arrays, state) -> Grammar:
+    prefix = "grammar."
+    parts = {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
+    return Grammar.from_state(parts, state["grammar"])

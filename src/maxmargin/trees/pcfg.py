@@ -1,0 +1,180 @@
+"""PCFGParser: the generative baseline, rules with their relative frequencies."""
+
+from __future__ import annotations
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator
+
+from maxmargin.trees.binarize import binarize, check_options
+from maxmargin.trees.derivations import Derivations
+from maxmargin.trees.grammar import Grammar
+from maxmargin.trees.input import (
+    Sentences,
+    check_same_words,
+    read_sentences,
+    read_trees_of,
+    tag_choices,
+)
+from maxmargin.trees.model import ParserMixin
+from maxmargin.trees.parser import (
+    check_max_length,
+    restored_grammar,
+    short_ones,
+)
+
+
+class PCFGParser(ParserMixin, BaseEstimator):
+    """Parse sentences with a probabilistic grammar, from counts alone.
+
+    A rule A -> B C has probability count(A -> B C) / count(A). The prediction is the most
+    probable tree; its score is the logarithm of its probability. Chains of unary rules
+    are exact: from every symbol to every other the most probable one is used.
+
+    Parameters
+    ----------
+    smoothing : float, default 0.0
+        Added to the count of every rule.
+    input : "tags", "words" or "both", default "tags"
+        As in :class:`maxmargin.GrammarParser`. "words" models P(word | tag), with the
+        ends and shapes of rare words for words that are new; "both" is "tags" with
+        words for the leaves.
+    direction, horizontal, parent, max_length, fallback, n_jobs
+        As in :class:`maxmargin.GrammarParser`.
+
+    Attributes
+    ----------
+    grammar_ : Grammar
+    labels_ : list of str, the labels of brackets
+    n_left_out_ : int
+
+    Notes
+    -----
+    Marginals sum over trees with the best chain between two symbols, not over all chains.
+
+    Examples
+    --------
+    >>> from maxmargin import PCFGParser
+    >>> from maxmargin.trees import Tree
+    >>> trees = [Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")]
+    >>> PCFGParser().fit(None, trees).predict([["DT", "NN", "VBD"]])
+    [(S (NP (DT DT) (NN NN)) (VP (VBD VBD)))]
+    """
+
+    _model_name = "PCFGParser.v1"
+
+    def __init__(
+        self,
+        smoothing=0.0,
+        input="tags",
+        direction="right",
+        horizontal=1,
+        parent=0,
+        max_length=None,
+        fallback="flat",
+        n_jobs=1,
+    ):
+        self.smoothing = smoothing
+        self.input = input
+        self.direction = direction
+        self.horizontal = horizontal
+        self.parent = parent
+        self.max_length = max_length
+        self.fallback = fallback
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Count the rules of the trees y; X may be None.
+
+        Sample weights are not possible here. A call that raises leaves the parser as it
+        was.
+        """
+        self._check_input()
+        self._check_fallback()
+        check_options(self.direction, self.horizontal, self.parent)
+        check_max_length(self.max_length)
+        if sample_weight is not None:
+            raise ValueError(
+                "PCFGParser counts every tree once: leave sample_weight out."
+            )
+        trees = read_trees_of(y)
+        sentences = read_sentences(trees if X is None else X, self.input)
+        check_same_words(sentences, trees, self.input)
+        trees, _, _, left_out = short_ones(
+            trees, sentences, np.ones(len(trees)), self.max_length
+        )
+        names = ("direction", "horizontal", "parent")
+        settings = {name: getattr(self, name) for name in names}
+        grammar = Grammar.from_trees([binarize(tree, **settings) for tree in trees])
+        self._set_grammar(grammar)
+        self.n_left_out_ = left_out
+        return self
+
+    def _set_grammar(self, grammar: Grammar) -> None:
+        logs = grammar.log_probabilities(self.smoothing)
+        if not np.isfinite(logs.binary).all():
+            names = grammar.rule_names()
+            rule = names[int(np.argmin(logs.binary))]
+            raise ValueError(
+                f"the rule {rule} has probability zero: leave it out of the grammar, or "
+                "choose smoothing > 0."
+            )
+        chains, _ = grammar.best_chains(logs.unary)
+        self._derivations = Derivations(grammar, chains)
+        self._logs = np.concatenate([logs.binary, logs.unary, logs.roots])
+        self._words = grammar.word_model() if self.input == "words" else None
+        self.labels_ = self._derivations.labels
+        self.grammar_ = grammar
+
+    @classmethod
+    def from_grammar(cls, grammar: Grammar, **params) -> PCFGParser:
+        """A parser for a grammar with counts, such as ``Grammar.from_nltk(pcfg)``."""
+        parser = cls(**params)
+        parser._set_grammar(grammar)
+        parser.n_left_out_ = 0
+        return parser
+
+    def to_nltk(self):
+        """``nltk.PCFG`` with the tags as terminals."""
+        return self.grammar_.to_nltk(self.smoothing)
+
+    def _threads(self) -> int:
+        return effective_n_jobs(self.n_jobs)
+
+    def _batch(self, sentences: Sentences):
+        """(batch, w); every word of X is a feature whose weights are log P(word | tag)."""
+        from maxmargin.trees.cky.structure import make_batch
+
+        tables = self._derivations.tables
+        if self._words is None:
+            tags = tag_choices(self.grammar_, sentences, "tags")
+            return make_batch(tables, tags), self._logs
+        number: dict[str, int] = {}
+        flat = [
+            number.setdefault(word, len(number))
+            for words in sentences.words
+            for word in words
+        ]
+        scores = np.array([self._words.scores(word) for word in number])
+        scores = scores.reshape(len(number), tables.n_tags)
+        possible = [np.flatnonzero(row > -np.inf).tolist() for row in scores]
+        tags = [[possible[number[word]] for word in words] for words in sentences.words]
+        words = np.arange(len(flat) + 1), np.array(flat, np.int32), len(number)
+        w = np.concatenate(
+            [self._logs, np.where(scores > -np.inf, scores, 0.0).ravel()]
+        )
+        return make_batch(tables, tags, words=words), w
+
+    # saving (model_file.py) ------------------------------------------------------------
+
+    def _get_state(self):
+        arrays, grammar = self.grammar_.to_state()
+        arrays = {f"grammar.{name}": array for name, array in arrays.items()}
+        return arrays, {"grammar": grammar, "n_left_out": self.n_left_out_}
+
+    @classmethod
+    def _from_state(cls, params, arrays, state):
+        model = cls(**params)
+        model._set_grammar(restored_grammar(arrays, state))
+        model.n_left_out_ = state["n_left_out"]
+        return model

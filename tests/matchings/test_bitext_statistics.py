@@ -1,0 +1,116 @@
+"""What a bitext says about word pairs, and the features made of it."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from maxmargin.matchings.bitext_kernels import hmm_posteriors
+from maxmargin.matchings.bitext_statistics import BitextStatistics, likelihood_ratio
+from maxmargin.matchings.word_pairs import GROUPS, edit_distance, pair_features, plain
+
+PAIRS = [
+    ("the dog sleeps", "le chien dort"),
+    ("the dog eats", "le chien mange"),
+    ("a red dog", "un chien rouge"),
+    ("the red house", "la maison rouge"),
+    ("a big house", "une grande maison"),
+    ("the house sleeps", "la maison dort"),
+]
+
+
+@pytest.fixture
+def bitext():
+    return [(a.split(), b.split()) for a, b in PAIRS]
+
+
+def all_paths(emit, null, jump, p0):
+    """Posteriors and likelihood of the HMM by adding up every path."""
+    ng, no = emit.shape
+    middle = len(jump) // 2
+    total, link = 0.0, np.zeros((ng, no))
+    for path in itertools.product(range(-1, ng), repeat=no):  # -1: from null
+        place, mass = -1, 1.0
+        for h, g in enumerate(path):
+            if g < 0:
+                mass *= p0 * null[h]
+                continue
+            row = jump[middle - place : middle - place + ng]
+            mass *= (1 - p0) * row[g] / row.sum() * emit[g, h]
+            place = g
+        total += mass
+        for h, g in enumerate(path):
+            if g >= 0:
+                link[g, h] += mass
+    return link / total, np.log(total)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 3), (3, 2), (3, 4)])
+def test_hmm_posteriors_by_enumeration(shape):
+    rng = np.random.default_rng(sum(shape))
+    emit, null, jump = rng.random(shape), rng.random(shape[1]), rng.random(11)
+    link, moved = np.empty(shape), np.zeros(11)
+    likelihood = hmm_posteriors(emit, null, jump, 0.3, link, moved)
+    want, expected = all_paths(emit, null, jump, 0.3)
+    np.testing.assert_allclose(link, want, rtol=1e-10)
+    assert likelihood == pytest.approx(expected)
+    assert moved.sum() == pytest.approx(want.sum())  # every link is one jump
+
+
+def test_statistics_find_translations(bitext):
+    statistics = BitextStatistics().fit(bitext)
+    known = statistics.describe((["Dog", "house"], ["maison", "chien"]))
+    for name in ("hmm_forward", "hmm_backward", "stem3 hmm_forward", "word dice"):
+        assert known[name].shape == (2, 2)
+        assert known[name][0, 1] > 0.5 > known[name][0, 0], name
+        assert known[name][1, 0] > 0.5 > known[name][1, 1], name
+    for d in ("forward", "backward"):
+        axis = 0 if d == "forward" else 1
+        assert (known[f"hmm_{d}"].sum(axis=axis) <= 1 + 1e-9).all()
+
+
+def test_likelihood_ratio_by_hand():
+    # 2x2 table 10, 5, 2, 83 of 100
+    observed = np.array([[10.0, 5.0], [2.0, 83.0]])
+    expected = np.outer(observed.sum(1), observed.sum(0)) / 100
+    want = 2 * (observed * np.log(observed / expected)).sum()
+    assert likelihood_ratio(10.0, 15.0, 12.0, 100) == pytest.approx(want)
+    assert likelihood_ratio(0.0, 50.0, 50.0, 100) < 0
+
+
+def test_statistics_survive_and_refuse_damage(bitext):
+    first = BitextStatistics(("word", "stem2")).fit(bitext)
+    arrays, state = first.get_state()
+    again = BitextStatistics.from_state(arrays, state)
+    pair = (["dog", "?", "red"], ["chien", "zzz"])
+    for name, table in first.describe(pair).items():
+        np.testing.assert_array_equal(table, again.describe(pair)[name])
+    with pytest.raises(ValueError, match="do not fit"):
+        BitextStatistics.from_state({**arrays, "keys": arrays["keys"][:-1]}, state)
+
+
+def test_empty_bitext():
+    with pytest.raises(ValueError, match="bitext is empty"):
+        BitextStatistics().fit([([], ["a"])])
+
+
+def test_feature_groups(bitext):
+    statistics = BitextStatistics().fit(bitext)
+    names, values = pair_features(
+        ["dog", "12", ","], ["Dog", "12"], statistics, list(GROUPS)
+    )
+    assert values.shape == (3, 2, len(names))
+    assert values.dtype == np.float32
+    assert np.isfinite(values).all()
+    assert np.abs(values).max() <= 3.0
+    column = {name: values[:, :, k] for k, name in enumerate(names)}
+    assert column["identical"].tolist() == [[0, 0], [0, 1], [0, 0]]
+    assert column["identical, any case"].tolist() == [[1, 0], [0, 1], [0, 0]]
+    assert column["numbers, equal"].tolist() == [[0, 0], [0, 1], [0, 0]]
+    assert column["one punctuation"].tolist() == [[0, 0], [0, 0], [1, 1]]
+
+
+def test_spelling():
+    assert plain("Été") == "ete"
+    assert edit_distance("kitten", "sitting") == 3
+    assert edit_distance("", "abc") == edit_distance("abc", "") == 3

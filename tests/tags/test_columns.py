@@ -1,0 +1,656 @@
+"""Files of columns: what is read, what is written, and what is said when it is wrong."""
+
+import gzip
+import io
+import os
+import re
+import stat
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxmargin.files import (
+    columns_from,
+    data_file,
+    read_columns,
+    read_raw,
+    tag_file,
+    write_columns,
+)
+from maxmargin.files.text_files import RawText
+
+
+def read(text, **options):
+    data = text if isinstance(text, bytes) else text.encode()
+    return read_columns(RawText(data, "some.txt"), **options)
+
+
+def rows_of(columns):
+    """Sentences of tuples, the plain form of everything."""
+    each = [columns.strings(k) for k in range(columns.n_columns)]
+    return [list(zip(*s, strict=True)) for s in zip(*each, strict=True)]
+
+
+def says(text, **options):
+    with pytest.raises(
+        ValueError, match=r"some\.txt|model|separator|comment|enc"
+    ) as caught:
+        read(text, **options)
+    return str(caught.value)
+
+
+def real(name):
+    try:
+        return data_file(name)
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+
+
+SMALL = "the D\ndog N\n\nbark V\n"
+ROWS = [[("the", "D"), ("dog", "N")], [("bark", "V")]]
+
+# reading -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SMALL,
+        SMALL.rstrip("\n"),
+        "\n\n \t\n" + SMALL.replace("\n\n", "\n \n\t\n\n") + "\n\n",
+        SMALL.replace("\n", "\r\n"),
+        SMALL.replace("\n", "\r"),
+        "\ufeff" + SMALL,
+        SMALL.replace(" ", "\t"),
+        "  the   D \ndog \t N\t\n\nbark\t\tV\n",
+        gzip.compress(SMALL.encode()),
+        gzip.compress(SMALL.encode()[:9]) + gzip.compress(SMALL.encode()[9:]),
+    ],
+)
+def test_every_spelling_of_the_same_sentences(text, tmp_path):
+    path = tmp_path / "some.txt"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert rows_of(read_columns(path)) == ROWS
+
+
+def test_columns_are_interned_in_the_order_first_seen():
+    columns = read("b x\na x\n\n\nb y\n")
+    assert columns.start.tolist() == [0, 2, 3]
+    assert columns.columns[0].ids.tolist() == [0, 1, 0]
+    assert columns.columns[0].ids.dtype == np.int32
+    assert columns.columns[0].words == ["b", "a"]
+    assert columns.columns[1].words == ["x", "y"]
+    assert columns.lines.tolist() == [1, 2, 5]
+    assert (columns.n_sentences, columns.n_tokens, columns.n_columns) == (2, 3, 2)
+    assert columns.where(2) == columns.where(-1) == "some.txt, line 5"
+
+
+def test_only_spaces_and_tabs_are_white_space():
+    odd = "a\u00a0b c\vd\ne\u2028f \x1cg\n\nh\x85\fi \u3000\n"
+    want = [[("a\u00a0b", "c\vd"), ("e\u2028f", "\x1cg")], [("h\x85\fi", "\u3000")]]
+    assert rows_of(read(odd)) == want
+
+
+def test_an_exact_separator_keeps_spaces_and_empty_cells():
+    text = "New York\t\tB\n of\tx\t\n\t\t\nend\t \t\n"
+    want = [[("New York", "", "B"), (" of", "x", "")], [("end", " ", "")]]
+    assert rows_of(read(text, separator="\t")) == want
+    assert rows_of(read("a||b\n||\n|||c\n", separator="||")) == [
+        [("a", "b")],
+        [("", "|c")],
+    ]
+    assert rows_of(read("a·b\n\nc·d", separator="·")) == [[("a", "b")], [("c", "d")]]
+
+
+def test_encodings():
+    text = "año N\n\nœuvre N\n"
+    want = [[("año", "N")], [("œuvre", "N")]]
+    assert rows_of(read(text)) == want
+    for encoding in ("utf-16", "utf-8-sig", "utf-16-le", "iso8859-15"):
+        assert rows_of(read(text.encode(encoding), encoding=encoding)) == want
+    assert rows_of(read("año".encode("latin-1"), encoding="latin-1")) == [[("año",)]]
+
+
+def test_comments_are_left_out_where_a_sentence_may_start():
+    text = "# id = 1\n# text\nthe D\n# #\ndog N\n\n# id = 2\nbark V\n# X\n"
+    want = [[("the", "D"), ("#", "#"), ("dog", "N")], [("bark", "V"), ("#", "X")]]
+    columns = read(text, comment="#")
+    assert rows_of(columns) == want
+    assert columns.lines.tolist() == [3, 4, 5, 8, 9]
+    assert rows_of(read("# a\n# b\n")) == [[("#", "a"), ("#", "b")]]
+
+
+def test_document_starts_are_left_out_and_end_a_sentence():
+    text = "-DOCSTART- -X- O O\n\nthe D\n-DOCSTART-\ndog N\n-DOCSTART-s N\n"
+    columns = read(text)
+    assert rows_of(columns) == [[("the", "D")], [("dog", "N"), ("-DOCSTART-s", "N")]]
+    assert columns.lines.tolist() == [3, 5, 6]
+    kept = read("-DOCSTART- O\n\nthe D\n", keep_docstart=True)
+    assert rows_of(kept) == [[("-DOCSTART-", "O")], [("the", "D")]]
+    with_tabs = read("-DOCSTART-\tO\n# x\na b\tc\n", separator="\t", comment="#")
+    assert rows_of(with_tabs) == [[("a b", "c")]]
+
+
+def test_some_columns_only():
+    text = "a b c\nd e f\n"
+    assert rows_of(read(text, columns=[-1, 0])) == [[("c", "a"), ("f", "d")]]
+    assert read(text, columns=1).columns[0].words == ["b", "e"]
+    assert "has 3 columns, numbered 0 to 2, or -3 to -1" in says(text, columns=[3])
+    with pytest.raises(ValueError, match="keep one column at least"):
+        read(text, columns=[])
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SMALL.encode())))
+    columns = read_columns("-")
+    assert rows_of(columns) == ROWS
+    assert columns.where(0) == "standard input, line 1"
+
+
+cell = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters=" \t\r\n"), min_size=1
+)
+free = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="|\r\n"))
+
+
+def tables(cells, width):
+    row = st.tuples(*[cells] * width)
+    return st.lists(st.lists(row, min_size=1, max_size=4), min_size=1, max_size=5)
+
+
+@given(st.integers(1, 3).flatmap(lambda k: tables(cell, k)), st.booleans())
+def test_round_trip(tmp_path_factory, rows, with_labels):
+    path = tmp_path_factory.mktemp("round") / "x.txt"
+    columns = columns_from(rows)
+    if with_labels:
+        labels = [[str(len(token[0])) for token in s] for s in rows]
+        write_columns(path, columns, [labels])
+        rows = [[(*t, str(len(t[0]))) for t in s] for s in rows]
+    else:
+        write_columns(path, columns)
+    back = read_columns(path, keep_docstart=True)
+    assert rows_of(back) == rows
+    assert back.lines.tolist() == columns.lines.tolist()
+    assert rows_of(read_columns(path, separator=" ", keep_docstart=True)) == rows
+
+
+@given(st.integers(1, 3).flatmap(lambda k: tables(free, k)))
+def test_round_trip_with_empty_cells(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("round") / "x.txt.gz"
+    if any(not "".join(row).strip(" \t") for s in rows for row in s):
+        with pytest.raises(ValueError, match="all cells are empty"):
+            write_columns(path, columns_from(rows), separator="|")
+        return
+    write_columns(path, columns_from(rows), separator="|")
+    assert path.read_bytes()[:2] == b"\x1f\x8b"
+    assert rows_of(read_columns(path, separator="|", keep_docstart=True)) == rows
+
+
+def slow_reader(text, comment):
+    """What the rules say, one line after the other."""
+    sentences, tokens = [], []
+    for line in re.split("\r\n|\r|\n", text):
+        cells = [c for c in re.split("[ \t]+", line) if c]
+        if cells and not tokens and comment and line.startswith(comment):
+            cells = []
+        if cells and cells[0] != "-DOCSTART-":
+            tokens.append(tuple(cells))
+        elif tokens:
+            sentences.append(tokens)
+            tokens = []
+    return [*sentences, tokens] if tokens else sentences
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["a b", "b\ta", "", " ", "# c", "-DOCSTART- x", "\v \f", "é é"]
+        ),
+        max_size=12,
+    ),
+    st.lists(st.sampled_from(["\n", "\r\n", "\r"]), min_size=12, max_size=12),
+    st.sampled_from([None, "#"]),
+)
+def test_same_as_line_by_line(lines, ends, comment):
+    text = "".join(a + b for a, b in zip(lines, ends, strict=False))
+    want = slow_reader(text, comment)
+    if want:
+        assert rows_of(read(text, comment=comment)) == want
+    else:
+        assert "has no token" in says(text, comment=comment)
+
+
+# what is wrong -----------------------------------------------------------------------
+
+
+def test_another_number_of_columns():
+    assert says("\na b\nc d\n\ne\n") == (
+        "some.txt, line 5: 1 column, but the first token (line 2) has 2: 'e'."
+    )
+    assert says("a b\nc d e f\n").startswith(
+        "some.txt, line 2: 4 columns, but the first token (line 1) has 2: 'c d e f'."
+    )
+    assert "mixed" not in says("a b\nc d e f\n")
+    assert says("the\tD\nNew York\tN\n").endswith(
+        "Tabs and spaces are mixed, which may be the cause: if only tabs separate "
+        "columns, say separator='\\t'."
+    )
+    assert "separated by '\\t' and nothing else" in says("a\tb\nc d\n", separator="\t")
+    assert "line 3: 1 column" in says("# c\r\na b\r\nc\r\n", comment="#")
+    assert len(says("a b\n" + "x" * 100_000)) < 300
+
+
+def test_bytes_that_are_not_text():
+    text = "uno Z\ndos a\u00f1o\n".encode("latin-1")
+    assert says(text) == (
+        "some.txt, line 2: byte 6 of the line, 0xf1, is not valid utf-8. If it is in "
+        "Latin-1, say encoding='latin-1'."
+    )
+    assert "say encoding='utf-16'" in says("a b\n".encode("utf-16"))
+    assert "encoding='no-such' is not known" in says("a", encoding="no-such")
+    assert "encoding=None is not known" in says("a", encoding=None)
+    assert "cannot be read with encoding='rot13'" in says("a", encoding="rot13")
+
+
+@pytest.mark.parametrize("text", ["", "\n", " \n\t\n", "# only\n", "-DOCSTART- O\n\n"])
+def test_no_token(text):
+    message = says(text, comment="#")
+    assert message.startswith("some.txt has no token: ")
+    assert message.endswith(
+        "it is empty." if not text else "all of its lines are blank or comments."
+    )
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(
+        FileNotFoundError, match=r"There is no file .*nowhere\.txt: check"
+    ):
+        read_columns(tmp_path / "nowhere.txt")
+    with pytest.raises(ValueError, match="is a folder, not a file: name a file in it"):
+        read_columns(tmp_path)
+    with pytest.raises(TypeError):
+        read_columns(None)
+
+
+def test_damaged_gzip(tmp_path):
+    whole = gzip.compress(SMALL.encode() * 50)
+    path = tmp_path / "cut.gz"
+    for n in range(2, len(whole)):
+        path.write_bytes(whole[:n])
+        with pytest.raises(
+            ValueError, match=r"cut\.gz is cut off: its gzip data end too"
+        ):
+            read_columns(path)
+    for n in (12, len(whole) - 6):
+        path.write_bytes(whole[:n] + bytes([whole[n] ^ 0xFF]) + whole[n + 1 :])
+        with pytest.raises(
+            ValueError, match=r"cut\.gz is (damaged: gzip says|cut off)"
+        ):
+            read_columns(path)
+
+
+def test_expected_columns():
+    assert read("a b\n", expect=2).n_columns == 2
+    assert read("a b\n", expect=(3, 2)).n_columns == 2
+    assert says("a b\n", expect=3).startswith(
+        "The model was trained with 3 columns, but some.txt has 2: give it the same"
+    )
+    assert "trained with 3 or 4 columns" in says("a b\n", expect=(4, 3))
+    assert "trained with 1 column," in says("a b\n", expect=1)
+
+
+def test_options_that_are_not_possible():
+    assert "separator='' is not possible" in says("a", separator="")
+    assert "separator='\\n' is not possible" in says("a", separator="\n")
+    assert "separator=3 is not possible" in says("a", separator=3)
+    assert "comment='' is not possible" in says("a", comment="")
+
+
+# in memory ---------------------------------------------------------------------------
+
+
+def test_columns_from_rows():
+    columns = columns_from([ROWS[0], [], ROWS[1]])
+    assert columns.start.tolist() == [0, 2, 2, 3]
+    assert rows_of(columns) == [ROWS[0], [], ROWS[1]]
+    assert columns.where(0) == "sequence 0, token 0"
+    assert columns.where(2) == "sequence 2, token 0"
+    assert columns.where(-2) == "sequence 0, token 1"
+    assert columns_from(ROWS, "here.txt").where(2) == "here.txt, line 4"
+    assert type(columns_from([[(np.str_("a"),)]]).columns[0].words[0]) is str
+    with pytest.raises(ValueError, match="There is no column 2: there are 2"):
+        columns.strings(2)
+    with pytest.raises(IndexError):
+        columns.where(3)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([], "There is no token"),
+        ([[], []], "There is no token"),
+        (["ab"], "sequence 0 is of type str, but it must be a list of rows"),
+        ([["ab"]], "sequence 0, token 0: the row is of type str"),
+        (
+            [[("a",)], [("b",), ("c", "d")]],
+            "sequence 1, token 1: the row has 2 columns, ",
+        ),
+        ([[()]], "sequence 0, token 0: the row has no columns"),
+        ([[("a", 1)]], "sequence 0, token 0: a cell is of type int"),
+        ([[("a", None)]], "a cell is None"),
+    ],
+)
+def test_rows_that_are_wrong(rows, words):
+    with pytest.raises(ValueError, match=words):
+        columns_from(rows)
+
+
+@given(st.lists(st.integers(0, 5), max_size=8))
+def test_select_is_reading_these_sentences_only(chosen):
+    rows = [
+        [(w, w.upper()) for w in s.split()] for s in ("a b", "c", "b a", "d a", "e")
+    ]
+    rows.append([("z", "A")])
+    part = columns_from(rows, "x.txt").select(chosen)
+    wanted = [rows[i] for i in chosen]
+    assert rows_of(part) == wanted
+    assert part.path == "x.txt"
+    if wanted:
+        fresh = columns_from(wanted)
+        for a, b in zip(part.columns, fresh.columns, strict=True):
+            assert a.words == b.words
+            assert a.ids.tolist() == b.ids.tolist()
+            assert a.ids.dtype == np.int32
+
+
+def test_select_takes_masks_and_refuses_nonsense():
+    columns = read("a\n\nb\n\nc\n")
+    part = columns.select(np.array([False, True, True]))
+    assert rows_of(part) == [[("b",)], [("c",)]]
+    assert part.lines.tolist() == [3, 5]
+    with pytest.raises(ValueError, match="There is no sentence 3: there are 3"):
+        columns.select([0, 3])
+    with pytest.raises(ValueError, match="There is no sentence -1"):
+        columns.select([-1])
+    for wrong in ([0.5], [True], [[0]], ["a"]):
+        with pytest.raises(ValueError, match="must be a list of sentence numbers"):
+            columns.select(wrong)
+
+
+# writing -----------------------------------------------------------------------------
+
+
+def test_written_text(tmp_path):
+    path = tmp_path / "out.txt"
+    write_columns(path, columns_from(ROWS), [[["x", "y"], ["z"]], [[1, 2], [3]]])
+    assert path.read_bytes() == b"the D x 1\ndog N y 2\n\nbark V z 3\n"
+    write_columns(path, columns_from([[("é", "")]]), separator="\t", encoding="latin-1")
+    assert path.read_bytes() == b"\xe9\t\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "words"),
+    [
+        (
+            [[("a b",)]],
+            {},
+            "sequence 0, token 0, column 0: the cell 'a b' contains ' '",
+        ),
+        ([[("a",)], [("b\tc",)]], {}, r"sequence 1, token 0, column 0: .* '\\t'"),
+        ([[("", "x")]], {}, "the cell is empty, which needs another separator"),
+        ([[("a\nb",)]], {"separator": "\t"}, r"contains '\\n', which separates cells"),
+        ([[("a|",)]], {"separator": "||"}, r"contains '\|'"),
+        ([[(" ", "")]], {"separator": "\t"}, "token 0: all cells are empty"),
+        ([[("a",)], []], {}, "sequence 1 is empty, and such a file has no way"),
+        ([[("a",)]], {"separator": None}, "separator=None is for reading"),
+        (
+            [[("a",)]],
+            {"added": [["B"]]},
+            r"wrap a single column in a list: added=\[lab",
+        ),
+        ([[("a",)]], {"added": [[["B", "C"]]]}, "sequence 0 has 1 tokens but 2 labels"),
+        ([[("a",)]], {"added": [[["B"], ["C"]]]}, "2 label lists for 1 sentences"),
+        ([[("a",)]], {"added": [[[None]]]}, "A label is None, but labels must be str"),
+        ([[("a",)]], {"added": [[["x y"]]]}, "column 1: the cell 'x y' contains ' '"),
+        ([[("ő",)]], {"encoding": "latin-1"}, "the character 'ő' is not in latin-1"),
+        ([[("\ud800",)]], {}, "is not in utf-8"),
+    ],
+)
+def test_what_cannot_be_written(tmp_path, rows, options, words):
+    path = tmp_path / "out.txt"
+    path.write_text("old")
+    with pytest.raises(ValueError, match=words):
+        write_columns(path, columns_from(rows), **options)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["out.txt"]
+
+
+def test_nothing_to_write(tmp_path):
+    with pytest.raises(ValueError, match=r"There is no token to write to .*out\.txt"):
+        write_columns(tmp_path / "out.txt", columns_from(ROWS).select([]))
+
+
+def test_places_that_cannot_be_written(tmp_path):
+    columns = columns_from(ROWS)
+    with pytest.raises(ValueError, match="is a folder: name a file to write"):
+        write_columns(tmp_path, columns)
+    with pytest.raises(
+        FileNotFoundError, match=r"there is no folder .*; make it first"
+    ):
+        write_columns(tmp_path / "no" / "out.txt", columns)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and modes of Unix")
+def test_writing_keeps_links_modes_and_devices(tmp_path):
+    columns = columns_from(ROWS)
+    path, link = tmp_path / "out.txt", tmp_path / "link.txt"
+    path.write_text("old")
+    path.chmod(0o640)
+    link.symlink_to(path)
+    write_columns(link, columns)
+    assert link.is_symlink()
+    assert path.read_text() == SMALL
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    write_columns(os.devnull, columns)
+    assert not os.path.isfile(os.devnull)
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "out.txt"
+    path.write_text("old")
+
+    def broken(*_):
+        raise OSError("disk")
+
+    monkeypatch.setattr(os, "replace", broken)
+    with pytest.raises(OSError, match="disk"):
+        write_columns(path, columns_from(ROWS))
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["out.txt"]
+
+
+def test_standard_output(capfdbinary):
+    write_columns("-", columns_from(ROWS))
+    assert capfdbinary.readouterr().out == SMALL.encode()
+
+
+def test_standard_output_without_bytes(capsys, monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", stream)
+    write_columns("-", columns_from(ROWS))
+    assert stream.getvalue() == SMALL
+
+
+# tagging a copy ----------------------------------------------------------------------
+
+
+def tagged(text, labels, tmp_path, **options):
+    target = tmp_path / "tagged.txt"
+    data = text if isinstance(text, bytes) else text.encode()
+    tag_file(RawText(data, "some.txt"), target, labels, **options)
+    return target.read_bytes()
+
+
+def test_the_rest_of_the_text_stays(tmp_path):
+    text = "\n# id\r\nthe D \r\n# #\n\n\n-DOCSTART- O\n\ndog\tN"
+    copy = tagged(text, [["A", "B"], ["C"]], tmp_path, comment="#")
+    assert copy == (b"\n# id\r\nthe D A\r\n# # B\n\n\n-DOCSTART- O O\n\ndog\tN C\n")
+    options = {"comment": "#", "expect": 3}
+    back = read_columns(tmp_path / "tagged.txt", **options)
+    assert back.strings(2) == [["A", "B"], ["C"]]
+
+
+def test_several_columns_are_added(tmp_path):
+    text = "-DOCSTART- -X-\n\nthe D\ndog N\n"
+    more = {"more": [[["0.9", 1]], [["x", "y"]]]}
+    copy = tagged(text, [["A", "B"]], tmp_path, **more)
+    assert copy == b"-DOCSTART- -X- O O O\n\nthe D A 0.9 x\ndog N B 1 y\n"
+    with pytest.raises(ValueError, match="sequence 0 has 2 tokens but 1 labels"):
+        tagged(text, [["A", "B"]], tmp_path, more=[[["x"]]])
+    with pytest.raises(ValueError, match="must be a list of columns"):
+        tagged(text, [["A", "B"]], tmp_path, more=[["x", "y"]])
+
+
+def test_standard_output_may_take_parts(monkeypatch):
+    class Raw(io.RawIOBase):  # as python -u has it
+        data = b""
+
+        def writable(self):
+            return True
+
+        def write(self, data):
+            Raw.data += bytes(data[:3])
+            return min(len(data), 3)
+
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(Raw(), write_through=True))
+    write_columns("-", columns_from([[("the", "D"), ("dog", "N")]]))
+    assert Raw.data == b"the D\ndog N\n"
+
+
+def test_the_new_column_is_set_off_like_the_others(tmp_path):
+    assert tagged("a\tb\n", [["X"]], tmp_path) == b"a\tb\tX\n"
+    assert tagged("a\t\n", [["X"]], tmp_path, separator="\t") == b"a\t\tX\n"
+    assert tagged("a b\n", [["X"]], tmp_path, separator="|") == b"a b|X\n"
+    assert tagged("a\n", [[7]], tmp_path) == b"a 7\n"
+    assert tagged("a\r\n\r\nb", [["X"], ["Y"]], tmp_path) == b"a X\r\n\r\nb Y\r\n"
+    kept = tagged("-DOCSTART- O\n", [["X"]], tmp_path, keep_docstart=True)
+    assert kept == b"-DOCSTART- O X\n"
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-8-sig", "utf-16-le"])
+def test_the_encoding_stays(tmp_path, encoding):
+    data = "año N\n\nsí R\n".encode(encoding)
+    copy = tagged(data, [["É"], ["B"]], tmp_path, encoding=encoding)
+    assert copy == "año N É\n\nsí R B\n".encode(encoding)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le"])
+def test_the_byte_order_mark_stays(tmp_path, encoding):
+    data = "\ufeffa N\n".encode(encoding)
+    assert tagged(data, [["B"]], tmp_path, encoding=encoding) == (
+        "\ufeffa N B\n".encode(encoding)
+    )
+
+
+@given(tables(cell, 2), st.sampled_from(["\n", "\r\n"]))
+def test_tagging_equals_writing(tmp_path_factory, rows, end):
+    folder = tmp_path_factory.mktemp("tag")
+    columns = columns_from(rows)
+    labels = [[f"L{len(row[1])}" for row in s] for s in rows]
+    write_columns(folder / "a", columns)
+    write_columns(folder / "b", columns, [labels])
+    source = RawText((folder / "a").read_bytes().replace(b"\n", end.encode()), "a")
+    tag_file(source, folder / "a", labels, keep_docstart=True)
+    want = (folder / "b").read_bytes().replace(b"\n", end.encode())
+    assert (folder / "a").read_bytes() == want
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        ([["A", "B"]], r"There are 1 label lists for 2 sentences \(some.txt\)"),
+        ([["A", "B"], []], "some.txt, line 4: sequence 1 has 1 tokens but 0 labels"),
+        ([["A", "B"], ["C D"]], "the label 'C D' contains ' '"),
+        ([["A", "B"], [""]], "the label is empty"),
+        ([["A", "B"], "C"], "The labels of sequence 1 are of type str"),
+        ([["A", "B"], None], "The labels of sequence 1 are None"),
+        ([["A", "B"], [1.5]], "A label is of type float"),
+    ],
+)
+def test_labels_that_do_not_fit(tmp_path, labels, words):
+    with pytest.raises(ValueError, match=words):
+        tagged(SMALL, labels, tmp_path)
+    assert os.listdir(tmp_path) == []
+
+
+def test_read_raw_reads_standard_input_once(tmp_path, monkeypatch):
+    data = gzip.compress(SMALL.encode())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    raw = read_raw("-")
+    labels = read_columns(raw).strings(1)
+    tag_file(raw, tmp_path / "out.txt", labels)
+    assert (tmp_path / "out.txt").read_text() == "the D D\ndog N N\n\nbark V V\n"
+
+
+# real files --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "sentences", "tokens", "labels"),
+    [
+        ("conll2000/train.txt.gz", 8936, 211_727, 22),
+        ("conll2000/test.txt.gz", 2012, 47_377, None),
+        ("conll2002_esp/esp.train.txt.gz", 8323, 264_715, 9),
+        ("conll2002_esp/esp.testb.txt.gz", 1517, 51_533, None),
+    ],
+)
+def test_real_files(name, sentences, tokens, labels, tmp_path):
+    path = real(name)
+    columns = read_columns(path, expect=3)
+    assert (columns.n_sentences, columns.n_tokens) == (sentences, tokens)
+    assert labels is None or len(columns.columns[2].words) == labels
+    lines = gzip.decompress(path.read_bytes()).decode().split("\n")
+    for t in (0, tokens // 2, tokens - 1):
+        words = [column.words[column.ids[t]] for column in columns.columns]
+        assert lines[columns.lines[t] - 1] == " ".join(words)
+    write_columns(tmp_path / "again.txt", columns)
+    tag_file(path, tmp_path / "tagged.txt", columns.strings(2))
+    again = read_columns(tmp_path / "tagged.txt", expect=4)
+    assert np.array_equal(again.start, columns.start)
+    assert np.array_equal(again.columns[3].ids, columns.columns[2].ids)
+    tagged = (tmp_path / "tagged.txt").read_text("utf-8")
+    assert re.sub(r" \S+$", "", tagged, flags=re.MULTILINE).strip() == (
+        (tmp_path / "again.txt").read_text("utf-8").strip()
+    )
+
+
+def test_real_file_with_comments():
+    path = real("wsj_sample_deps/wsj_sample.dp.gz")
+    columns = read_columns(path, separator="\t", comment="#", expect=3)
+    assert (columns.n_sentences, columns.n_tokens) == (3914, 94_084)
+
+
+def test_reading_is_fast():
+    path = real("conll2000/train.txt.gz")
+    seconds = []
+    for _ in range(3):
+        before = time.process_time()
+        read_columns(path)
+        seconds.append(time.process_time() - before)
+    assert min(seconds) < 0.5  # about 0.1 on an idle machine
+
+
+def test_importing_is_cheap():
+    code = (
+        "import sys, maxmargin.files; "
+        "print([m for m in ('scipy', 'numba', 'sklearn') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
