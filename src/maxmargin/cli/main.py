@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from maxmargin import __version__
+from maxmargin.cli import warmup
 from maxmargin.cli.common import INTERRUPTED, load_model
+from maxmargin.core.compiling import announce, say_on_stderr
 from maxmargin.families import places
 
 TASKS = dict(sorted(places("commands").items()))
@@ -49,6 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             args.file = extra.pop(0) if not extra[0].startswith("--") else None
         if extra:
             raise ValueError(f"unknown arguments: {' '.join(extra)}; see --help.")
+        announce(say_on_stderr)
         code = args.run(args)
         sys.stdout.flush()
         return code
@@ -96,6 +99,7 @@ Exit codes: 0 done, 2 bad input, 130 ended by Ctrl-C.""",
     _add_predict(commands)
     _add_evaluate(commands)
     _add_inspect(commands)
+    warmup.add_parser(commands)
     return parser
 
 

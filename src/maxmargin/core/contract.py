@@ -30,21 +30,33 @@ Seven functions are required; the others have defaults and exist for speed.
 
 from __future__ import annotations
 
+from maxmargin.core.entries import (
+    Bool,
+    Float,
+    Floats,
+    Formulation,
+    Indices,
+    Int,
+    Labels,
+    Pair,
+    Table,
+    Vector,
+)
 from maxmargin.core.kernel import generic, required
 
 
 @required
-def shape(batch):
+def shape(batch) -> Pair:
     """(rows, columns) of a theta array that is large enough for every example."""
 
 
 @required
-def score(batch, i, w, theta):
+def score(batch, i: Int, w: Vector, theta: Table) -> None:
     """theta <- F_x w, the scores of the parts of example i."""
 
 
 @required
-def argmax(batch, i, theta, scale, y):
+def argmax(batch, i: Int, theta: Table, scale: Float, y: Labels) -> None:
     """y <- argmax_y <theta, parts(y)> + scale * loss(y_i, y). One decoder for all uses.
 
     Ties go to the lowest label. scale = 0 is prediction, 1 margin rescaling.
@@ -52,17 +64,19 @@ def argmax(batch, i, theta, scale, y):
 
 
 @required
-def value(batch, i, theta, y):
+def value(batch, i: Int, theta: Table, y: Labels) -> Float:
     """<theta, parts(y)> = <w, Psi(x_i, y)>."""
 
 
 @required
-def loss(batch, i, y):
+def loss(batch, i: Int, y: Labels) -> Float:
     """loss(y_i, y), zero when y is the truth."""
 
 
 @required
-def emit(batch, i, y, coefficient, index, values, m):
+def emit(
+    batch, i: Int, y: Labels, coefficient: Float, index: Indices, values: Vector, m: Int
+) -> Int:
     """Append the entries of coefficient * Psi(x_i, y) after position m; return the end.
 
     An index may repeat; repeated entries add up.
@@ -70,12 +84,21 @@ def emit(batch, i, y, coefficient, index, values, m):
 
 
 @required
-def capacity(batch):
+def capacity(batch) -> Int:
     """The largest number of entries that emit() appends for one labelling."""
 
 
 @generic
-def difference(batch, i, s, rs, a, ra, index, values):
+def difference(
+    batch,
+    i: Int,
+    s: Labels,
+    rs: Float,
+    a: Labels,
+    ra: Float,
+    index: Indices,
+    values: Vector,
+) -> Int:
     """List rs * psi(s) - ra * psi(a), where psi(y) = Psi(x_i, y_i) - Psi(x_i, y).
 
     Returns the number of entries. Override it to leave out what cancels.
@@ -87,14 +110,14 @@ def difference(batch, i, s, rs, a, ra, index, values):
 
 
 @generic
-def margin(batch, i, theta, y):
+def margin(batch, i: Int, theta: Table, y: Labels) -> Float:
     """<w, psi(y)> = value of the truth - value of y. Override it to sum what differs."""
     truth = batch.y[batch.start[i] : batch.start[i + 1]]
     return value(batch, i, theta, truth) - value(batch, i, theta, y)
 
 
 @generic
-def rescale_scores(batch, i, factor, theta):
+def rescale_scores(batch, i: Int, factor: Float, theta: Table) -> None:
     """theta <- factor * theta, for solvers that keep w as a multiple of a vector."""
     for row in range(theta.shape[0]):
         for k in range(theta.shape[1]):
@@ -102,7 +125,9 @@ def rescale_scores(batch, i, factor, theta):
 
 
 @generic
-def score_planes(batch, i, w, labellings, count, theta):
+def score_planes(
+    batch, i: Int, w: Vector, labellings: Labels, count: Int, theta: Table
+) -> None:
     """Like score(), but theta need only be right on the parts of the labellings given.
 
     ``labellings`` is flat: ``count`` labellings one after the other, the truth first.
@@ -111,7 +136,9 @@ def score_planes(batch, i, w, labellings, count, theta):
 
 
 @generic
-def shift(batch, i, step, s, rs, a, ra, theta):
+def shift(
+    batch, i: Int, step: Float, s: Labels, rs: Float, a: Labels, ra: Float, theta: Table
+) -> Bool:
     """Update theta after w += step * (rs psi(s) - ra psi(a)); False if that is dear.
 
     Where it is cheap, a visit goes on until the block is solved.
@@ -120,7 +147,7 @@ def shift(batch, i, step, s, rs, a, ra, theta):
 
 
 @generic
-def least_loss(batch):
+def least_loss(batch) -> Float:
     """A lower bound on the losses that are not zero; 0 if none is known.
 
     With it, the search through argmax() can prove that nothing is violated.
@@ -129,7 +156,7 @@ def least_loss(batch):
 
 
 @generic
-def argmax_rescaled(batch, i, theta, form, y):
+def argmax_rescaled(batch, i: Int, theta: Table, form: Formulation, y: Labels) -> Bool:
     """Exact search for the most violated output of a rescaled formulation, or False.
 
     Without it, solvers search through argmax() with a certified upper bound.
@@ -138,7 +165,9 @@ def argmax_rescaled(batch, i, theta, form, y):
 
 
 @generic
-def solve_block(batch, i, theta, mass, alpha, w):
+def solve_block(
+    batch, i: Int, theta: Table, mass: Float, alpha: Vector, w: Vector
+) -> Floats:
     """Solve the block of example i exactly and update w, given theta.
 
     For structures with so few outputs that every one has its own dual variable
@@ -149,6 +178,6 @@ def solve_block(batch, i, theta, mass, alpha, w):
 
 
 @generic
-def emit_block(batch, i, mass, alpha, w):
+def emit_block(batch, i: Int, mass: Float, alpha: Vector, w: Vector) -> Float:
     """w += sum_y alpha_y psi_i(y), for the same structures; returns sum alpha loss."""
     return 0.0

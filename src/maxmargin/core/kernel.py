@@ -25,16 +25,35 @@ import inspect
 import types
 
 import numba
+import numpy as np
+from numba.core import event
 from numba.core import types as numba_types
 from numba.core.errors import TypingError
 from numba.extending import overload
 
-from maxmargin.core import stamps
+from maxmargin.core import compiling, stamps
+from maxmargin.core.compiling import compile_seconds as compile_seconds
+from maxmargin.core.entries import SLOTS, Handle, address_of, declare, entry_signature
+from maxmargin.core.packed import Packed, Pointer, words_of
 
 with contextlib.suppress(ImportError):  # numba moved its classes: compile every time
     from maxmargin.core.kernel_cache import KernelCache
 
 _kernels: list = []
+_tables: dict = {}  # by batch type: addresses, and for which kernels they are complete
+
+
+class _Compilations(event.Listener):
+    """Tells ``compiling.py`` when numba compiles; loading from disk is not compiling."""
+
+    def on_start(self, event):
+        compiling.started(event.data["dispatcher"].py_func.__module__)
+
+    def on_end(self, event):
+        compiling.ended()
+
+
+event.register("numba:compile", _Compilations())
 
 
 def kernel(function, **options):
@@ -81,9 +100,12 @@ def generic(default, required=False, inline=True):
         return interpreted(default)(batch, *args)
 
     def choose(batch, *args):
+        batch = batch.batch if isinstance(batch, Packed) else batch
         if not isinstance(batch, numba_types.BaseNamedTuple):
             return None
         batch_type = batch.instance_class
+        if batch_type is Handle:
+            return None  # a call by address: entries.py
         if required and batch_type not in bodies:
             raise TypingError(_unimplemented(batch_type, name))
         return bodies.get(batch_type, default)
@@ -91,6 +113,8 @@ def generic(default, required=False, inline=True):
     # A batch is dozens of arguments to a call: inlining short bodies saves passing them.
     overload(call, jit_options={"forceinline": inline}, strict=False)(choose)
     call.bodies, call.default, call.inline = bodies, default, inline
+    call.declaration = declare(call, default)
+    call.required = required
     return call
 
 
@@ -113,6 +137,7 @@ def implements(generic_function, batch_type):
         generic_function.bodies[batch_type] = body
         interpreted.cache_clear()
         stamps.forget()
+        _tables.clear()
         return body
 
     return register
@@ -152,9 +177,51 @@ def _takes_batch(function) -> bool:
 
 def run(function, batch, *args):
     """Call a kernel on a batch: compiled for NamedTuples, interpreted for objects."""
-    if isinstance(batch, tuple):
-        return function(batch, *args)
-    return interpreted(function)(batch, *args)
+    if not isinstance(batch, tuple):
+        return interpreted(function)(batch, *args)
+    words = words_of(batch)  # alive, like the batch, until the kernel returns
+    table = _table(function, batch, args)
+    return function(Handle(batch.start, batch.y, words.ctypes.data, table), *args)
+
+
+def direct(function, batch, *args):
+    """Call a kernel compiled for the type of the batch, without calls by address."""
+    return function(Pointer(batch), *args)
+
+
+def _table(function, batch, args) -> np.ndarray:
+    """The addresses of a structure's functions; those that the kernel calls are there."""
+    batch_type = numba.typeof(batch)
+    single = any(a.dtype == np.float32 for a in _arrays(args))
+    real = numba_types.float32 if single else numba_types.float64
+    classes = frozenset(type(a) for a in args if isinstance(a, tuple))
+    table, ready = _tables.setdefault(batch_type, (np.zeros(SLOTS, np.int64), set()))
+    if (function, classes, real) not in ready:
+        for call in stamps.reached(function.py_func, classes):
+            slot = call.declaration.slot(real)
+            if table[slot] == 0:
+                body = call.bodies.get(type(batch))
+                if body is None and call.required:
+                    raise NotImplementedError(
+                        _unimplemented(type(batch), call.__name__)
+                    )
+                signature = entry_signature(call.declaration, batch_type, real)
+                table[slot] = address_of(_entry(body or call.default), signature)
+        ready.add((function, classes, real))
+    return table
+
+
+def _arrays(values):
+    for value in values:
+        if isinstance(value, tuple):
+            yield from _arrays(value)
+        elif isinstance(value, np.ndarray):
+            yield value
+
+
+@functools.cache
+def _entry(body):
+    return kernel(body)
 
 
 def cache_statistics() -> dict[str, tuple[int, int]]:

@@ -16,6 +16,7 @@ from maxmargin.core.contract import capacity, rescale_scores, score, shape
 from maxmargin.core.formulation import Form
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.oracle import most_violated
+from maxmargin.core.rows import copy_into
 from maxmargin.engine.threads import over_ranges
 from maxmargin.solvers.planes import Buffers, sum_of_squares
 
@@ -181,7 +182,7 @@ def sweep_range(batch, form, lo, hi, w, multiple, theta, y, mass, result):
         result.losses[i] = found
         result.margins[i] = margin
         size = batch.start[i + 1] - batch.start[i]
-        result.outputs[batch.start[i] : batch.start[i + 1]] = y[:size]
+        copy_into(result.outputs, batch.start[i], y, size)
     return calls
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.contract import emit_block, score, solve_block
-from maxmargin.core.kernel import implemented, kernel
+from maxmargin.core.kernel import direct, implemented, kernel
 from maxmargin.solvers.block_coordinate import BlockCoordinate, blend_into
 from maxmargin.solvers.planes import Planes, sum_of_squares
 
@@ -105,7 +105,8 @@ class ExactBlocks(BlockCoordinate):
         while True:
             began = time.perf_counter()
             part = order[done : done + self.chunk]
-            exact_block_pass(
+            direct(
+                exact_block_pass,
                 self.objective.batch,
                 self.mass,
                 self.alpha,
@@ -137,7 +138,7 @@ class ExactBlocks(BlockCoordinate):
 
     def _rebuild(self) -> None:
         self.w[:] = 0
-        rebuild_blocks(self.objective.batch, self.mass, self.alpha, self.w)
+        direct(rebuild_blocks, self.objective.batch, self.mass, self.alpha, self.w)
 
     def _dual(self) -> float:
         cost = self.objective.batch.cost
