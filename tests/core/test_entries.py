@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from maxmargin.core import compiling, contract
-from maxmargin.core.entries import SLOTS, Handle
-from maxmargin.core.kernel import direct, implements, kernel, run
+from maxmargin.core.entries import SLOTS, Float, Handle, Vector, tuple_of
+from maxmargin.core.kernel import apart, direct, implements, kernel, run
 from maxmargin.core.packed import words_of
 
 
@@ -63,7 +63,7 @@ def test_a_kernel_reads_what_was_packed(order):
 
 def test_what_cannot_be_packed():
     with pytest.raises(TypeError, match=r"Outer\.inner\.scale is of type str; a batch"):
-        words_of(make()._replace(inner=Inner("large", np.zeros((1, 1)))))
+        words_of(make()._replace(inner=Inner("large", np.zeros((1, 1)))), np.zeros(1))
 
 
 @implements(contract.loss, Outer)
@@ -101,6 +101,35 @@ def test_calls_by_address():
         run(ask_loss, make(), np.array([9], np.int32))
 
 
+class Double(NamedTuple):
+    twice: np.ndarray
+    sum: float
+
+
+@apart
+def doubled(batch, x: Vector) -> tuple_of(Double, Vector, Float):
+    twice = np.empty(len(x), x.dtype)
+    for k in range(len(x)):
+        twice[k] = 2 * x[k] + batch.inner.scale
+    return Double(twice, np.float64(x.sum()))
+
+
+@kernel
+def ask_double(batch, x):
+    found = doubled(batch, x)
+    return found.twice, found.sum
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_parts_are_called_by_address(dtype):
+    x = np.arange(4, dtype=dtype)
+    twice, total = direct(ask_double, make(), x)
+    assert twice.dtype == dtype
+    assert np.array_equal(twice, 2 * x + 2.5)
+    assert total == 6.0
+    assert np.array_equal(ask_double(make(), x)[0], twice)  # by value, in one module
+
+
 def test_one_kernel_serves_all_structures():
     from maxmargin.classes.structure import make_batch
 
@@ -119,9 +148,9 @@ def test_a_function_that_is_missing_is_named():
 
 def test_an_empty_slot_is_an_error():
     batch = make()
-    words = words_of(batch)
     table = np.zeros(SLOTS, np.int64)
-    handle = Handle(batch.start, batch.y, words.ctypes.data, table)
+    words = words_of(batch, table)
+    handle = Handle(batch.start, batch.y, words.ctypes.data)
     with pytest.raises(RuntimeError, match=r"loss\(\) was called but not compiled"):
         ask_loss(handle, np.array([4], np.int32))
 
@@ -131,9 +160,9 @@ def test_only_what_a_formulation_needs():
     from maxmargin.core.oracle import most_violated
     from maxmargin.core.stamps import reached
 
-    plain = {f.__name__ for f in reached(most_violated.py_func, {Plain})}
+    plain = {f.__name__ for f in reached(most_violated.py_func, {Handle, Plain})}
     assert plain == {"argmax", "loss", "margin"}
-    other = {f.__name__ for f in reached(most_violated.py_func, {Form})}
+    other = {f.__name__ for f in reached(most_violated.py_func, {Handle, Form})}
     assert other == plain | {"argmax_rescaled", "least_loss"}
 
 

@@ -12,13 +12,14 @@ import inspect
 from typing import NamedTuple
 
 import numpy as np
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.core.typing.templates import AbstractTemplate, infer, infer_global
 from numba.extending import lower_builtin
 
 from maxmargin.core.formulation import Form
-from maxmargin.core.packed import Packed
+from maxmargin.core.packed import Packed, load_word
 
 SLOTS = 128
 Real = types.DeferredType()  # stands for the precision: float32 or float64
@@ -30,13 +31,13 @@ class Handle(NamedTuple):
     start: np.ndarray
     y: np.ndarray
     words: int  # address of the words of the batch
-    table: np.ndarray  # addresses of the structure's functions
 
 
 # what may be declared: types, in which Real is filled in
 Int, Float, Bool = types.int64, types.float64, types.boolean
 Pair = types.UniTuple(types.int64, 2)
 Floats = types.UniTuple(types.float64, 2)
+Bytes = types.Array(types.int8, 2, "C")
 Labels = types.Array(types.int32, 1, "C")
 Indices = types.Array(types.int64, 1, "C")
 Doubles = types.Array(types.float64, 1, "C")
@@ -57,7 +58,7 @@ class Declaration:
         self.name = function.__name__
         self.arguments = [p.annotation for p in list(signature.parameters.values())[1:]]
         self.returns = signature.return_annotation or types.none
-        self.precise = any(_is_real(t) for t in self.arguments)
+        self.precise = any(_with_real(t, types.float64) != t for t in self.arguments)
         self.place = len(_declared)
         _declared.append(self)
         assert self.place < SLOTS // 2
@@ -67,7 +68,10 @@ class Declaration:
 
     def filled(self, real) -> list:
         """The argument types in this precision."""
-        return [t.copy(dtype=real) if _is_real(t) else t for t in self.arguments]
+        return [_with_real(t, real) for t in self.arguments]
+
+    def returned(self, real):
+        return _with_real(self.returns, real)
 
     def slot(self, real) -> int:
         return 2 * self.place + int(self.precise and real == types.float32)
@@ -75,17 +79,32 @@ class Declaration:
     def precision(self, arguments):
         """The precision that a call with these types speaks of."""
         for have, want in zip(arguments, self.arguments, strict=True):
-            if _is_real(want) and isinstance(have, types.Array):
-                return have.dtype
+            for real in (types.float32, types.float64):
+                if want != have == _with_real(want, real):
+                    return real
         return types.float64
 
 
-def _is_real(t) -> bool:
-    return isinstance(t, types.Array) and t.dtype is Real
+def _with_real(t, real):
+    """The type with a precision in place of Real."""
+    if isinstance(t, types.Array) and t.dtype is Real:
+        return t.copy(dtype=real)
+    if isinstance(t, types.BaseNamedTuple):
+        parts = [_with_real(part, real) for part in t.types]
+        return types.BaseTuple.from_types(parts, t.instance_class)
+    return t
 
 
-def declare(call, default) -> Declaration | None:
-    """Make calls of a generic function on a Handle calls by address."""
+def tuple_of(cls, *parts):
+    """The declared type of a NamedTuple."""
+    return types.BaseTuple.from_types(parts, cls)
+
+
+def declare(call, default, apart) -> Declaration | None:
+    """Make calls of a generic function on a Handle calls by address.
+
+    ``apart``: also those of one function of a structure on its batch.
+    """
     if not default.__annotations__:
         return None
     declaration = Declaration(default)
@@ -94,20 +113,21 @@ def declare(call, default) -> Declaration | None:
         key = call
 
         def generic(self, args, kws):
-            if not _is_handle(args[0]):
+            if not (is_handle(args[0]) or (apart and is_whole(args[0]))):
                 return None
-            wanted = declaration.filled(declaration.precision(args[1:]))
+            real = declaration.precision(args[1:])
+            wanted = declaration.filled(real)
             for have, want in zip(args[1:], wanted, strict=True):
                 if self.context.can_convert(have, want) is None:
                     raise TypingError(
                         f"{declaration.name}() takes {want} where it was given {have}."
                     )
-            return declaration.returns(*args)
+            return declaration.returned(real)(*args)
 
     infer(Template)
     infer_global(call, types.Function(Template))
 
-    @lower_builtin(call, types.BaseNamedTuple, types.VarArg(types.Any))
+    @lower_builtin(call, types.Any, types.VarArg(types.Any))
     def lower_call(context, builder, sig, args):
         real = declaration.precision(sig.args[1:])
         return _call(context, builder, declaration, real, sig.args, args)
@@ -115,19 +135,23 @@ def declare(call, default) -> Declaration | None:
     return declaration
 
 
-def _is_handle(t) -> bool:
+def is_whole(t) -> bool:
+    return isinstance(t, Packed) and t.whole
+
+
+def is_handle(t) -> bool:
     return isinstance(t, types.BaseNamedTuple) and t.instance_class is Handle
 
 
 def _call(context, builder, declaration, real, have, values):
     wanted = declaration.filled(real)
-    words, table = (
-        builder.extract_value(values[0], Handle._fields.index(name))
-        for name in ("words", "table")
-    )
-    array = context.make_array(have[0].types[3])(context, builder, table)
-    place = context.get_constant(types.intp, declaration.slot(real))
-    address = builder.load(builder.gep(array.data, [place]))
+    returns = declaration.returned(real)
+    words = values[0]
+    if is_handle(have[0]):
+        word = builder.extract_value(words, Handle._fields.index("words"))
+        words = builder.inttoptr(word, ir.IntType(64).as_pointer())
+    table = builder.inttoptr(load_word(builder, words, 0), words.type)
+    address = load_word(builder, table, declaration.slot(real))
     with cgutils.if_unlikely(builder, cgutils.is_null(builder, address)):
         context.call_conv.return_user_exc(
             builder,
@@ -136,15 +160,14 @@ def _call(context, builder, declaration, real, have, values):
                 f"{declaration.name}() was called but not compiled: a fault of maxmargin.",
             ),
         )
-    pointer = types.voidptr
-    full = (pointer, *wanted)
-    llvm_type = context.call_conv.get_function_type(declaration.returns, full)
+    full = (types.CPointer(types.int64), *wanted)
+    llvm_type = context.call_conv.get_function_type(returns, full)
     function = builder.inttoptr(address, llvm_type.as_pointer())
-    arguments = [builder.inttoptr(words, context.get_value_type(pointer))]
+    arguments = [words]
     for value, given, want in zip(values[1:], have[1:], wanted, strict=True):
         arguments.append(context.cast(builder, value, given, want))
     status, result = context.call_conv.call_function(
-        builder, function, declaration.returns, full, arguments
+        builder, function, returns, full, arguments
     )
     with cgutils.if_unlikely(builder, status.is_error):
         context.call_conv.return_status_propagate(builder, status)
@@ -153,7 +176,8 @@ def _call(context, builder, declaration, real, have, values):
 
 def entry_signature(declaration, batch_type, real):
     """What a structure's function is compiled for."""
-    return declaration.returns(Packed(batch_type), *declaration.filled(real))
+    arguments = Packed(batch_type), *declaration.filled(real)
+    return declaration.returned(real)(*arguments)
 
 
 def address_of(dispatcher, signature) -> int:

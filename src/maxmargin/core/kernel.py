@@ -33,8 +33,16 @@ from numba.extending import overload
 
 from maxmargin.core import compiling, stamps
 from maxmargin.core.compiling import compile_seconds as compile_seconds
-from maxmargin.core.entries import SLOTS, Handle, address_of, declare, entry_signature
-from maxmargin.core.packed import Packed, Pointer, words_of
+from maxmargin.core.entries import (
+    SLOTS,
+    Handle,
+    address_of,
+    declare,
+    entry_signature,
+    is_handle,
+    is_whole,
+)
+from maxmargin.core.packed import Packed, Pointer, named_tuples, words_of
 
 with contextlib.suppress(ImportError):  # numba moved its classes: compile every time
     from maxmargin.core.kernel_cache import KernelCache
@@ -78,7 +86,7 @@ def summing(function):
     return kernel(function, forceinline=True, fastmath={"reassoc", "contract"})
 
 
-def generic(default, required=False, inline=True):
+def generic(default, required=False, inline=True, apart=False):
     """Declare a function that each batch type implements; ``default`` is the fallback.
 
     Called uncompiled, it runs the Python source of the implementation, or the method of
@@ -100,12 +108,12 @@ def generic(default, required=False, inline=True):
         return interpreted(default)(batch, *args)
 
     def choose(batch, *args):
+        if is_handle(batch) or (apart and is_whole(batch)):
+            return None  # a call by address: entries.py
         batch = batch.batch if isinstance(batch, Packed) else batch
         if not isinstance(batch, numba_types.BaseNamedTuple):
             return None
         batch_type = batch.instance_class
-        if batch_type is Handle:
-            return None  # a call by address: entries.py
         if required and batch_type not in bodies:
             raise TypingError(_unimplemented(batch_type, name))
         return bodies.get(batch_type, default)
@@ -113,9 +121,18 @@ def generic(default, required=False, inline=True):
     # A batch is dozens of arguments to a call: inlining short bodies saves passing them.
     overload(call, jit_options={"forceinline": inline}, strict=False)(choose)
     call.bodies, call.default, call.inline = bodies, default, inline
-    call.declaration = declare(call, default)
-    call.required = required
+    call.declaration = declare(call, default, apart)
+    call.required, call.apart = required, apart
     return call
+
+
+def apart(function):
+    """Declare a large part of a structure's search, with types, as in the contract.
+
+    It is called by address, so it is optimised once, in a module of its own, and not
+    again in every function that calls it.
+    """
+    return generic(function, inline=False, apart=True)
 
 
 def required(function):
@@ -179,36 +196,46 @@ def run(function, batch, *args):
     """Call a kernel on a batch: compiled for NamedTuples, interpreted for objects."""
     if not isinstance(batch, tuple):
         return interpreted(function)(batch, *args)
-    words = words_of(batch)  # alive, like the batch, until the kernel returns
-    table = _table(function, batch, args)
-    return function(Handle(batch.start, batch.y, words.ctypes.data, table), *args)
+    table = _table(function, batch, args, {Handle})
+    words = words_of(batch, table)  # alive, like the batch, until the kernel returns
+    return function(Handle(batch.start, batch.y, words.ctypes.data), *args)
 
 
 def direct(function, batch, *args):
     """Call a kernel compiled for the type of the batch, without calls by address."""
-    return function(Pointer(batch), *args)
+    return function(Pointer(batch, _table(function, batch, args, set())), *args)
 
 
-def _table(function, batch, args) -> np.ndarray:
+def _table(function, batch, args, classes) -> np.ndarray:
     """The addresses of a structure's functions; those that the kernel calls are there."""
     batch_type = numba.typeof(batch)
     single = any(a.dtype == np.float32 for a in _arrays(args))
     real = numba_types.float32 if single else numba_types.float64
-    classes = frozenset(type(a) for a in args if isinstance(a, tuple))
+    classes = frozenset(type(a) for a in args if isinstance(a, tuple)) | classes
     table, ready = _tables.setdefault(batch_type, (np.zeros(SLOTS, np.int64), set()))
     if (function, classes, real) not in ready:
-        for call in stamps.reached(function.py_func, classes):
-            slot = call.declaration.slot(real)
-            if table[slot] == 0:
-                body = call.bodies.get(type(batch))
-                if body is None and call.required:
-                    raise NotImplementedError(
-                        _unimplemented(type(batch), call.__name__)
-                    )
-                signature = entry_signature(call.declaration, batch_type, real)
-                table[slot] = address_of(_entry(body or call.default), signature)
+        if Handle not in classes:
+            classes |= frozenset(named_tuples([batch_type]))
+        _fill(table, stamps.reached(function.py_func, classes), batch_type, real)
         ready.add((function, classes, real))
     return table
+
+
+def _fill(table, calls, batch_type, real) -> None:
+    """Compile these functions of a structure, and the parts that they call."""
+    for call in calls:
+        slot = call.declaration.slot(real)
+        if table[slot] == 0:
+            body = call.bodies.get(batch_type.instance_class, call.default)
+            if call.required and body is call.default:
+                name = call.__name__
+                raise NotImplementedError(
+                    _unimplemented(batch_type.instance_class, name)
+                )
+            parts = stamps.reached(body, frozenset(named_tuples([batch_type])))
+            _fill(table, parts, batch_type, real)
+            signature = entry_signature(call.declaration, batch_type, real)
+            table[slot] = address_of(_entry(body), signature)
 
 
 def _arrays(values):

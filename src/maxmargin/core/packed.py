@@ -35,16 +35,17 @@ from numba.np.arrayobj import make_array, populate_array
 class Packed(types.Type):
     """The numba type of a pointer to the words of a batch."""
 
-    def __init__(self, batch):
+    def __init__(self, batch, whole=True):
         self.batch = batch  # the numba type of the NamedTuple
+        self.whole = whole  # not a tuple within: the first word is a table of entries
         classes = ",".join(
             f"{c.__module__}.{c.__qualname__}" for c in named_tuples([batch])
         )
-        super().__init__(f"Packed({batch}, {classes})")
+        super().__init__(f"Packed({whole}, {batch}, {classes})")
 
     @property
     def key(self):
-        return self.batch
+        return self.batch, self.whole
 
 
 def named_tuples(arguments):
@@ -61,9 +62,9 @@ def named_tuples(arguments):
 class Pointer:
     """A batch for kernels that are compiled for its type (``kernel.direct``)."""
 
-    def __init__(self, batch):
+    def __init__(self, batch, table):
         self.batch = batch  # alive as long as this is
-        self.words = words_of(batch)
+        self.words = words_of(batch, table)
         self.address = self.words.ctypes.data
         self.type = Packed(typeof(batch))
 
@@ -81,9 +82,12 @@ def _unbox(t, pointer, c):
     return NativeValue(c.builder.inttoptr(word, c.context.get_value_type(t)))
 
 
-def words_of(batch) -> np.ndarray:
-    """The words of a batch; addresses in it are good as long as the batch lives."""
-    words: list[int] = []
+def words_of(batch, table) -> np.ndarray:
+    """The words of a batch, the address of its table of entries first.
+
+    The addresses are good as long as batch and table live.
+    """
+    words: list[int] = [table.ctypes.data]
     _append(words, batch, type(batch).__name__)
     return np.array(words, np.int64)
 
@@ -128,18 +132,18 @@ class PackedAttributes(AttributeTemplate):
         if name not in packed.batch.fields:
             return None
         t = packed.batch.types[packed.batch.fields.index(name)]
-        return Packed(t) if isinstance(t, types.BaseNamedTuple) else t
+        return Packed(t, whole=False) if isinstance(t, types.BaseNamedTuple) else t
 
 
 @lower_getattr_generic(Packed)
 def load_field(context, builder, packed, pointer, name):
     place = packed.batch.fields.index(name)
-    at = sum(map(_size, packed.batch.types[:place]))
+    at = int(packed.whole) + sum(map(_size, packed.batch.types[:place]))
     t = packed.batch.types[place]
     pointer = builder.gep(pointer, [ir.Constant(ir.IntType(64), at)])
     if isinstance(t, types.BaseNamedTuple):
         return pointer
-    words = [_load(builder, pointer, k) for k in range(_size(t))]
+    words = [load_word(builder, pointer, k) for k in range(_size(t))]
     if isinstance(t, types.Array):
         return _array(context, builder, t, words)
     if isinstance(t, types.Float):
@@ -148,7 +152,7 @@ def load_field(context, builder, packed, pointer, name):
     return context.cast(builder, words[0], types.int64, t)
 
 
-def _load(builder, pointer, k):
+def load_word(builder, pointer, k):
     word = builder.load(builder.gep(pointer, [ir.Constant(ir.IntType(64), k)]))
     word.set_metadata("invariant.load", builder.module.add_metadata([]))
     return word

@@ -44,11 +44,13 @@ def forget() -> None:
 
 
 def reached(function, classes) -> set:
-    """The contract functions that ``function`` calls on a Handle, given the classes of
-    its arguments; a default body is one that none of them replaces.
+    """The generic functions that ``function`` calls by address, given the classes of its
+    arguments; a default body is one that none of them replaces.
     """
-    generics = _closure(function, frozenset(classes) | {Handle}, False)[1]
-    return {g for g in generics if g.declaration is not None}
+    generics = _closure(function, frozenset(classes), False)[1]
+    if Handle in classes:
+        return {g for g in generics if g.declaration is not None}
+    return {g for g in generics if g.apart}
 
 
 @functools.cache
