@@ -12,7 +12,6 @@ from typing import NoReturn
 from maxmargin import __version__
 from maxmargin.cli import warmup
 from maxmargin.cli.common import INTERRUPTED, load_model
-from maxmargin.core.compiling import announce, say_on_stderr
 from maxmargin.families import places
 
 TASKS = dict(sorted(places("commands").items()))
@@ -51,7 +50,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             args.file = extra.pop(0) if not extra[0].startswith("--") else None
         if extra:
             raise ValueError(f"unknown arguments: {' '.join(extra)}; see --help.")
-        announce(say_on_stderr)
         code = args.run(args)
         sys.stdout.flush()
         return code

@@ -44,6 +44,7 @@ Doubles = types.Array(types.float64, 1, "C")
 DoubleTable = types.Array(types.float64, 2, "C")
 Vector = types.Array(Real, 1, "C")
 Table = types.Array(Real, 2, "C")
+Tables = types.UniTuple(Table, 2)
 Formulation = types.NamedTuple([types.int64, types.int64, types.float64], Form)
 
 
@@ -89,9 +90,9 @@ def _with_real(t, real):
     """The type with a precision in place of Real."""
     if isinstance(t, types.Array) and t.dtype is Real:
         return t.copy(dtype=real)
-    if isinstance(t, types.BaseNamedTuple):
+    if isinstance(t, types.BaseTuple):
         parts = [_with_real(part, real) for part in t.types]
-        return types.BaseTuple.from_types(parts, t.instance_class)
+        return types.BaseTuple.from_types(parts, getattr(t, "instance_class", None))
     return t
 
 

@@ -257,6 +257,31 @@ def inside(tables, sentence):
     return _inside(tables, sentence, False)
 
 
+@inlined
+def sentence_of(batch, i, theta):
+    """What the kernels of the chart need to know of example i."""
+    row, tables = theta[0], batch.grammar
+    token, length = (
+        batch.token_start[i],
+        batch.token_start[i + 1] - batch.token_start[i],
+    )
+    words = length if batch.n_word_features > 0 else 0
+    cells = length * (length + 1) // 2 if batch.n_span_features > 0 else 0
+    tags, labels = tables.n_tags, tables.n_labels
+    return Sentence(
+        length,
+        batch.tag_start[token : token + length + 1],
+        batch.tags,
+        row[: batch.chain_at],
+        row[batch.chain_at : batch.root_at],
+        row[batch.root_at : batch.tag_at],
+        row[batch.tag_at : batch.tag_at + words * tags].reshape((words, tags)),
+        row[batch.span_at : batch.span_at + cells * labels].reshape((cells, labels)),
+        0.0,
+        np.zeros((0, 0), np.int8),
+    )
+
+
 @apart
 def chart_of(batch, sentence: SENTENCE) -> CHART:
     """The same, of a sentence of a batch."""

@@ -9,8 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, kernel
-from maxmargin.trees.cky.chart import add_logs, cell_of, chain_marks, impossible
+from maxmargin.core.entries import Tables
+from maxmargin.core.kernel import apart, inlined, kernel
+from maxmargin.trees.cky.chart import (
+    CHART,
+    SENTENCE,
+    add_logs,
+    cell_of,
+    chain_marks,
+    impossible,
+)
 
 
 @inlined
@@ -87,10 +95,10 @@ def _outside(tables, sentence, chart, soft):
     return above, around
 
 
-@kernel
-def outside(tables, sentence, chart):
+@apart
+def outside(batch, sentence: SENTENCE, chart: CHART) -> Tables:
     """(above, around) of the best trees."""
-    return _outside(tables, sentence, chart, False)
+    return _outside(batch.grammar, sentence, chart, False)
 
 
 @kernel

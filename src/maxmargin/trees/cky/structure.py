@@ -41,7 +41,7 @@ from maxmargin.trees.cky.batch import (
     unary_weight,
     word_weight,
 )
-from maxmargin.trees.cky.chart import Sentence, cell_of, chart_of, marked
+from maxmargin.trees.cky.chart import cell_of, chart_of, marked, sentence_of
 from maxmargin.trees.cky.counts import search_counts
 from maxmargin.trees.cky.other import best_other
 from maxmargin.trees.cky.trees import (
@@ -161,31 +161,6 @@ def score_planes(batch, i, w, labellings, count, theta):
                             score_label(batch, i, w, cell, label, theta)
 
 
-@inlined
-def sentence_of(batch, i, theta):
-    """What the kernels of the chart need to know of example i."""
-    row, tables = theta[0], batch.grammar
-    token, length = (
-        batch.token_start[i],
-        batch.token_start[i + 1] - batch.token_start[i],
-    )
-    words = length if batch.n_word_features > 0 else 0
-    cells = length * (length + 1) // 2 if batch.n_span_features > 0 else 0
-    tags, labels = tables.n_tags, tables.n_labels
-    return Sentence(
-        length,
-        batch.tag_start[token : token + length + 1],
-        batch.tags,
-        row[: batch.chain_at],
-        row[batch.chain_at : batch.root_at],
-        row[batch.root_at : batch.tag_at],
-        row[batch.tag_at : batch.tag_at + words * tags].reshape((words, tags)),
-        row[batch.span_at : batch.span_at + cells * labels].reshape((cells, labels)),
-        0.0,
-        np.zeros((0, 0), np.int8),
-    )
-
-
 @implements(contract.value, ParseBatch)
 def value(batch, i, theta, y):
     if batch.start[i + 1] == batch.start[i]:
@@ -296,7 +271,7 @@ def argmax_rescaled(batch, i, theta, form, y):
 @generic
 def search(loss, batch, i, theta, slack, quadratic, scale, y):
     """y <- the tree with the largest violation, or score + scale * loss."""
-    search_brackets(batch, i, theta, slack, quadratic, scale, y)
+    search_counts(batch, i, theta, slack, quadratic, scale, y)
 
 
 @implements(search, ZeroOne)
@@ -304,22 +279,6 @@ def search_zero_one(loss, batch, i, theta, slack, quadratic, scale, y):
     search_other(
         batch, i, theta, scale, y
     )  # all rescalings of a loss of 1 are the same
-
-
-@apart
-def search_brackets(
-    batch,
-    i: Int,
-    theta: Table,
-    slack: Int,
-    quadratic: Int,
-    scale: Float,
-    y: Labels,
-) -> None:
-    truth = batch.y[batch.start[i] : batch.start[i + 1]]
-    sentence, kind = sentence_of(batch, i, theta), batch.loss.kind
-    bounds = batch.bounds[i]
-    search_counts(batch, sentence, truth, bounds, kind, slack, quadratic, scale, y)
 
 
 @apart
@@ -337,10 +296,9 @@ def search_other(batch, i: Int, theta: Table, scale: Float, y: Labels) -> None:
 
 
 @kernel
-def bound_brackets(batch):
+def bound_brackets(batch, theta):
     """bounds <- least right brackets, fewest and most brackets of any tree."""
     tables = batch.grammar
-    theta = np.zeros((1, max(batch.n_scores, 1)))
     y = np.empty(6 * batch.longest + 3, np.int32)
     for i in range(len(batch.start) - 1):
         if batch.start[i + 1] == batch.start[i]:
@@ -357,8 +315,9 @@ def bound_brackets(batch):
             batch.bounds[i, which] = t if which == 0 else p
 
 
-def for_training(batch: ParseBatch) -> ParseBatch:
+def for_training(batch: ParseBatch, dtype=np.float64) -> ParseBatch:
     """The batch, with what the search for violated trees must know of it."""
     if isinstance(batch.loss, Brackets):
-        direct(bound_brackets, batch)
+        no_scores = np.zeros((1, max(batch.n_scores, 1)), dtype)
+        direct(bound_brackets, batch, no_scores)
     return batch
