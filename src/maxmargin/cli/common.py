@@ -11,6 +11,8 @@ import time
 import warnings
 from collections.abc import Collection, Iterator
 
+from maxmargin.core.compiling import announce, compile_seconds
+
 INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 PICTURES = (".pdf", ".png", ".svg")
 

@@ -112,6 +112,8 @@ class MaxMarginEstimator(BaseEstimator):
         from maxmargin.solvers.warm_start import DualState
 
         form, limits, name, seed, n_jobs = settings
+        if limits.verbose:
+            announce(say_on_stderr)
         C = float(self.C)
         mass = masses(C, encoded.weights)
         dtype = np.float64 if math.isinf(C) else encoded.dtype
