@@ -14,6 +14,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from maxmargin.core.compiling import announce, say_on_stderr
+
 SOLVERS = (
     "auto",
     "block-coordinate",
