@@ -13,7 +13,7 @@ import numpy as np
 from maxmargin.alignments.dp import leading, trailing
 from maxmargin.alignments.structure import parts_of
 from maxmargin.core.contract import score, shape, value
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.kernel import direct, inlined, kernel
 from maxmargin.engine.threads import over_ranges
 
 
@@ -21,7 +21,9 @@ def values(batch, w, labels, n_jobs: int = 1) -> np.ndarray:
     """The score of one labelling per example, all laid out as ``batch.y``."""
     out = np.zeros(len(batch.start) - 1)
     over_ranges(
-        lambda lo, hi: values_range(batch, lo, hi, w, labels, out), batch.start, n_jobs
+        lambda lo, hi: direct(values_range, batch, lo, hi, w, labels, out),
+        batch.start,
+        n_jobs,
     )
     return out
 
@@ -32,7 +34,9 @@ def match_marginals(batch, w, n_jobs: int = 1) -> list[np.ndarray]:
     cut = np.concatenate([[0], np.cumsum(n * m)])
     out = np.zeros(cut[-1])
     over_ranges(
-        lambda lo, hi: marginals_range(batch, lo, hi, w, cut, out), batch.start, n_jobs
+        lambda lo, hi: direct(marginals_range, batch, lo, hi, w, cut, out),
+        batch.start,
+        n_jobs,
     )
     return [out[cut[i] : cut[i + 1]].reshape(n[i], m[i]) for i in range(len(n))]
 

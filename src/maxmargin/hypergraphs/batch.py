@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.contract import score, shape
-from maxmargin.core.kernel import kernel
+from maxmargin.core.kernel import direct, kernel
 from maxmargin.engine.threads import over_ranges
 from maxmargin.hypergraphs import inference
 from maxmargin.hypergraphs.counts import count_ranges
@@ -153,7 +153,7 @@ def k_best(batch: HypergraphBatch, w, k: int, n_jobs: int = 1):
     values = np.full((k, len(batch.start) - 1), -np.inf)
 
     def part(lo, hi):
-        k_best_range(batch, lo, hi, w, labels, values)
+        direct(k_best_range, batch, lo, hi, w, labels, values)
 
     over_ranges(part, batch.start, n_jobs)
     return labels, values
@@ -181,7 +181,7 @@ def marginals(batch: HypergraphBatch, w, n_jobs: int = 1) -> np.ndarray:
     out = np.zeros(batch.part_start[-1])
 
     def part(lo, hi):
-        marginals_range(batch, lo, hi, w, out)
+        direct(marginals_range, batch, lo, hi, w, out)
 
     over_ranges(part, batch.start, n_jobs)
     return out
