@@ -22,7 +22,7 @@ from maxmargin.core.formulation import Form
 from maxmargin.core.packed import Packed, load_word
 
 SLOTS = 128
-Real = types.DeferredType()  # stands for the precision: float32 or float64
+Real = types.Opaque("Real")  # stands for the precision: float32 or float64
 
 
 class Handle(NamedTuple):

@@ -64,7 +64,29 @@ def type_of(batch):
 
     Kernels do not write into a batch, so code is compiled for one kind only.
     """
-    return _writable_type(typeof(batch))
+    key = _fingerprint(batch)
+    if key not in _types:
+        _types[key] = _writable_type(typeof(batch))
+    return _types[key]
+
+
+_types: dict = {}
+
+
+def _fingerprint(value):
+    """What decides the type of a value; quicker to find than the type."""
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        return (
+            value.dtype,
+            value.ndim,
+            flags.c_contiguous,
+            flags.f_contiguous,
+            flags.aligned,
+        )
+    if isinstance(value, tuple):
+        return type(value), *map(_fingerprint, value)
+    return type(value)
 
 
 def _writable_type(t):
@@ -128,7 +150,7 @@ def words_of(batch, table) -> np.ndarray:
 
 def _append(words, value, where) -> None:
     if isinstance(value, np.ndarray):
-        words += (value.ctypes.data, *value.shape, *value.strides)
+        words += (value.__array_interface__["data"][0], *value.shape, *value.strides)
     elif isinstance(value, tuple):
         for name, part in zip(value._fields, value, strict=True):
             _append(words, part, f"{where}.{name}")
