@@ -77,7 +77,7 @@ class SequenceAligner(MaxMarginEstimator):
     C : float, default 100.0
         Features are divided by lengths, so values from 10 to 1000 are usual.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks
+    verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes
@@ -133,6 +133,7 @@ class SequenceAligner(MaxMarginEstimator):
         random_state=None,
         verbose=0,
         callbacks=None,
+        objective="hinge",
     ):
         self.model = model
         self.gaps = gaps
@@ -156,6 +157,7 @@ class SequenceAligner(MaxMarginEstimator):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+        self.objective = objective
 
     # prediction ------------------------------------------------------------------------
 

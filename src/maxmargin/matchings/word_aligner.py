@@ -63,7 +63,7 @@ class WordAligner(MaxMarginEstimator):
         frequency, competition. A function of (source words, target words) returns an
         array (source, target) or (source, target, features).
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks
+    verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes
@@ -84,6 +84,7 @@ class WordAligner(MaxMarginEstimator):
     """
 
     _model_name = "WordAligner.v1"
+    _no_sums = "sums over matchings have no known algorithm that is quick"
     _params_in_state = ("bitext",)
 
     def __init__(
@@ -106,6 +107,7 @@ class WordAligner(MaxMarginEstimator):
         random_state=None,
         verbose=0,
         callbacks=None,
+        objective="hinge",
     ):
         self.C = C
         self.fertility = fertility
@@ -125,6 +127,7 @@ class WordAligner(MaxMarginEstimator):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+        self.objective = objective
 
     # prediction ------------------------------------------------------------------------
 

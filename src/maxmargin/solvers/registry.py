@@ -29,7 +29,7 @@ _SOLVERS = {
 def make(name: str, objective, planes=None):
     """The solver called ``name`` on this objective, continuing from ``planes`` if given."""
     if name == "auto":
-        name = "block-coordinate"
+        name = objective.solver
     if name == "block-coordinate" and ExactBlocks.applies(objective):
         return ExactBlocks(objective, planes)
     return _SOLVERS[name](objective, planes)

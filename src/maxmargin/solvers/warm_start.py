@@ -25,7 +25,8 @@ import scipy.sparse as sp
 
 from maxmargin.classes.structure import MulticlassBatch
 from maxmargin.core.kernel import run
-from maxmargin.solvers.planes import copy_labels, dual_value, rebuild, sum_of_squares
+from maxmargin.core.vectors import sum_of_squares
+from maxmargin.solvers.planes import copy_labels, dual_value, rebuild
 from maxmargin.tags.chain import ChainBatch
 
 # The fields that say which labellings an example has.

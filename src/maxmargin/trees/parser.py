@@ -65,7 +65,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         one root, a right-branching tree, None, or an error. ``n_fallbacks_`` counts them
         after predict. An empty sentence is None, or an error.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks
+    verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes
@@ -114,6 +114,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         random_state=None,
         verbose=0,
         callbacks=None,
+        objective="hinge",
     ):
         self.C = C
         self.loss = loss
@@ -135,6 +136,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+        self.objective = objective
 
     # training --------------------------------------------------------------------------
 

@@ -96,7 +96,7 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
     alphabet : str or None
         The letters that sequences may have; None takes those of the training data.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks
+    verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`. The loss is 0 or 1, so both kinds of
         rescaling are the same.
 
@@ -125,6 +125,7 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
     """
 
     _model_name = "HomologFinder.v1"
+    _no_sums = "this family has none over candidates and their alignments"
 
     def __init__(
         self,
@@ -142,6 +143,7 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
         random_state=None,
         verbose=0,
         callbacks=None,
+        objective="hinge",
     ):
         self.C = C
         self.gaps = gaps
@@ -157,6 +159,7 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+        self.objective = objective
 
     def _prediction_threads(self) -> int:
         return self._threads()

@@ -57,7 +57,7 @@ class TaxonomySVM(MulticlassSVM):
         How much nodes count, 1 by default: a node with weight z is regularised as if
         its features were multiplied by z.
     fit_intercept, rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs,
-    random_state, verbose, callbacks
+    random_state, verbose, callbacks, objective
         As in :class:`maxmargin.MulticlassSVM`.
 
     Attributes
@@ -112,6 +112,7 @@ class TaxonomySVM(MulticlassSVM):
         random_state=None,
         verbose=0,
         callbacks=None,
+        objective="hinge",
     ):
         super().__init__(
             C=C,
@@ -128,6 +129,7 @@ class TaxonomySVM(MulticlassSVM):
             random_state=random_state,
             verbose=verbose,
             callbacks=callbacks,
+            objective=objective,
         )
         self.taxonomy = taxonomy
         self.mode = mode
