@@ -14,6 +14,7 @@ from maxmargin.core.estimator import (
     restore_shared,
     shared_state,
 )
+from maxmargin.core.parameters import training_parameters
 from maxmargin.trees.binarize import binarize, check_options
 from maxmargin.trees.derivations import Derivations
 from maxmargin.trees.grammar import Grammar
@@ -92,8 +93,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
 
     _model_name = "GrammarParser.v1"
 
-    def __init__(
-        self,
+    __init__ = training_parameters(
         C=0.1,
         loss="f1",
         input="tags",
@@ -103,40 +103,8 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         parent=0,
         max_length=None,
         fallback="flat",
-        rescaling="margin",
-        penalty="linear",
-        solver="auto",
         tol=0.1,
-        max_iter=None,
-        max_time=None,
-        warm_start=False,
-        n_jobs=1,
-        random_state=None,
-        verbose=0,
-        callbacks=None,
-        objective="hinge",
-    ):
-        self.C = C
-        self.loss = loss
-        self.input = input
-        self.features = features
-        self.direction = direction
-        self.horizontal = horizontal
-        self.parent = parent
-        self.max_length = max_length
-        self.fallback = fallback
-        self.rescaling = rescaling
-        self.penalty = penalty
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
-        self.objective = objective
+    )
 
     # training --------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
+from maxmargin.core.parameters import parameters
 from maxmargin.trees.binarize import binarize, check_options
 from maxmargin.trees.derivations import Derivations
 from maxmargin.trees.grammar import Grammar
@@ -63,8 +64,7 @@ class PCFGParser(ParserMixin, BaseEstimator):
 
     _model_name = "PCFGParser.v1"
 
-    def __init__(
-        self,
+    __init__ = parameters(
         smoothing=0.0,
         input="tags",
         direction="right",
@@ -73,15 +73,7 @@ class PCFGParser(ParserMixin, BaseEstimator):
         max_length=None,
         fallback="flat",
         n_jobs=1,
-    ):
-        self.smoothing = smoothing
-        self.input = input
-        self.direction = direction
-        self.horizontal = horizontal
-        self.parent = parent
-        self.max_length = max_length
-        self.fallback = fallback
-        self.n_jobs = n_jobs
+    )
 
     def fit(self, X, y, sample_weight=None):
         """Count the rules of the trees y; X may be None.
