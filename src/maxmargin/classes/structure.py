@@ -20,6 +20,8 @@ from maxmargin.core.rows import add_rows, padded_width
 class MulticlassBatch(NamedTuple):
     """CSR rows and their classes; w is (features, width), padded for SIMD."""
 
+    says_outputs = ("start", "n_labels")  # warm_start.py
+
     start: np.ndarray
     y: np.ndarray
     indptr: np.ndarray

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from maxmargin.core.choices import OBJECTIVES, ONLINE, check_objective
+from maxmargin.core.choices import OBJECTIVES, check_objective
 
 POSITIVE_C = "a positive number, or inf for a hard margin"
 # Passes of the baselines, which have no certificate to stop at.
@@ -148,7 +148,7 @@ class MaxMarginEstimator(BaseEstimator):
         return Objective(*arguments)
 
     def _solver_name(self) -> str:
-        return self.objective if self.objective in ONLINE else self.solver
+        return self.objective if self.objective in BASELINE_PASSES else self.solver
 
     def _settings(self):
         """Check the parameters that all estimators share, before any work."""

@@ -13,6 +13,8 @@ from maxmargin.tags.chain_spans import SpanTables, no_spans
 class ChainBatch(NamedTuple):
     """Sequences in flat CSR form."""
 
+    says_outputs = ("start", "n_labels", "barrier")  # warm_start.py
+
     start: np.ndarray  # tokens of sequence i: start[i] .. start[i + 1]
     y: np.ndarray
     indptr: np.ndarray

@@ -41,6 +41,7 @@ class ChainObjective(LogObjective):
     """
 
     scalable = False
+    solver = "lbfgs"
 
     def __init__(self, *arguments, kind: str, l1: float = 0.0):
         super().__init__(*arguments, l1=l1)

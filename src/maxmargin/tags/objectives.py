@@ -48,17 +48,6 @@ def check_options(tagger) -> None:
         )
 
 
-def solver_for(tagger) -> str:
-    """The solver's name in the registry."""
-    if tagger.objective in (*ONLINE, "boosting"):
-        return tagger.objective
-    if tagger.objective == "hinge-per-output":
-        return "per-output"
-    if tagger.objective in ("marginal", "exponential"):
-        return "lbfgs"
-    return tagger.solver
-
-
 def make_objective(tagger, *arguments):
     """The training problem, or None for one that every family has."""
     kind, l1 = tagger.objective, float(tagger.l1)

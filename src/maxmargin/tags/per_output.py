@@ -54,6 +54,8 @@ class Listed(NamedTuple):
 class PerOutputObjective(Objective):
     """Keeps every labelling that was ever found inside the margin."""
 
+    solver = property(lambda self: PerOutput)
+
     def __init__(self, batch, n_weights, form, mass, dtype, n_jobs=1, seed=0):
         # single coordinates move w thousands of times: double precision
         super().__init__(batch, n_weights, form, mass, np.float64, n_jobs, seed)

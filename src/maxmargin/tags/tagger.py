@@ -32,7 +32,6 @@ from maxmargin.tags.objectives import (
     OBJECTIVES,
     check_options,
     make_objective,
-    solver_for,
 )
 from maxmargin.tags.partial import fit_with_gaps, has_gaps, known_runs
 from maxmargin.tags.schemes import check_scheme, forbidden_transitions, guess_scheme
@@ -342,9 +341,6 @@ class SequenceTagger(MaxMarginEstimator):
         if options and self.features is None:
             raise ValueError("feature_options needs features, a template or a name.")
         return super()._settings()
-
-    def _solver_name(self) -> str:
-        return solver_for(self)
 
     def _tolerance(self) -> float:
         if self.tol is None:
