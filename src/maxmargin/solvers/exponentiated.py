@@ -147,8 +147,8 @@ def blend(own, goal, eta, rows, columns, out):
     for row in range(rows):
         mine, aim, result = own[row * columns :], goal[row], out[row]
         for k in range(columns):
-            x = mine[k] + e * (aim[k] - mine[k])
-            result[k] = x if aim[k] > -np.inf else aim[k]
+            x = aim[k]
+            result[k] = mine[k] + e * (x - mine[k]) if x > -np.inf else x
 
 
 @summing
@@ -177,8 +177,8 @@ def accept(mu, old, own, goal, eta, rows, columns):
         expected, mine = old[row * columns :], own[row * columns :]
         for k in range(columns):
             expected[k] = float(expected[k]) + change[k]
-            x = mine[k] + e * (aim[k] - mine[k])
-            mine[k] = x if aim[k] > -np.inf else aim[k]
+            x = aim[k]
+            mine[k] = mine[k] + e * (x - mine[k]) if x > -np.inf else x
 
 
 @kernel
