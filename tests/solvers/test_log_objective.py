@@ -330,7 +330,7 @@ def test_online_objectives_for_everyone(objective):
     assert MulticlassSVM(objective=objective).fit(X, y).score(X, y) > 0.8
     parser = GrammarParser(objective=objective, C=1).fit(None, TREES)
     assert parser.predict(TREES) == TREES
-    assert parser.n_iter_ == 10
+    assert parser.n_iter_ <= 10
     signs = StructuralSVM(Sign(), objective=objective).fit([1.0, -2.0], [1, -1])
     assert signs.predict([3.0, -1.0]) == [1, -1]
 

@@ -190,12 +190,14 @@ def spread_dense(s, t, terms, d, e, c, match, w):
             else:
                 for b in range(size_t):
                     right[b] += x * t.dense[q, t_column + b]
-        code = s.codes[sc + s.first[0, e] + s.classes[0, p]] if sc >= 0 else 0
-        for a in range(size_s):
-            x = float(a == code) if sc >= 0 else float(s.dense[p, s_column + a])
-            if x != 0.0:
-                for b in range(size_t):
-                    table[a, b] += x * right[b]
+        first, last = 0, size_s
+        if sc >= 0:
+            first = s.codes[sc + s.first[0, e] + s.classes[0, p]]
+            last = first + 1
+        for a in range(first, last):
+            x = 1.0 if sc >= 0 else s.dense[p, s_column + a]
+            for b in range(size_t):
+                table[a, b] += x * right[b]
 
 
 @kernel
