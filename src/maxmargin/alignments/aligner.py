@@ -78,7 +78,7 @@ class SequenceAligner(MaxMarginEstimator):
     C : float, default 100.0
         Features are divided by lengths, so values from 10 to 1000 are usual.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks
+    verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes
@@ -167,9 +167,10 @@ class SequenceAligner(MaxMarginEstimator):
     def predict_marginals(self, X, sharpness: float = 1.0) -> list[np.ndarray]:
         """Probabilities of all pairs (i, j), an array (len(s), len(t)) for every sample.
 
-        Alignments y have probabilities proportional to exp(sharpness * score), with
-        features that are not divided by ``len(s) + len(t)``. Training does not fit
-        probabilities: they say which pairs compete, not how often they are right.
+        Alignments y have probabilities proportional to exp(sharpness * score): those
+        that were fitted, with objective="log" and sharpness 1. Other objectives fit
+        none, and features are not divided by ``len(s) + len(t)``: probabilities say
+        which pairs compete, not how often they are right.
         """
         if not isinstance(sharpness, numbers.Real) or not 0 < sharpness < math.inf:
             raise ValueError(
@@ -178,7 +179,8 @@ class SequenceAligner(MaxMarginEstimator):
         batch = self._batch(X)
         from maxmargin.alignments.sums import match_marginals
 
-        batch = batch._replace(norm=np.full(len(batch.norm), float(sharpness)))
+        norm = batch.norm if self.objective == "log" else np.ones(len(batch.norm))
+        batch = batch._replace(norm=float(sharpness) * norm)
         return match_marginals(batch, self.coef_, self._threads())
 
     def score(self, X, y, sample_weight=None) -> float:

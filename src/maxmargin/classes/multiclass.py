@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -22,7 +23,8 @@ from maxmargin.core.parameters import training_parameters
 class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
     """Multiclass support vector machine (Crammer & Singer) with any loss.
 
-    Minimises ``1/2 |W|^2 + C sum_i s_i max_k [loss(y_i, k) + (w_k - w_(y_i)).x_i]``.
+    Minimises ``1/2 |W|^2 + C sum_i s_i max_k [loss(y_i, k) + (w_k - w_(y_i)).x_i]``; with
+    objective="log", multinomial logistic regression, where losses do not matter.
 
     Parameters
     ----------
@@ -32,7 +34,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
     fit_intercept : bool, default True
         Add a constant feature 1. Its weights are regularised like the others.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks
+    verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes
@@ -72,6 +74,13 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    @available_if(lambda self: self.objective == "log")
+    def predict_proba(self, X) -> np.ndarray:
+        """Probabilities of shape (samples, classes), for objective="log"."""
+        scores = self._scores(X)
+        scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return scores / scores.sum(axis=1, keepdims=True)
 
     def predict(self, X) -> np.ndarray:
         """The class with the largest score, the first one on ties."""

@@ -54,6 +54,11 @@ class StructuralSVM(MaxMarginEstimator):
         1 shows progress, 2 a line per pass, on standard error.
     callbacks : list of callables or None
         Called with each history row; returning True stops the fit.
+    objective : {"hinge", "log", "perceptron", "passive-aggressive"}
+        What is minimised: hinges (max-margin); log-losses -log p(y), where p is
+        exp(score) / Z over all outputs (a conditional random field; for structures with
+        sums, such as a :class:`maxmargin.DynamicProgram`; solvers "exponentiated" and
+        "lbfgs"); or the averaged baselines of these names. See ``docs/objectives.md``.
 
     Attributes
     ----------

@@ -277,7 +277,7 @@ class Hypergraph:
 
     def _scores(self, theta) -> np.ndarray:
         """Scores of edges."""
-        from maxmargin.hypergraphs.inference import spread
+        from maxmargin.hypergraphs.inference import score_edges
 
         theta = np.ascontiguousarray(theta, np.float64)
         if theta.shape != (self.n_parts,):
@@ -292,7 +292,7 @@ class Hypergraph:
                 "for forbidden parts."
             )
         scores = np.empty(len(self.part))
-        spread(self.arrays, theta, scores)
+        score_edges(self.arrays, theta, scores)
         return scores
 
 

@@ -64,7 +64,7 @@ class WordAligner(MaxMarginEstimator):
         frequency, competition. A function of (source words, target words) returns an
         array (source, target) or (source, target, features).
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks
+    verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes
@@ -85,6 +85,7 @@ class WordAligner(MaxMarginEstimator):
     """
 
     _model_name = "WordAligner.v1"
+    _no_sums = "sums over matchings have no known algorithm that is quick"
     _params_in_state = ("bitext",)
 
     __init__ = training_parameters(

@@ -1,18 +1,9 @@
 """The one loop around every solver: limits, history, certificate, progress, Ctrl-C.
 
-A solver is an object with
-
-    prepare()       compile its kernels, before the clock starts
-    step()          one pass; returns nothing, may raise KeyboardInterrupt anywhere
-    dual            value of its best dual point (0 for solvers without one)
-    estimate        its own guess of the primal, to decide when a certificate is due
-    candidates()    weight vectors worth a certificate, the most promising first
-    update_seconds  time spent outside the oracle so far
-    stationary      optional: True ends the fit where no dual bound can
-
-The driver alone decides when to stop: when (primal - dual) / primal <= tol, where the
-primal is exact at the weights that are returned and the dual is exact at the best dual
-point reached. The two need not be the same iterate.
+What it asks of a solver stands in ``solver.py``. The driver alone decides when to stop:
+when (primal - dual) / primal <= tol, where the primal is exact at the weights that are
+returned and the dual is exact at the best dual point reached. The two need not be the
+same iterate.
 """
 
 from __future__ import annotations
@@ -24,8 +15,9 @@ import time
 import numpy as np
 
 from maxmargin.core.objective import Objective
-from maxmargin.solvers.planes import sum_of_squares
+from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.result import Certificate, Limits, Solution
+from maxmargin.solvers.solver import Solver
 
 
 class NotSeparable(ValueError):
@@ -44,7 +36,7 @@ ROUNDING = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-6}
 LARGE_MASS = 1e8  # from here on, a contradiction may well be rounding
 
 
-def drive(objective: Objective, solver, limits: Limits) -> Solution:
+def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     """Run ``solver`` until its certificate is good enough or a limit is reached."""
     objective.prepare()
     solver.prepare()
@@ -70,16 +62,15 @@ def drive(objective: Objective, solver, limits: Limits) -> Solution:
                 status = f"stopped after max_iter={max_iter} passes"
             elif limits.max_time is not None and elapsed >= limits.max_time:
                 status = f"stopped after max_time={limits.max_time:g} seconds"
-            stationary = getattr(solver, "stationary", False)
             promising = best.guess(solver.estimate) <= PROMISING * limits.tol
             due = small or iteration >= max(FIRST, 2 * last_certified)
             # A certificate costs a full pass: not more than one every tenth.
             spaced = iteration >= 1.1 * last_certified
-            if status or due or stationary or (promising and spaced):
+            if status or due or solver.stationary or (promising and spaced):
                 last_certified = iteration
                 best.certify(solver, limits.tol)
                 best.see_dual(solver.dual)
-            if best.relative_gap() <= limits.tol or stationary:
+            if best.relative_gap() <= limits.tol or solver.stationary:
                 status = "converged"
             row = _row(objective, solver, best, iteration, time.perf_counter() - began)
             history.append(row)

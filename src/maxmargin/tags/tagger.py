@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.core.choices import check_objective
 from maxmargin.core.estimator import (
     Encoded,
     MaxMarginEstimator,
@@ -28,9 +29,9 @@ from maxmargin.tags.input import (
 )
 from maxmargin.tags.objectives import (
     DECODINGS,
-    check_objective,
+    OBJECTIVES,
+    check_options,
     make_objective,
-    solver_for,
 )
 from maxmargin.tags.partial import fit_with_gaps, has_gaps, known_runs
 from maxmargin.tags.schemes import check_scheme, forbidden_transitions, guess_scheme
@@ -79,7 +80,8 @@ class SequenceTagger(MaxMarginEstimator):
         Make label sequences that break this scheme impossible.
     decoding : "auto", "viterbi" or "posterior", default "auto"
         The best sequence, or the most probable label of every token ("auto" chooses that
-        for the marginal objective only).
+        for the marginal objective only). With forbidden transitions or a scheme, the
+        allowed sequence with the largest sum of these probabilities.
     l1 : float, default 0.0
         Adds l1 |w|_1 to "log", "marginal" or "exponential": sparse weights.
     loss : "hamming", "zero-one", "spans", dict, array or function, default "hamming"
@@ -122,6 +124,7 @@ class SequenceTagger(MaxMarginEstimator):
     """
 
     _model_name = "SequenceTagger.v1"
+    _objectives = OBJECTIVES
     _params_in_state = ("feature_options",)
 
     __init__ = training_parameters(
@@ -174,14 +177,11 @@ class SequenceTagger(MaxMarginEstimator):
     def predict(self, X) -> list[list[Any]]:
         """The best label sequence of every input."""
         from maxmargin.core.decode import decode
-        from maxmargin.tags.chain_inference import table_per_token
+        from maxmargin.tags.chain_inference import decode_posteriors
 
         batch, start = self._batch(X)
-        if self._decoding() == "posterior":
-            table = table_per_token("sum", batch, self._w, self._threads())
-            flat = table.argmax(axis=1)
-        else:
-            flat = decode(batch, self._w, self._threads())
+        search = decode_posteriors if self._decoding() == "posterior" else decode
+        flat = search(batch, self._w, self._threads())
         return self._sequences(start, flat)
 
     def _decoding(self) -> str:
@@ -328,6 +328,7 @@ class SequenceTagger(MaxMarginEstimator):
 
     def _settings(self):
         check_objective(self)
+        check_options(self)
         self._decoding()
         options = self.feature_options
         if options is not None and not (
@@ -341,16 +342,13 @@ class SequenceTagger(MaxMarginEstimator):
             raise ValueError("feature_options needs features, a template or a name.")
         return super()._settings()
 
-    def _solver_name(self) -> str:
-        return solver_for(self)
-
     def _tolerance(self) -> float:
         if self.tol is None:
             return 0.1 if self.objective == "hinge" else 0.01
         return super()._tolerance()
 
     def _make_objective(self, *arguments):
-        return make_objective(self, *arguments)
+        return make_objective(self, *arguments) or super()._make_objective(*arguments)
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         from maxmargin.core.rows import by_frequency, padded_width

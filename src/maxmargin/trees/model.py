@@ -81,7 +81,7 @@ class ParserMixin:
 
         Brackets below the threshold are left out; a sentence without trees has none.
         Scores of a maximum-margin model are not calibrated: these rank brackets, but 0.9
-        need not mean right nine times out of ten.
+        need not mean right nine times out of ten. objective="log" fits them.
         """
         from maxmargin.trees.cky.sums import bracket_probabilities
         from maxmargin.trees.span_features import cells

@@ -69,7 +69,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         one root, a right-branching tree, None, or an error. ``n_fallbacks_`` counts them
         after predict. An empty sentence is None, or an error.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks
+    verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes

@@ -97,7 +97,7 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
     alphabet : str or None
         The letters that sequences may have; None takes those of the training data.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks
+    verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`. The loss is 0 or 1, so both kinds of
         rescaling are the same.
 
@@ -126,6 +126,7 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
     """
 
     _model_name = "HomologFinder.v1"
+    _no_sums = "this family has none over candidates and their alignments"
 
     __init__ = training_parameters(C=1.0, gaps="linear", alphabet=None)
 

@@ -30,6 +30,7 @@ from maxmargin.core import contract
 from maxmargin.core.entries import Float, Int, Labels, Table
 from maxmargin.core.kernel import apart, direct, generic, implements, inlined, kernel
 from maxmargin.core.rows import copy_into
+from maxmargin.trees.cky import sums  # noqa: F401  implements sums
 from maxmargin.trees.cky.batch import (
     Brackets,
     ParseBatch,
@@ -37,11 +38,13 @@ from maxmargin.trees.cky.batch import (
     make_batch,
     n_weights,
     root_weight,
+    sentence_of,
+    span_at,
     span_weight,
     unary_weight,
     word_weight,
 )
-from maxmargin.trees.cky.chart import Sentence, cell_of, chart_of, marked
+from maxmargin.trees.cky.chart import cell_of, chart_of, marked
 from maxmargin.trees.cky.counts import search_counts
 from maxmargin.trees.cky.other import best_other
 from maxmargin.trees.cky.trees import (
@@ -95,7 +98,7 @@ def score_label(batch, i, w, cell, label, theta):
     span = batch.cell_start[i] + cell
     for f in range(batch.span_start[span], batch.span_start[span + 1]):
         total += float(w[span_weight(batch, batch.span_features[f], label)])
-    theta[0, batch.span_at + cell * batch.grammar.n_labels + label] = total
+    theta[0, span_at(batch, i) + cell * batch.grammar.n_labels + label] = total
 
 
 @implements(contract.score, ParseBatch)
@@ -119,7 +122,7 @@ def score(batch, i, w, theta):
         n = tables.n_labels
         rows = w[span_weight(batch, 0, 0) :].reshape((batch.n_span_features, n))
         for cell in range(length * (length + 1) // 2):
-            place = batch.span_at + cell * n
+            place = span_at(batch, i) + cell * n
             row = theta[0, place : place + n]
             for label in range(n):
                 row[label] = 0
@@ -159,31 +162,6 @@ def score_planes(batch, i, w, labellings, count, theta):
                         label = tables.chain_labels[u]
                         if label >= 0:
                             score_label(batch, i, w, cell, label, theta)
-
-
-@inlined
-def sentence_of(batch, i, theta):
-    """What the kernels of the chart need to know of example i."""
-    row, tables = theta[0], batch.grammar
-    token, length = (
-        batch.token_start[i],
-        batch.token_start[i + 1] - batch.token_start[i],
-    )
-    words = length if batch.n_word_features > 0 else 0
-    cells = length * (length + 1) // 2 if batch.n_span_features > 0 else 0
-    tags, labels = tables.n_tags, tables.n_labels
-    return Sentence(
-        length,
-        batch.tag_start[token : token + length + 1],
-        batch.tags,
-        row[: batch.chain_at],
-        row[batch.chain_at : batch.root_at],
-        row[batch.root_at : batch.tag_at],
-        row[batch.tag_at : batch.tag_at + words * tags].reshape((words, tags)),
-        row[batch.span_at : batch.span_at + cells * labels].reshape((cells, labels)),
-        0.0,
-        np.zeros((0, 0), np.int8),
-    )
 
 
 @implements(contract.value, ParseBatch)
