@@ -10,15 +10,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.estimator import (
-    Encoded,
-    MaxMarginEstimator,
-    check_weights,
-    restore_shared,
-    shared_state,
-)
+from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.label_costs import cost_table
 from maxmargin.core.parameters import training_parameters
+from maxmargin.core.saved import Saved, distinct, restore_shared, shared_state
+from maxmargin.core.structure import Outputs, check_k
 from maxmargin.tags.input import (
     barrier_of,
     check_allowed,
@@ -198,16 +194,13 @@ class SequenceTagger(MaxMarginEstimator):
         """The k best label sequences of every input with their scores, best first."""
         from maxmargin.tags.chain_inference import k_best
 
-        if not isinstance(k, (int, np.integer)) or k < 1:
-            raise ValueError(
-                f"k={k!r} is not possible: it must be a whole number >= 1."
-            )
+        k = check_k(k)
         if self.order != 1:
             raise ValueError(
                 "predict_k_best ranks whole sequences, which needs order=1."
             )
         batch, start = self._batch(X)
-        labels, scores = k_best(batch, self._w, int(k), self._threads())
+        labels, scores = k_best(batch, self._w, k, self._threads())
         ranked = [self._sequences(start, row) for row in labels]
         return [
             [
@@ -245,6 +238,40 @@ class SequenceTagger(MaxMarginEstimator):
             right += weight * sum(a == b for a, b in zip(truth, found, strict=True))
             total += weight * len(truth)
         return right / total if total else 1.0
+
+    # as in sklearn-crfsuite -------------------------------------------------------------
+
+    def predict_single(self, x) -> list[Any]:
+        """The best label sequence of one input."""
+        return self.predict([x])[0]
+
+    def predict_marginals_single(self, x) -> list[dict[Any, float]]:
+        """Per token {label: probability}; see ``predict_marginals``."""
+        (table,) = self.predict_marginals([x])
+        return [dict(zip(self._labels, row, strict=True)) for row in table.tolist()]
+
+    @property
+    def state_features_(self) -> dict[tuple[Any, Any], float]:
+        """{(feature, label): weight} of the weights that are not zero.
+
+        Columns of numeric input are features by number.
+        """
+        check_is_fitted(self, "coef_")
+        names = self.feature_names_ or range(self.coef_.shape[1])
+        rows = self.coef_.T
+        return {
+            (names[j], self._labels[k]): float(rows[j, k])
+            for j, k in zip(*map(np.ndarray.tolist, np.nonzero(rows)), strict=True)
+        }
+
+    @property
+    def transition_features_(self) -> dict[tuple[Any, Any], float]:
+        """{(label, next label): weight} of the weights that are not zero."""
+        check_is_fitted(self, "coef_")
+        return {
+            (self._labels[a], self._labels[b]): float(self.transitions_[a, b])
+            for a, b in np.argwhere(self.transitions_).tolist()
+        }
 
     def _tables(self, X, kind):
         from maxmargin.tags.chain_inference import table_per_token
@@ -303,7 +330,7 @@ class SequenceTagger(MaxMarginEstimator):
 
     def _sequences(self, start, flat) -> list[list[Any]]:
         labels = [self._labels[k] for k in flat.tolist()]
-        return [labels[a:b] for a, b in pairwise(start.tolist())]
+        return Outputs(labels[a:b] for a, b in pairwise(start.tolist()))
 
     def _check_possible(self, batch) -> None:
         """Forbidden transitions may leave no sequence of some length."""
@@ -489,38 +516,36 @@ class SequenceTagger(MaxMarginEstimator):
         from maxmargin.core.rows import padded_width
 
         model = cls(**params)
-        labels, d = state["labels"], state["n_features"]
-        k = len(labels)
+        model._settings()  # the order decides how many weights there are
+        saved = Saved(arrays, state)
+        labels = distinct(saved.value("labels", list), "labels", str, int)
+        k, d = len(labels), saved.whole("n_features", 1)
         width = padded_width(k)
-        if k < 1 or arrays["w"].shape != (model._n_rows(d, k) * width,):
-            raise ValueError("weights and labels do not fit together")
-        model._encoder = _restore_encoder(arrays, state, d)
+        w = saved.floats("w", model._n_rows(d, k) * width)
+        model._encoder = _restore_encoder(saved, model.features is not None, d)
         model._labels = labels
         model.classes_ = np.array(labels)
-        model._set_weights(arrays["w"], k, d, width)
+        model._barrier(labels)  # what is forbidden are labels
+        model._set_weights(w, k, d, width)
         return restore_shared(model, state)
 
 
-def _restore_encoder(arrays, state, d):
+def _restore_encoder(saved: Saved, columns: bool, d: int):
     from maxmargin.tags.features import ColumnEncoder, TokenEncoder
 
-    if "columns" in state:
-        prefix = "columns."
-        columns = {
-            name.removeprefix(prefix): array
-            for name, array in arrays.items()
-            if name.startswith(prefix)
-        }
-        encoder = ColumnEncoder.from_state(columns, state["columns"])
-        if encoder.n_features != d:
-            raise ValueError("weights and features do not fit together")
-        return encoder
-    encoder = TokenEncoder()
-    encoder.kind = state["kind"]
-    if encoder.kind == "tokens":
-        names = state["vocabulary"]
-        encoder.vocabulary = {name: j for j, name in enumerate(names)}
-        if len(encoder.vocabulary) != d:
-            raise ValueError("weights and vocabulary do not fit together")
-    encoder.n_features_in = d
+    if columns:
+        part = saved.part("columns")
+        encoder = ColumnEncoder.from_state(part.arrays, part.state)
+        found = encoder.n_features
+    else:
+        encoder, found = TokenEncoder(), d
+        encoder.kind = saved.value("kind", str)
+        if encoder.kind == "tokens":
+            names = saved.texts("vocabulary")
+            encoder.vocabulary, found = {s: j for j, s in enumerate(names)}, len(names)
+        elif encoder.kind not in ("dense", "sparse"):
+            raise ValueError(f"the kind {encoder.kind!r} of features is not known")
+        encoder.n_features_in = d
+    if found != d:
+        raise ValueError("weights and vocabulary do not fit together")
     return encoder

@@ -181,12 +181,17 @@ def model_state(model: AlignmentModel) -> dict:
 
 
 def model_from_state(state: dict) -> AlignmentModel:
-    return AlignmentModel(
-        names=tuple(state["names"]),
-        alphabets={k: tuple(map(tuple, v)) for k, v in state["alphabets"].items()},
-        groups={k: tuple(map(tuple, v)) for k, v in state["groups"].items()},
+    """The inverse, all of it checked as if a user had given it."""
+    alphabets, dense = state["alphabets"], state["dense"]
+    for track, size in dense.items():
+        if type(size) is not int or not 0 < size < 2**31 or track in alphabets:
+            raise ValueError(f"the track {track!r} has no possible size of vectors")
+    return make_model(
+        model=state["names"],
+        alphabet={k: dict(zip(SIDES, v, strict=True)) for k, v in alphabets.items()},
+        groups=state["groups"],
         unknown=state["unknown"],
-        dense=state["dense"],
         gaps=state["gaps"],
         symmetric=state["symmetric"],
+        dense=dense,
     )

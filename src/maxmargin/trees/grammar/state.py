@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from maxmargin.core.saved import LARGEST
 from maxmargin.trees.grammar import Grammar
 
 _COUNTS = {
@@ -107,7 +108,7 @@ def _indices(array: np.ndarray, n: int, width: int | None = None) -> np.ndarray:
 
 def _numbers(array: np.ndarray, n: int) -> np.ndarray:
     _require(array.dtype == np.float64 and array.shape == (n,))
-    _require(bool(np.isfinite(array).all()) and bool((array >= 0).all()))
+    _require(bool(((array >= 0) & (array <= LARGEST[8])).all()))
     return array
 
 
