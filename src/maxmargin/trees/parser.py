@@ -16,6 +16,8 @@ from maxmargin.trees.grammar import Grammar
 from maxmargin.trees.input import (
     Sentences,
     check_same_words,
+    known_words,
+    learnable,
     read_sentences,
     read_trees_of,
     tag_choices,
@@ -55,7 +57,8 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         How trees are binarised, see :func:`maxmargin.trees.binarize.binarize`. The default
         horizontal=1 and that of C are by cross-validation on sentences of up to 20 words.
     max_length : int or None
-        Leave longer sentences out of training (``n_left_out_`` counts them).
+        Leave longer sentences out of training. ``n_left_out_`` counts them, and trees in
+        which a label is above itself over the same words, which is a warning.
     fallback : "flat", "right", "none" or "error", default "flat"
         What to predict for a sentence that the grammar has no tree for: all words under
         one root, a right-branching tree, None, or an error. ``n_fallbacks_`` counts them
@@ -140,9 +143,10 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         sentences = read_sentences(trees if X is None else X, self.input)
         check_same_words(sentences, trees, self.input)
         weights = check_weights(sample_weight, len(trees))
-        trees, sentences, weights, left_out = short_ones(
-            trees, sentences, weights, self.max_length
-        )
+        keep = learnable(trees, self.max_length)
+        trees = list(compress(trees, keep))
+        sentences = Sentences(*(list(compress(part, keep)) for part in sentences))
+        weights = weights[keep]
         derivations, labellings = derive(trees, self)
         encoders = {}
         if "lexical" in self._features():
@@ -159,7 +163,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         attributes = {
             "grammar_": derivations.grammar,
             "labels_": derivations.labels,
-            "n_left_out_": left_out,
+            "n_left_out_": keep.count(False),
             "_derivations": derivations,
             "_encoders": encoders,
         }
@@ -178,6 +182,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         return make_batch(derivations.tables, tags, y, self.loss, words, spans)
 
     def _batch(self, sentences: Sentences):
+        sentences = known_words(self.grammar_, sentences)
         batch = self._make_batch(self._derivations, self._encoders, sentences)
         return batch, self._w
 
@@ -259,20 +264,6 @@ def check_max_length(max_length) -> None:
             f"max_length={max_length!r} is not possible: it must be a positive whole "
             "number of words, or None."
         )
-
-
-def short_ones(trees, sentences: Sentences, weights, max_length):
-    """(trees, sentences, weights, number left out) without the long sentences."""
-    if max_length is None:
-        return trees, sentences, weights, 0
-    keep = [len(words) <= max_length for words in sentences.words]
-    if not any(keep):
-        raise ValueError(
-            f"all sentences have more than max_length={max_length} words: nothing is left "
-            "to learn from."
-        )
-    kept = Sentences(*(list(compress(part, keep)) for part in sentences))
-    return list(compress(trees, keep)), kept, weights[keep], keep.count(False)
 
 
 def derive(trees, options) -> tuple[Derivations, list[np.ndarray]]:

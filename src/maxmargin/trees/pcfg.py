@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import compress
+
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
@@ -14,6 +16,8 @@ from maxmargin.trees.grammar import Grammar
 from maxmargin.trees.input import (
     Sentences,
     check_same_words,
+    known_words,
+    learnable,
     read_sentences,
     read_trees_of,
     tag_choices,
@@ -22,7 +26,6 @@ from maxmargin.trees.model import ParserMixin
 from maxmargin.trees.parser import (
     check_max_length,
     restored_grammar,
-    short_ones,
 )
 
 
@@ -90,14 +93,14 @@ class PCFGParser(ParserMixin, BaseEstimator):
         trees = read_trees_of(y)
         sentences = read_sentences(trees if X is None else X, self.input)
         check_same_words(sentences, trees, self.input)
-        trees, _, _, left_out = short_ones(
-            trees, sentences, np.ones(len(trees)), self.max_length
-        )
+        keep = learnable(trees, self.max_length)
         names = ("direction", "horizontal", "parent")
         settings = {name: getattr(self, name) for name in names}
-        grammar = Grammar.from_trees([binarize(tree, **settings) for tree in trees])
+        grammar = Grammar.from_trees(
+            [binarize(tree, **settings) for tree in compress(trees, keep)]
+        )
         self._set_grammar(grammar)
-        self.n_left_out_ = left_out
+        self.n_left_out_ = keep.count(False)
         return self
 
     def _settings(self) -> None:
@@ -142,6 +145,7 @@ class PCFGParser(ParserMixin, BaseEstimator):
         from maxmargin.trees.cky.structure import make_batch
 
         tables = self._derivations.tables
+        sentences = known_words(self.grammar_, sentences)
         if self._words is None:
             tags = tag_choices(self.grammar_, sentences, "tags")
             return make_batch(tables, tags), self._logs
