@@ -84,7 +84,7 @@ CASES = {
     "vectors of negative size": ("aligner", negative_vectors),
     "jumps that look too far": ("words", even_jumps),
     "jumps that sum to nothing": ("words", no_jumps),
-    "weights that overflow": ("parser", lambda h, a: a["w"].fill(1e308)),
+    "weights that overflow": ("parser", lambda h, a: a["w"].fill(3e38)),
     "weights that are infinite": ("parser", lambda h, a: a["w"].fill(np.inf)),
     "counts that overflow": (
         "pcfg",

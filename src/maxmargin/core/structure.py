@@ -111,9 +111,17 @@ def state_of(structure) -> dict[str, Any]:
 
 def with_state(given, state: dict[str, Any]):
     """A structure of this class, or like this object, with that state."""
+    if hasattr(given, "from_state"):
+        return given.from_state(state)
+    return with_attributes(given, state)
+
+
+def with_attributes(given, attributes: dict[str, Any]):
+    """The same, where the state are its attributes; ValueError if one is a method."""
     cls = given if isinstance(given, type) else type(given)
-    if hasattr(cls, "from_state"):
-        return cls.from_state(state)
+    for name in attributes:
+        if callable(getattr(cls, name, None)):
+            raise ValueError(f"{name!r} is a method of {cls.__name__}, no attribute")
     new = cls.__new__(cls) if given is cls else copy.deepcopy(given)
-    vars(new).update(state)
+    vars(new).update(attributes)
     return new

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.structure import Structure, check_k
+from maxmargin.core.structure import Structure, check_k, with_attributes
 from maxmargin.hypergraphs.builder import HypergraphBuilder
 from maxmargin.hypergraphs.graph import Hypergraph
 
@@ -195,8 +195,7 @@ class DynamicProgram(Structure):
     @classmethod
     def from_state(cls, state: dict) -> DynamicProgram:
         """An object with these attributes (see ``core/structure.py``)."""
-        new = cls.__new__(cls)
-        vars(new).update(state)
+        new = with_attributes(cls, state)
         for first, size in new.features_.values():
             if not (
                 type(first) is type(size) is int and size >= -1 and size != 0

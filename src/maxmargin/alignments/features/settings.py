@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from maxmargin.alignments.features.models import (
@@ -108,8 +109,8 @@ def _symbols(symbols, track) -> tuple[str, ...]:
         )
     if len(symbols) == 0:
         raise ValueError(f"the {where} is empty.")
-    for k, symbol in enumerate(symbols):
-        if symbol in symbols[:k]:
+    for symbol, times in Counter(symbols).items():
+        if times > 1:
             raise ValueError(f"the {where} has {symbol!r} twice.")
     return tuple(symbols)
 
@@ -155,9 +156,9 @@ def check_groups(groups, alphabets) -> dict[str, tuple[tuple[str, ...], ...]]:
             )
         parts = tuple(tuple(part) for part in parts)
         flat = [symbol for part in parts for symbol in part]
-        both = alphabets[track][0] + alphabets[track][1]
-        missing = [symbol for symbol in both if symbol not in flat]
-        if missing or len(set(flat)) < len(flat):
+        both, known = alphabets[track][0] + alphabets[track][1], set(flat)
+        missing = [symbol for symbol in both if symbol not in known]
+        if missing or len(known) < len(flat):
             problem = f"leave out {missing[0]!r}" if missing else "name a symbol twice"
             raise ValueError(
                 f"the groups of {track!r} {problem}: every symbol of its alphabet "
