@@ -3,6 +3,7 @@
 Give a batch and a function that lists every output of a small example, and
 :func:`check_structure` compares each function of the contract with enumeration.
 :func:`check_solver` runs a solver on a batch and checks what every solver promises.
+:func:`check_model_file` saves a model, and loads what others may have made of the file.
 
 >>> import numpy as np
 >>> from maxmargin.classes.structure import make_batch
@@ -26,6 +27,7 @@ from maxmargin.core.formulation import make_form
 from maxmargin.core.kernel import interpreted, kernel, run
 from maxmargin.core.objective import Objective
 from maxmargin.core.oracle import most_violated
+from maxmargin.files.model_variants import check_model_file as check_model_file
 from maxmargin.solvers import registry
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.result import Limits, Solution

@@ -317,27 +317,3 @@ def _warn_unconverged(solution, tol, hard) -> None:
         elif limited:
             text += " Allow more max_iter or max_time, or a larger tol, for less."
     warnings.warn(text, ConvergenceWarning, stacklevel=4)
-
-
-# saving (model_file.py) --------------------------------------------------------------
-
-
-def shared_state(model) -> dict:
-    """What every fitted estimator knows of its training, as plain values."""
-    c = model.certificate_
-    return {
-        "certificate": [c.primal, c.dual, c.gap, c.relative_gap, c.exact],
-        "history": model.history_,
-        "converged": model.converged_,
-    }
-
-
-def restore_shared(model, state):
-    """The same, back on a model that was loaded."""
-    from maxmargin.solvers.result import Certificate
-
-    model.certificate_ = Certificate(*state["certificate"])
-    model.history_ = state["history"]
-    model.n_iter_ = len(model.history_)
-    model.converged_ = state["converged"]
-    return model

@@ -30,7 +30,7 @@ def predict(model: WordAligner, args) -> int:
         return 0
     lines = []
     for best in model.predict_k_best(text.X, args.k_best):
-        for rank, (score, links) in enumerate(best, 1):
+        for rank, (links, score) in enumerate(best, 1):
             lines += [f"# {rank} {score:.6g}", links_text(links)]
     write_raw(args.output, "".join(f"{line}\n" for line in lines).encode())
     return 0

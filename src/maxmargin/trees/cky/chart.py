@@ -203,13 +203,19 @@ def _inside(tables, sentence, soft):
                             by_rule[parent], at_split[parent] = r, k
             # the cores are known: label them, then top them with chains
             out = best[cell]
-            cores = count
-            for p in range(cores):
+            cores = 0
+            for p in range(count):
                 a = live[p]
                 if labelled and label_of[a] >= 0:
                     score[a] += label[cell, label_of[a]]
-                out[a] = score[a]
-                by_chain[a] = NONE
+                if score[a] > -np.inf:
+                    out[a] = score[a]
+                    by_chain[a] = NONE
+                    live[cores] = a
+                    cores += 1
+                else:  # it overflowed, and would stand twice in the list below
+                    score[a] = -np.inf
+            count = cores
             for p in range(cores):
                 a = live[p]
                 for c in range(by_bottom[a], by_bottom[a + 1]):
