@@ -28,6 +28,14 @@ class Form(NamedTuple):
     search_tol: float  # relative slop allowed to the search when it is not exact
 
 
+def words(form: Form) -> tuple[str, str]:
+    """(rescaling, penalty) as users write them."""
+    return (
+        "slack" if form.slack else "margin",
+        "quadratic" if form.quadratic else "linear",
+    )
+
+
 def make_form(rescaling: str, penalty: str, tol: float) -> Form:
     """Check the words and turn them into a :class:`Form`."""
     if rescaling not in ("margin", "slack"):

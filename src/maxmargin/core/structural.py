@@ -98,9 +98,9 @@ class StructuralSVM(MaxMarginEstimator):
         check_is_fitted(self, "coef_")
         X = _listed("X", X, "inputs")
         if not _is_structure(self.structure_):
-            w = self.coef_.view()
-            w.flags.writeable = False
-            return [self.structure_.argmax(x, w) for x in X]
+            from maxmargin.core.functions import predict
+
+            return predict(self.structure_, X, self.coef_)
         if hasattr(self.structure_, "predict"):
             return self.structure_.predict(X, self.coef_, self._threads())
         from maxmargin.core.decode import decode
@@ -151,16 +151,21 @@ class StructuralSVM(MaxMarginEstimator):
         check_is_fitted(self, "coef_")
         X, y = _check_lengths(X, y)
         weights = check_weights(sample_weight, len(X))
-        if hasattr(self.structure_, "losses"):  # of outputs that need x to be compared
-            losses = self.structure_.losses(X, y, self.predict(X))
-            return -float(np.average(losses, weights=weights))
-        loss = getattr(self.structure_, "loss", None)
-        if loss is None:
+        found = self.predict(X)
+        if not _is_structure(self.structure_):
+            from maxmargin.core.functions import losses
+
+            values = losses(self.structure_, y, found)
+        elif hasattr(self.structure_, "losses"):  # outputs that need x to be compared
+            values = self.structure_.losses(X, y, found)
+        elif hasattr(self.structure_, "loss"):
+            loss = self.structure_.loss
+            values = [loss(a, b) for a, b in zip(y, found, strict=True)]
+        else:
             from maxmargin.core.structure import missing_loss
 
             raise NotImplementedError(missing_loss(self.structure_))
-        losses = [loss(a, b) for a, b in zip(y, self.predict(X), strict=True)]
-        return -float(np.average(losses, weights=weights))
+        return -float(np.average(values, weights=weights))
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         X, y = _check_lengths(X, y)
