@@ -20,10 +20,10 @@ class Layout(NamedTuple):
     strip_functions: bool = True
     root: str | None = None
 
-    def read_trees(self, path: str) -> list[Tree]:
+    def read_trees(self, path: str, collapse_same: bool = True) -> list[Tree]:
         from maxmargin.files import read_trees
 
-        trees = read_trees(path, **self._asdict())
+        trees = read_trees(path, collapse_same=collapse_same, **self._asdict())
         if not trees:
             raise ValueError(f"{path} has no trees: it is empty.")
         return trees
@@ -40,7 +40,7 @@ def read_sentences(path: str, kind: str, encoding: str) -> list[list]:
     if not lines:
         raise ValueError(f"{name} has no sentence: all of its lines are blank.")
     if kind == "words":
-        return [[_escaped(word) for word in line] for line in lines]
+        return lines
     return [
         _tagged(line, kind, f"{name}, line {number}")
         for number, line in enumerate(lines, 1)
@@ -58,11 +58,4 @@ def _tagged(line: list[str], kind: str, place: str) -> list:
                 f"{place}: the token {token!r} has no tag; the model was trained on tags "
                 f"and needs {HOW[kind]}."
             )
-    return [(_escaped(word), tag) for word, _, tag in pairs]
-
-
-def _escaped(word: str) -> str:
-    """Single brackets as treebanks have them; else they would be unknown words."""
-    from maxmargin.trees.brackets import escape
-
-    return escape(word) if len(word) == 1 else word
+    return [(word, tag) for word, _, tag in pairs]

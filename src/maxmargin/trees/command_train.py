@@ -36,7 +36,8 @@ def train(args) -> int:
     watch("reading")
     interrupts = Interrupts()
     if args.method == "pcfg":
-        model = PCFGParser(**settings).fit(None, trees)
+        with plain_warnings():
+            model = PCFGParser(**settings).fit(None, trees)
         watch("counting")
     else:
         model = GrammarParser(
@@ -111,7 +112,5 @@ def _summary(model, watch: Stopwatch, path: str) -> str:
 
 
 def left_out(notes: dict[str, Any]) -> str:
-    """How many sentences were too long, if any."""
-    return (
-        f" ({notes['left_out']:,} longer trees left out)" if notes["left_out"] else ""
-    )
+    """How many trees were too long, or had a loop, if any."""
+    return f" ({notes['left_out']:,} trees left out)" if notes["left_out"] else ""

@@ -69,7 +69,8 @@ def evaluate(model, args) -> int:
     from maxmargin.trees.metrics import score_brackets
 
     check_picture(args.plot)
-    gold = _layout(model, args).read_trees(args.file)
+    # a label above itself stays, as for evalb: all that is in the file counts
+    gold = _layout(model, args).read_trees(args.file, collapse_same=False)
     found = model.predict(gold)
     report = score_brackets(gold, found)
     print(_json(report) if args.json else report)
