@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+
+from maxmargin.core.problem import asking
 
 MAX_OUTPUTS = 100_000  # that outputs(x) may list
 SAME = 1e-9  # features of one output computed twice, relative
@@ -33,19 +33,6 @@ class Entry(NamedTuple):
         return self.index.tobytes(), self.values.tobytes(), self.loss
 
 
-@contextmanager
-def asking(method: str, i: int | None) -> Iterator[None]:
-    """Say where an exception of a user's method arose; it stays the cause."""
-    try:
-        yield
-    except Exception as error:
-        where = method if i is None else f"{method} for sample {i}"
-        what = f": {error}"
-        if not isinstance(error, ValueError):
-            what = f" raised {type(error).__name__}: {error or 'no message'}"
-        raise ValueError(where + what) from error
-
-
 class Answers:
     """A problem whose answers are checked. ``n_features``: the first vector says it."""
 
@@ -58,7 +45,7 @@ class Answers:
     def ask(self, method: str, i: int, *arguments) -> Any:
         began = time.perf_counter()
         try:
-            with asking(method, i):
+            with asking(f"{method} for sample {i}"):
                 return getattr(self.problem, method)(*arguments)
         finally:
             self.seconds += time.perf_counter() - began
@@ -115,7 +102,7 @@ class Answers:
     def outputs(self, i, x) -> list:
         """All outputs of x as the problem lists them."""
         listed = self.ask("outputs", i, x)
-        with asking("outputs", i):
+        with asking(f"outputs for sample {i}"):
             found = list(islice(listed, MAX_OUTPUTS + 1))
         if not found:
             raise ValueError(

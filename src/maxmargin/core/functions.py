@@ -21,11 +21,15 @@ import numpy as np
 
 from maxmargin.core.answers import Answers
 from maxmargin.core.formulation import words
+from maxmargin.core.kernel import interpreted
 from maxmargin.core.known import Known
 from maxmargin.core.problem import check_problem, has_own
-from maxmargin.core.rescale import violation
+from maxmargin.core.rescale import violation as violation_kernel
+
+violation = interpreted(violation_kernel)
 
 SLOP = 1e-9
+FAR = (0.1, 0.3, 1.0, 3.0, 10.0)  # off the direction of w: where explore() looks
 MEMORY = 4_000_000  # numbers in feature vectors of outputs that no plane refers to
 APPROXIMATE = (
     "if the search is approximate by design, set exact = False on the problem."
@@ -191,6 +195,39 @@ class FunctionBatch:
             rows[i, 0] = 0
             for p in range(1, planes.count[i]):
                 rows[i, p] = self._number(i, outputs[i][p - 1])
+
+    def known_hinges(self, w, form, mass) -> np.ndarray:
+        """The largest violation at w among the outputs known, for every example."""
+        self.w, self.scores = w, None
+        return np.array(
+            [
+                self._best_known(i, form)[1] if mass[i] > 0 else 0.0
+                for i in range(len(self.X))
+            ]
+        )
+
+    def explore(self, w, form, mass, rng) -> bool:
+        """Ask the oracle near w for outputs that its search at w does not see.
+
+        There it sees corners of the hull of (loss, margin) only; a more violated output
+        may lie behind. Returns whether one was met.
+        """
+        before = self.known_hinges(w, form, mass)
+        ahead = w / max(float(np.linalg.norm(w)), 1e-300)
+        for i in np.flatnonzero(mass > 0).tolist():
+            entries = self.known[i].entries.values()
+            # where scores are of the size of losses, both decide
+            size = max(e.loss for e in entries) / max(
+                max(float(np.linalg.norm(e.values)) for e in entries), 1e-300
+            )
+            for far in FAR:
+                aside = far * rng.normal(size=len(w)) / np.sqrt(len(w))
+                other = size * 10.0 ** rng.uniform(-0.5, 1.5) * (ahead + aside)
+                name = "loss_augmented_argmax"
+                output = self.answers.ask(name, i, self.X[i], self.Y[i], _view(other))
+                self._number(i, output, name)
+        after = self.known_hinges(w, form, mass)
+        return bool((after > before + SLOP * (1.0 + before)).any())
 
     def check_maxima(self, w, form, mass, hinges) -> None:
         """Compare the violations that the oracle found at w with those of argmax().

@@ -26,7 +26,8 @@ arrays or scipy sparse rows, all of one length.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -101,6 +102,18 @@ class Problem:
         raise NotImplementedError(_missing(self, signature))
 
 
+@contextmanager
+def asking(where: str) -> Iterator[None]:
+    """Say where an exception of a user's method arose; it stays the cause."""
+    try:
+        yield
+    except Exception as error:
+        what = f": {error}"
+        if not isinstance(error, ValueError):
+            what = f" raised {type(error).__name__}: {error or 'no message'}"
+        raise ValueError(where + what) from error
+
+
 def has_own(problem, name: str) -> bool:
     """Whether the user wrote this method."""
     method = getattr(problem, name, None)
@@ -125,7 +138,9 @@ def check_problem(problem) -> None:
                 "plain argmax cannot stand in for it"
             )
         if "argmax" in missing:
-            remedy += "; outputs(x), all outputs of a small problem, replaces every search"
+            remedy += (
+                "; outputs(x), all outputs of a small problem, replaces every search"
+            )
         raise ValueError(f"{type(problem).__name__} has no {text}: {remedy}.")
 
 

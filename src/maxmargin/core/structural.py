@@ -21,7 +21,7 @@ class StructuralSVM(MaxMarginEstimator):
     Parameters
     ----------
     problem : Problem or Structure
-        Four Python methods (:class:`maxmargin.Problem`), or a compiled structure
+        A few Python methods (:class:`maxmargin.Problem`), or a compiled structure
         (``maxmargin.core.structure.Structure``). It is copied, never changed.
     C : float, default 1.0
         Weight of the losses against the size of w; ``inf`` demands a hard margin.
@@ -37,9 +37,8 @@ class StructuralSVM(MaxMarginEstimator):
         Passes allowed; the best weights so far are kept. None is 1000 passes (10 for
         perceptron and passive-aggressive, 50 for subgradient).
     max_time : float or None
-        Seconds allowed. The clock is read between passes, and then the weights are
-        certified: with a slow search in Python, a pass over all samples and the
-        certificate come on top.
+        Seconds allowed. Long passes look at the clock too, but then the weights are
+        certified: one search per sample comes on top.
     warm_start : bool
         Start ``fit`` from the dual point of the last one, where the data match. A
         Problem: the samples that have an equal x and y, if the problem is equal too;

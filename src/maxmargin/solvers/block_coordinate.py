@@ -22,6 +22,7 @@ import numpy as np
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.objective import Objective
 from maxmargin.solvers.driver import NotSeparable, not_separable
+from maxmargin.solvers.newton import newton_steps
 from maxmargin.solvers.planes import (
     cached_pass,
     dual_value,
@@ -98,9 +99,10 @@ class BlockCoordinate:
             gain, visits = self._cached(gaps)
             cost = self.cached_cost * visits
             gained, work = gained + gain, work + cost
-            if gain * work <= gained * cost:
+            late = time.perf_counter() >= objective.deadline
+            if late or gain * work <= gained * cost:
                 break
-        self.dual += gained
+        self.dual += gained + self._newton()
         self.passes += 1
         squared = blend_into(self.average, self.w, self._newest_share(self.passes))
         self.estimate = objective.primal_from_hinges(squared, self.hinges)
@@ -115,7 +117,11 @@ class BlockCoordinate:
         # dual that the certificate quotes is the dual of a real point.
         self._rebuild()
         self.dual = self._dual()
-        return [self.w] if self.objective.hard else [self.average, self.w]
+        if self.objective.hard:
+            return [self.w]
+        both = [self.average, self.w]
+        # after Newton steps the last weights are the best
+        return both if isinstance(self.objective.batch, tuple) else both[::-1]
 
     def learn_from(self, sweep) -> None:
         """A certificate's planes are free; worth storing where the oracle is dear."""
@@ -185,9 +191,10 @@ class BlockCoordinate:
                 raise NotSeparable(
                     not_separable("a wrong output has the features of the true one")
                 )
-            if done >= len(order):
+            now = time.perf_counter()
+            if done >= len(order) or now >= objective.deadline:
                 break
-            self._pace(time.perf_counter() - began, len(part))
+            self._pace(now - began, len(part))
         room = self.planes.alpha.shape[1]
         if crowded > 0.01 * objective.n and room < MAX_ROOM:
             self.planes = with_room(objective.batch, self.planes, 2 * room)
@@ -214,6 +221,13 @@ class BlockCoordinate:
             gaps,
         )
         return gain, len(order)
+
+    def _newton(self) -> float:
+        """Where planes are few and passes are Python's: all of them together."""
+        if isinstance(self.objective.batch, tuple) or self.objective.hard:
+            return 0.0
+        batch, form = self.objective.batch, self.objective.form
+        return newton_steps(batch, form, self.planes, self.w)
 
     def _rebuild(self) -> None:
         run(

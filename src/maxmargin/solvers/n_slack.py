@@ -61,8 +61,10 @@ class NSlack(BlockCoordinate):
                 self.w,
                 gaps,
             )
-            if gaps.sum() <= wanted:
+            late = time.perf_counter() >= objective.deadline
+            if late or gaps.sum() <= wanted:
                 break
+            self._newton()
         self.passes += 1
         self.dual = self._dual()
         self.average[:] = self.w

@@ -108,7 +108,8 @@ class OneSlack:
             )
             self._add_cut(outputs, hinges)
             self._solve()
-            if self.dual - before < DEEP_ENOUGH * 0.1 * self.gap:
+            late = time.perf_counter() >= self.objective.deadline
+            if late or self.dual - before < DEEP_ENOUGH * 0.1 * self.gap:
                 break
         forget = getattr(self.objective.batch, "forget", None)
         if forget is not None:

@@ -48,6 +48,11 @@ class SmoothObjective(LogObjective):
         self.convex = kind != "marginal"
         self.l1 = l1
 
+    @property
+    def exact(self) -> bool:
+        """Whether there is a bound: not on a loss that is not convex."""
+        return self.convex
+
     def prepare(self) -> None:
         theta, _ = self._scoring_buffers()
         w, losses = self.weights(), np.zeros(self.n)

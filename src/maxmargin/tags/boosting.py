@@ -51,6 +51,7 @@ class BoostingObjective(LogObjective):
     """The exponential risk of a chain batch, divided by that of w = 0."""
 
     scalable = False
+    exact = False  # no bound from below is known
 
     def __init__(self, batch, n_weights, form, mass, dtype, n_jobs=1, seed=0):
         # a risk near zero is a small difference of scores: double precision
