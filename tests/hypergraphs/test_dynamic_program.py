@@ -298,7 +298,7 @@ class BadCosts(Segments):
             Y0,
             r"costs\(x, y, parts\) of sample 0 raised KeyError: 'cost'",
         ),
-        (Segments(), [[1.0], 3], Y0, r"graph\(x\) of sample 1 raised TypeError"),
+        (Segments(), [X0[0], 3], Y0, r"graph\(x\) of sample 1 raised TypeError"),
         (BadCosts(lambda parts: ["x"] * len(parts)), X0, Y0, "one number for each"),
         (BadCosts(lambda parts: [np.inf] * len(parts)), X0, Y0, "costs must be finite"),
         (
