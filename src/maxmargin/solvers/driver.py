@@ -35,7 +35,7 @@ DEFAULT_MAX_ITER = 1000
 FIRST = 20, 2.0
 LOOSE = 4, 1.2  # where the search leaves a gap open, to see when it is all that is left
 SMALL = 20_000  # slots
-SEARCH_ENDED = "ended where the search for violated outputs can prove no more"
+SEARCH_ENDED = "ended, as the search for violated outputs can prove no more,"
 PROMISING = 1.2  # a certificate is worth its price when the guess is this near tol
 GROWTH_PASSES = 400  # before growth of the dual is judged
 
