@@ -144,11 +144,11 @@ def certificate_sentence(model) -> str:
     after = f"after {passes} pass{'' if passes == 1 else 'es'}"
     if not proof.exact or not proof.dual > 0:
         return f"Training ended {after}; there is no certificate for this objective."
-    above = 100 * proof.gap / proof.dual
-    percent = f"{above:.2g}" if above < 10 else f"{above:.0f}"
+    below = 100 * proof.relative_gap
+    percent = f"{below:.2g}" if below < 10 else f"{below:.0f}"
     return (
-        f"The objective is {proof.primal:.6g} {after}, at most {percent}% above the "
-        "smallest possible (proved)."
+        f"The objective is {proof.primal:.6g} {after}; the smallest possible is at most "
+        f"{percent}% below (proved)."
     )
 
 

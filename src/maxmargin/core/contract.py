@@ -183,6 +183,14 @@ def argmax_rescaled(batch, i: Int, theta: Table, form: Formulation, y: Labels) -
 
 
 @generic
+def recall(batch, i: Int, theta: Table, form: Formulation, y: Labels) -> None:
+    """y <- an output to begin that search with: the truth, or the best one known."""
+    first = batch.start[i]
+    for t in range(batch.start[i + 1] - first):
+        y[t] = batch.y[first + t]
+
+
+@generic
 def solve_block(
     batch, i: Int, theta: Table, mass: Float, alpha: Vector, w: Vector
 ) -> Floats:

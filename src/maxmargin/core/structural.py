@@ -30,7 +30,7 @@ class StructuralSVM(MaxMarginEstimator):
     Parameters
     ----------
     problem : Problem or Structure
-        Four Python methods (:class:`maxmargin.Problem`), or a compiled structure
+        A few Python methods (:class:`maxmargin.Problem`), or a compiled structure
         (``maxmargin.core.structure.Structure``). It is copied, never changed.
         :func:`maxmargin.save` keeps its attributes, or its ``get_state()``, and the name
         of its class; ``load(path, structure=...)`` wants the class.
@@ -48,9 +48,8 @@ class StructuralSVM(MaxMarginEstimator):
         Passes allowed; the best weights so far are kept. None is 1000 passes (10 for
         perceptron and passive-aggressive, 50 for subgradient).
     max_time : float or None
-        Seconds allowed. The clock is read between passes, and then the weights are
-        certified: with a slow search in Python, a pass over all samples and the
-        certificate come on top.
+        Seconds allowed. Long passes look at the clock too, but then the weights are
+        certified: one search per sample comes on top.
     warm_start : bool
         Start ``fit`` from the dual point of the last one, where the data match. A
         Problem: the samples that have an equal x and y, if the problem is equal too;
@@ -91,9 +90,9 @@ class StructuralSVM(MaxMarginEstimator):
         check_is_fitted(self, "coef_")
         X = _listed("X", X, "inputs")
         if not _is_structure(self.structure_):
-            w = self.coef_.view()
-            w.flags.writeable = False
-            return Outputs(self.structure_.argmax(x, w) for x in X)
+            from maxmargin.core.functions import predict
+
+            return Outputs(predict(self.structure_, X, self.coef_))
         if hasattr(self.structure_, "predict"):
             return Outputs(self.structure_.predict(X, self.coef_, self._threads()))
         from maxmargin.core.decode import decode
@@ -139,14 +138,19 @@ class StructuralSVM(MaxMarginEstimator):
         check_is_fitted(self, "coef_")
         X, y = _check_lengths(X, y)
         weights = check_weights(sample_weight, len(X))
-        if hasattr(self.structure_, "losses"):  # of outputs that need x to be compared
-            losses = self.structure_.losses(X, y, self.predict(X))
-            return -float(np.average(losses, weights=weights))
-        loss = getattr(self.structure_, "loss", None)
-        if loss is None:
+        found = self.predict(X)
+        if not _is_structure(self.structure_):
+            from maxmargin.core.functions import losses
+
+            values = losses(self.structure_, y, found)
+        elif hasattr(self.structure_, "losses"):  # outputs that need x to be compared
+            values = self.structure_.losses(X, y, found)
+        elif hasattr(self.structure_, "loss"):
+            loss = self.structure_.loss
+            values = [loss(a, b) for a, b in zip(y, found, strict=True)]
+        else:
             raise NotImplementedError(missing_loss(self.structure_))
-        losses = [loss(a, b) for a, b in zip(y, self.predict(X), strict=True)]
-        return -float(np.average(losses, weights=weights))
+        return -float(np.average(values, weights=weights))
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         X, y = _check_lengths(X, y)

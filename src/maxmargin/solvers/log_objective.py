@@ -50,6 +50,11 @@ class LogObjective(Objective):
         self.l1 = l1
 
     @property
+    def exact(self) -> bool:
+        """Whether there is a bound: not on a loss that is not convex."""
+        return self.convex
+
+    @property
     def scalable(self) -> bool:
         return self.l1 == 0
 

@@ -90,7 +90,8 @@ class OneSlack(PlaneSolver):
             self.ask(best_stored, self.buffers, self.w, outputs, hinges)
             self._add_cut(outputs, hinges)
             self._solve()
-            if self.dual - before < DEEP_ENOUGH * self.gap:
+            late = time.perf_counter() >= self.objective.deadline
+            if late or self.dual - before < DEEP_ENOUGH * self.gap:
                 break
         self.forget()
         self.update_seconds += time.perf_counter() - began
