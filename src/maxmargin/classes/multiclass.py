@@ -88,6 +88,8 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     def _check_input(self, X):
         check_is_fitted(self, "coef_")
+        if isinstance(X, (list, tuple)) and not X:  # no samples, no predictions
+            return np.zeros((0, self.n_features_in_))
         X = _validated(self, X, reset=False)
         if not np.isfinite(X.data if issparse(X) else X).all():
             from maxmargin.tags.features import csr_arrays

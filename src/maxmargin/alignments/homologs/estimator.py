@@ -35,7 +35,8 @@ class LocalFinder:
 
     def predict(self, X) -> np.ndarray:
         """The number of the candidate with the largest score, the first on ties."""
-        return np.array([scores.argmax() for scores in self.decision_function(X)])
+        best = [scores.argmax() for scores in self.decision_function(X)]
+        return np.array(best, np.int64)
 
     def score(self, X, y, sample_weight=None) -> float:
         """Share of samples whose homolog is found.
