@@ -4,12 +4,12 @@ import contextlib
 import time
 
 import pytest
+from maxmargin.trees.command_files import read_sentences
 from mutations import check_reader, complaint
 
 from maxmargin import files
 from maxmargin.classes.texts import read_new_texts
 from maxmargin.files import RawText
-from maxmargin.trees.command_files import read_sentences
 
 COLUMNS = "the D\ndog N\nbarks V\n\n-DOCSTART- X\n\nit P\nruns é\n"
 STOCKHOLM = """# STOCKHOLM 1.0
