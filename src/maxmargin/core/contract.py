@@ -25,13 +25,23 @@ An array ``y`` that a function is given may be longer than the example: only its
 not check indices: one out of range reads or destroys other memory. Uncompiled
 (``check_structure(..., compiled=False)``) it raises an error.
 
-Seven functions are required; the others have defaults and exist for speed.
+Seven functions are required; the others have defaults and exist for speed. Three more,
+``sums``, ``parts`` and ``spread``, come together and make a structure probabilistic:
+with them it has the log objective (``solvers/log_objective.py``), all solvers of that,
+and certificates. They speak of parts alone:
+
+    mu = E[parts(y)] under exp(value(theta, y)) / Z        what sums() finds
+    <F_x w, mu> == <w, F_x^T mu>                           spread() is score()'s adjoint
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from maxmargin.core.entries import (
     Bool,
+    Doubles,
+    DoubleTable,
     Float,
     Floats,
     Formulation,
@@ -42,7 +52,7 @@ from maxmargin.core.entries import (
     Table,
     Vector,
 )
-from maxmargin.core.kernel import generic, required
+from maxmargin.core.kernel import generic, implemented, required
 
 
 @required
@@ -117,11 +127,19 @@ def margin(batch, i: Int, theta: Table, y: Labels) -> Float:
 
 
 @generic
+def extent(batch, i: Int) -> Pair:
+    """(rows, columns) of theta that example i uses, from its upper left corner."""
+    return shape(batch)
+
+
+@generic
 def rescale_scores(batch, i: Int, factor: Float, theta: Table) -> None:
     """theta <- factor * theta, for solvers that keep w as a multiple of a vector."""
-    for row in range(theta.shape[0]):
-        for k in range(theta.shape[1]):
-            theta[row, k] *= factor
+    rows, columns = extent(batch, i)
+    f = theta.dtype.type(factor)
+    for row in range(rows):
+        for k in range(columns):
+            theta[row, k] *= f
 
 
 @generic
@@ -165,6 +183,14 @@ def argmax_rescaled(batch, i: Int, theta: Table, form: Formulation, y: Labels) -
 
 
 @generic
+def recall(batch, i: Int, theta: Table, form: Formulation, y: Labels) -> None:
+    """y <- an output to begin that search with: the truth, or the best one known."""
+    first = batch.start[i]
+    for t in range(batch.start[i + 1] - first):
+        y[t] = batch.y[first + t]
+
+
+@generic
 def solve_block(
     batch, i: Int, theta: Table, mass: Float, alpha: Vector, w: Vector
 ) -> Floats:
@@ -181,3 +207,38 @@ def solve_block(
 def emit_block(batch, i: Int, mass: Float, alpha: Vector, w: Vector) -> Float:
     """w += sum_y alpha_y psi_i(y), for the same structures; returns sum alpha loss."""
     return 0.0
+
+
+# sums over all outputs ---------------------------------------------------------------
+
+
+@generic
+def sums(batch, i: Int, theta: Table, mu: DoubleTable, work: Doubles) -> Float:
+    """mu <- E[parts(y)] under exp(value(theta, y)) / Z; returns log Z.
+
+    ``mu`` (float64) has the shape of theta; its extent is written whole. A part whose
+    score is -inf is impossible: its expectation is 0. ``work`` is memory of the caller,
+    zeros at first and then left alone between calls.
+    """
+    return np.nan
+
+
+@generic
+def sums_room(batch) -> Int:
+    """The length of ``work`` (float64) that sums() needs."""
+    return 0
+
+
+@generic
+def parts(batch, i: Int, y: Labels, coefficient: Float, mu: DoubleTable) -> None:
+    """mu += coefficient * parts(y), so that <theta, parts(y)> is value(theta, y)."""
+
+
+@generic
+def spread(batch, i: Int, coefficient: Float, mu: DoubleTable, w: Vector) -> None:
+    """w += coefficient * F_x^T mu: from parts back to features, the adjoint of score()."""
+
+
+def probabilistic(batch) -> bool:
+    """Whether the structure of this batch can sum over its outputs."""
+    return all(implemented(f, type(batch)) for f in (sums, parts, spread))

@@ -9,6 +9,7 @@ compiled once, each function of a structure once, and only those that a kernel r
 from __future__ import annotations
 
 import inspect
+import zlib
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from numba.extending import lower_builtin
 from maxmargin.core.formulation import Form
 from maxmargin.core.packed import Packed, load_word
 
-SLOTS = 128
+SLOTS = 1 << 16  # of a table; memory that is not touched costs nothing
 Real = types.Opaque("Real")  # stands for the precision: float32 or float64
 
 
@@ -48,7 +49,7 @@ Tables = types.UniTuple(Table, 2)
 Formulation = types.NamedTuple([types.int64, types.int64, types.float64], Form)
 
 
-_declared: list = []
+_places: dict[int, str] = {}
 
 
 class Declaration:
@@ -60,9 +61,13 @@ class Declaration:
         self.arguments = [p.annotation for p in list(signature.parameters.values())[1:]]
         self.returns = signature.return_annotation or types.none
         self.precise = any(_with_real(t, types.float64) != t for t in self.arguments)
-        self.place = len(_declared)
-        _declared.append(self)
-        assert self.place < SLOTS // 2
+        # by name, so that machine code on disk fits whatever was imported before
+        full = f"{function.__module__}.{function.__qualname__}"
+        self.place = zlib.crc32(full.encode()) % (SLOTS // 2)
+        if _places.setdefault(self.place, full) != full:
+            raise ValueError(
+                f"{full} needs another name: {_places[self.place]} is there."
+            )
 
     def __repr__(self):
         return f"{self.place} {self.name} {self.arguments} {self.returns}"

@@ -39,6 +39,14 @@ class Plain(NamedTuple):
     search_tol: float
 
 
+def words(form: Form | Plain) -> tuple[str, str]:
+    """(rescaling, penalty) as users write them."""
+    return (
+        "slack" if form.slack else "margin",
+        "quadratic" if form.quadratic else "linear",
+    )
+
+
 def make_form(rescaling: str, penalty: str, tol: float) -> Form | Plain:
     """Check the words and turn them into numbers."""
     if rescaling not in ("margin", "slack"):

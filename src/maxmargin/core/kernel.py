@@ -176,8 +176,9 @@ def implemented(generic_function, batch_type) -> bool:
 def interpreted(function):
     """The uncompiled twin of a kernel, calling uncompiled twins in turn.
 
-    Only functions that take a ``batch`` need a twin: the others work on plain arrays
-    and stay compiled also when the batch is a Python object.
+    Functions that take a ``batch`` need a twin; those of ``planes`` or a ``form`` do so
+    little that compiling them would take longer than a small fit. The others work on
+    plain arrays and stay compiled also when the batch is a Python object.
     """
     source = getattr(function, "py_func", function)
     space = dict(source.__globals__)
@@ -186,7 +187,7 @@ def interpreted(function):
     )
     for name in source.__code__.co_names:
         other = space.get(name)
-        if hasattr(other, "py_func") and _takes_batch(other.py_func):
+        if hasattr(other, "py_func") and _takes_objects(other.py_func):
             space[name] = _late_twin(other)
     return twin
 
@@ -195,8 +196,9 @@ def _late_twin(dispatcher):
     return lambda *args: interpreted(dispatcher)(*args)
 
 
-def _takes_batch(function) -> bool:
-    return next(iter(inspect.signature(function).parameters), None) == "batch"
+def _takes_objects(function) -> bool:
+    first = next(iter(inspect.signature(function).parameters), None)
+    return first in ("batch", "planes", "form")
 
 
 def run(function, batch, *args):

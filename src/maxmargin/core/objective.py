@@ -17,8 +17,8 @@ from maxmargin.core.formulation import Form
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.oracle import most_violated
 from maxmargin.core.rows import copy_into
+from maxmargin.core.vectors import Buffers, sum_of_squares
 from maxmargin.engine.threads import over_ranges
-from maxmargin.solvers.planes import Buffers, sum_of_squares
 
 DIRECT = 1 << 16  # weights up to which norms are summed in an array as long as w
 
@@ -35,6 +35,8 @@ class Sweep(NamedTuple):
 class Objective:
     """Batch, formulation, masses, weights' size and type, threads, random numbers."""
 
+    solver = "block-coordinate"  # what "auto" stands for
+
     def __init__(self, batch, n_weights, form: Form, mass, dtype, n_jobs=1, seed=0):
         self.batch = batch
         self.n_weights = n_weights
@@ -45,6 +47,7 @@ class Objective:
         self.rng = np.random.default_rng(seed)
         self.n = len(batch.start) - 1
         self.hard = bool(np.isinf(mass).any())
+        self.deadline = math.inf  # of time.perf_counter(); long passes look at it
         self.oracle_calls = 0
 
     @property

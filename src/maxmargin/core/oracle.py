@@ -33,6 +33,7 @@ from maxmargin.core.contract import (
     least_loss,
     loss,
     margin,
+    recall,
 )
 from maxmargin.core.formulation import Plain
 from maxmargin.core.kernel import generic, implements, kernel
@@ -71,14 +72,26 @@ def find_plainly(form, batch, i, theta, y):
 
 @kernel
 def search_rescaled(batch, form, i, theta, y):
-    truth = batch.y[batch.start[i] : batch.start[i + 1]]
-    best_y = np.empty(len(truth), np.int32)
-    copy_into(best_y, 0, truth, len(truth))
-    best, best_loss, best_lead = 0.0, 0.0, 0.0
-    bound = np.inf
+    """The search over lam; see the module. Same results as ``most_violated``.
+
+    As lam grows, M is reached by outputs of greater loss and margin: corners of the hull
+    of all (loss, margin). ``low`` is a lam that is too small for the best bound, where
+    the corner (left_loss, left_lead) was found, ``high`` one that is too large. The next
+    lam is one at which the bound would be tight for the corner just found, or else the
+    slope between both corners. If nothing lies beyond that edge, no lam gives a better
+    bound.
+    """
+    size = batch.start[i + 1] - batch.start[i]
+    recall(batch, i, theta, form, y)
+    best_y = np.empty(size, np.int32)
+    copy_into(best_y, 0, y, size)
+    best_loss = loss(batch, i, best_y)
+    best_lead = margin(batch, i, theta, best_y)
+    best = violation(form, best_loss, best_lead)
+    bound, least = np.inf, least_loss(batch)
     low, high, lam = 0.0, np.inf, 1.0
-    calls = 0
-    least = least_loss(batch)
+    left_loss, left_lead, right_loss, right_lead = 0.0, 0.0, 0.0, 0.0
+    calls, edge = 0, False
     while calls < MAX_CALLS:
         argmax(batch, i, theta, lam, y)
         calls += 1
@@ -89,19 +102,22 @@ def search_rescaled(batch, form, i, theta, y):
         v = violation(form, found, lead)
         if v > best:
             best, best_loss, best_lead = v, found, lead
-            copy_into(best_y, 0, y, len(best_y))
+            copy_into(best_y, 0, y, size)
         if bound - best <= form.search_tol * max(bound, 1e-3):
             break
         if best == 0.0 and found == 0.0 and least > 0.0 and lam < 1e6:
-            low = lam
+            low, left_loss, left_lead = lam, found, lead
             lam = max(2.0 * lam, 1.0 / least)  # satisfied, it seems: prove it
             continue
-        # the lam at which the bound of this very output is tight tells the direction
+        beyond = lam * left_loss - left_lead
+        if edge and top <= beyond + 1e-12 * (1.0 + abs(beyond)):
+            break
         tight = tight_scale(form, found, lead)
         if tight > lam:
-            low = lam
+            low, left_loss, left_lead = lam, found, lead
         else:
-            high = lam
+            high, right_loss, right_lead = lam, found, lead
+        edge = False
         if low < tight < high:
             lam = tight
         elif high == np.inf:
@@ -109,10 +125,12 @@ def search_rescaled(batch, form, i, theta, y):
         elif low == 0.0:
             lam = 0.25 * lam
         else:
-            lam = math.sqrt(low * high)
+            slope = (right_lead - left_lead) / max(right_loss - left_loss, 1e-300)
+            edge = low < slope < high
+            lam = slope if edge else math.sqrt(low * high)
         if high < np.inf and high - low <= 1e-12 * high:
             break
-    copy_into(y, 0, best_y, len(best_y))
+    copy_into(y, 0, best_y, size)
     return max(bound, best), best_loss, best_lead, calls
 
 

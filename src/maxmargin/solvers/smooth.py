@@ -1,9 +1,9 @@
-"""Smooth objectives of a chain, minimised by L-BFGS, with L1 if wanted.
+"""Smooth objectives minimised by L-BFGS, with L1 if wanted.
 
     1/2 |w|^2 + l1 |w|_1 + sum_i C_i loss_i(w)
 
-(losses in ``tags/chain_gradients.py``). The objective is 1-strongly convex when the
-loss is convex (log, exponential), so that any subgradient g at w proves
+(``log_objective.py``, ``tags/chain_gradients.py``). It is 1-strongly convex when the loss
+is convex (log, exponential), so that any subgradient g at w proves
 
     optimum >= objective(w) - 1/2 |g|^2
 
@@ -18,124 +18,40 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.objective import Sweep
-from maxmargin.engine.threads import over_ranges
-from maxmargin.solvers.log_objective import LogObjective
-from maxmargin.solvers.planes import sum_of_squares
-from maxmargin.tags.chain_gradients import (
-    EXPONENTIAL,
-    LOG,
-    MARGINAL,
-    gradient_range,
-)
+from maxmargin.solvers.log_objective import LogObjective, norm1
+from maxmargin.solvers.solver import Solver
 
-KINDS = {"log": LOG, "marginal": MARGINAL, "exponential": EXPONENTIAL}
 MEMORY = 6  # pairs of steps and changes of the gradient
-SHARDS = 4  # gradients are summed in this many parts, whatever the number of threads
 SLOPE = 1e-4
-WARM_UP = 30  # iterations on the log-loss before the exponential one
+WARM_UP = 30  # iterations on an easier objective, where there is one
 FLAT = 1e-3  # |g| / |w| at which a fit without a dual bound ends, times tol
 
 
-class SmoothObjective(LogObjective):
-    """An objective that knows the gradient of its objective."""
+class LBFGS(Solver):
+    """One iteration per step; ``stationary`` when there is nothing left to gain."""
 
-    scalable = False
-
-    def __init__(self, *args, kind: str, l1: float = 0.0, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.kind = self.last_kind = KINDS[kind]
-        self.convex = kind != "marginal"
-        self.l1 = l1
-
-    def prepare(self) -> None:
-        theta, _ = self._scoring_buffers()
-        w, losses = self.weights(), np.zeros(self.n)
-        arguments = (w, theta, self.sums(), self.mass, losses, w)
-        gradient_range(self.batch, self.kind, 0, 0, *arguments)
-        sum_of_squares(w[:0])
-
-    def value_and_gradient(self, w):
-        """(objective without l1, its gradient)."""
-        losses, total = self._losses_and_pull(w)
-        total += w
-        self.oracle_calls += self.n
-        return 0.5 * sum_of_squares(w) + float(self.mass @ losses), total
-
-    def _losses_and_pull(self, w):
-        """(loss of every example, sum_i C_i dloss_i / dw)."""
-        losses = np.zeros(self.n)
-        parts = {}
-
-        def part(lo, hi):
-            theta, _ = self._scoring_buffers()
-            gradient = np.zeros(self.n_weights, self.dtype)
-            arguments = (w, theta, self.sums(), self.mass, losses, gradient)
-            gradient_range(self.batch, self.kind, lo, hi, *arguments)
-            parts[lo] = gradient
-
-        over_ranges(part, self.batch.start, self.n_jobs, shards=SHARDS)
-        total = np.zeros_like(w)
-        for lo in sorted(parts):
-            total += parts.pop(lo)
-        return losses, total
-
-    def sweep(self, w, multiple=1.0) -> Sweep:
-        """At w only: ``scalable`` is False, so no multiple is ever asked for."""
-        empty = np.zeros(self.n)
-        losses, _ = self._losses_and_pull(w)
-        return Sweep(losses, empty, empty, np.zeros(0, np.int32))
-
-    def primal(self, w, multiple=1.0):
-        primal, multiple, sweep = super().primal(w, multiple)
-        return primal + self.l1 * abs(multiple) * norm1(w), multiple, sweep
-
-
-def norm1(w) -> float:
-    return float(np.abs(w).sum(dtype=np.float64))
-
-
-class LBFGS:
-    """One iteration per step; ``stationary`` when there is nothing left to gain.
-
-    The exponential loss starts where some iterations on the log-loss end: at w = 0 a few
-    long sequences outweigh all others.
-    """
-
-    update_seconds = 0.0
-
-    def __init__(self, objective: SmoothObjective, planes=None):
-        self.objective = objective
-        self.w = objective.weights()
-        self.dual = 0.0
-        self.estimate = np.inf
-        self.stationary = False
+    def __init__(self, objective: LogObjective, planes=None):
+        super().__init__(objective)
         self.gradient = None
         self.warm = False
         self.steps: list = []
         self.changes: list = []
 
     def prepare(self) -> None:
-        pass
-
-    def candidates(self):
-        return [self.w]
-
-    def learn_from(self, sweep) -> None:
-        pass
+        self.objective.prepare_gradient()
 
     def _warm_up(self) -> None:
         objective = self.objective
-        objective.kind = LOG
+        self.objective = objective.first
         for _ in range(WARM_UP):
             self.step()
-        objective.kind = objective.last_kind
+        self.objective = objective
         self.gradient, self.steps, self.changes = None, [], []
         self.dual, self.stationary = 0.0, False
 
     def step(self) -> None:
         objective = self.objective
-        if self.gradient is None and objective.kind == EXPONENTIAL and not self.warm:
+        if objective.first is not None and not self.warm:
             self.warm = True
             self._warm_up()
         if self.gradient is None:

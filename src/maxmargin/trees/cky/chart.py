@@ -203,13 +203,19 @@ def _inside(tables, sentence, soft):
                             by_rule[parent], at_split[parent] = r, k
             # the cores are known: label them, then top them with chains
             out = best[cell]
-            cores = count
-            for p in range(cores):
+            cores = 0
+            for p in range(count):
                 a = live[p]
                 if labelled and label_of[a] >= 0:
                     score[a] += label[cell, label_of[a]]
-                out[a] = score[a]
-                by_chain[a] = NONE
+                if score[a] > -np.inf:
+                    out[a] = score[a]
+                    by_chain[a] = NONE
+                    live[cores] = a
+                    cores += 1
+                else:  # it overflowed, and would stand twice in the list below
+                    score[a] = -np.inf
+            count = cores
             for p in range(cores):
                 a = live[p]
                 for c in range(by_bottom[a], by_bottom[a + 1]):
@@ -255,31 +261,6 @@ def _inside(tables, sentence, soft):
 def inside(tables, sentence):
     """The chart of the best trees."""
     return _inside(tables, sentence, False)
-
-
-@inlined
-def sentence_of(batch, i, theta):
-    """What the kernels of the chart need to know of example i."""
-    row, tables = theta[0], batch.grammar
-    token, length = (
-        batch.token_start[i],
-        batch.token_start[i + 1] - batch.token_start[i],
-    )
-    words = length if batch.n_word_features > 0 else 0
-    cells = length * (length + 1) // 2 if batch.n_span_features > 0 else 0
-    tags, labels = tables.n_tags, tables.n_labels
-    return Sentence(
-        length,
-        batch.tag_start[token : token + length + 1],
-        batch.tags,
-        row[: batch.chain_at],
-        row[batch.chain_at : batch.root_at],
-        row[batch.root_at : batch.tag_at],
-        row[batch.tag_at : batch.tag_at + words * tags].reshape((words, tags)),
-        row[batch.span_at : batch.span_at + cells * labels].reshape((cells, labels)),
-        0.0,
-        np.zeros((0, 0), np.int8),
-    )
 
 
 @apart

@@ -26,7 +26,8 @@ import numpy as np
 from maxmargin.core.entries import Float, Int, Labels, Table
 from maxmargin.core.kernel import apart, inlined
 from maxmargin.core.rows import copy_into
-from maxmargin.trees.cky.chart import chart_of, marked, sentence_of
+from maxmargin.trees.cky.batch import sentence_of
+from maxmargin.trees.cky.chart import chart_of, marked
 from maxmargin.trees.cky.entries import best_entry_tree
 from maxmargin.trees.cky.goal import Goal, needed, reached, slopes
 from maxmargin.trees.cky.outside import outside

@@ -30,6 +30,7 @@ from maxmargin.core import contract
 from maxmargin.core.entries import Float, Int, Labels, Table
 from maxmargin.core.kernel import apart, direct, generic, implements, inlined, kernel
 from maxmargin.core.rows import copy_into
+from maxmargin.trees.cky import sums  # noqa: F401  implements sums
 from maxmargin.trees.cky.batch import (
     Brackets,
     ParseBatch,
@@ -37,11 +38,13 @@ from maxmargin.trees.cky.batch import (
     make_batch,
     n_weights,
     root_weight,
+    sentence_of,
+    span_at,
     span_weight,
     unary_weight,
     word_weight,
 )
-from maxmargin.trees.cky.chart import cell_of, chart_of, marked, sentence_of
+from maxmargin.trees.cky.chart import cell_of, chart_of, marked
 from maxmargin.trees.cky.counts import search_counts
 from maxmargin.trees.cky.other import best_other
 from maxmargin.trees.cky.trees import (
@@ -95,7 +98,7 @@ def score_label(batch, i, w, cell, label, theta):
     span = batch.cell_start[i] + cell
     for f in range(batch.span_start[span], batch.span_start[span + 1]):
         total += float(w[span_weight(batch, batch.span_features[f], label)])
-    theta[0, batch.span_at + cell * batch.grammar.n_labels + label] = total
+    theta[0, span_at(batch, i) + cell * batch.grammar.n_labels + label] = total
 
 
 @implements(contract.score, ParseBatch)
@@ -119,7 +122,7 @@ def score(batch, i, w, theta):
         n = tables.n_labels
         rows = w[span_weight(batch, 0, 0) :].reshape((batch.n_span_features, n))
         for cell in range(length * (length + 1) // 2):
-            place = batch.span_at + cell * n
+            place = span_at(batch, i) + cell * n
             row = theta[0, place : place + n]
             for label in range(n):
                 row[label] = 0
