@@ -5,7 +5,7 @@ the machine waits for nothing. ``maxmargin warmup`` is this from the command lin
 
 >>> from maxmargin.warmup import TASKS
 >>> sorted(TASKS)
-['align', 'classify', 'homologs', 'match', 'parse', 'tag', 'taxonomy']
+['align', 'classify', 'homologs', 'match', 'parse', 'tag', 'tag-arrays', 'taxonomy']
 """
 
 from __future__ import annotations
@@ -31,17 +31,20 @@ def taxonomy():
 
 
 def tag():
+    from maxmargin import SequenceTagger
+
+    X = [[["a"], ["b", "c"]], [["b"], ["a"], ["c"]]]
+    return SequenceTagger().fit(X, [["x", "y"], ["y", "x", "y"]]), X
+
+
+def tag_arrays():
+    """Pixels and the like: the same in double precision."""
     import numpy as np
 
     from maxmargin import SequenceTagger
 
-    dense = [
-        np.linspace(0.0, 1.0, 6).reshape(3, 2),
-        np.linspace(1.0, 0.1, 4).reshape(2, 2),
-    ]
-    SequenceTagger().fit(dense, [[0, 1, 1], [1, 0]])  # pixels and the like: doubles
-    X = [[["a"], ["b", "c"]], [["b"], ["a"], ["c"]]]
-    return SequenceTagger().fit(X, [["x", "y"], ["y", "x", "y"]]), X
+    X = [np.linspace(0.0, 1.0, 6).reshape(3, 2), np.linspace(1.0, 0.1, 4).reshape(2, 2)]
+    return SequenceTagger().fit(X, [[0, 1, 1], [1, 0]]), X
 
 
 def parse():
