@@ -89,7 +89,7 @@ DATA = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a minute instead of many")
-    parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA)[:2])
+    parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA))
     parser.add_argument("--draws", type=int, help="of training documents (default: 5)")
     parser.add_argument("--output", type=Path, default=Path("bench_output"))
     options = parser.parse_args()

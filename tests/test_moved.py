@@ -20,6 +20,8 @@ def test_an_old_name_is_the_same_module(old):
 def test_pickles_of_old_models_load():
     model = MulticlassSVM().fit(np.eye(2), ["a", "b"])
     data = pickle.dumps(model, protocol=0)
-    old = data.replace(b"maxmargin.classes.multiclass", b"maxmargin.estimators.multiclass")
+    old = data.replace(
+        b"maxmargin.classes.multiclass", b"maxmargin.estimators.multiclass"
+    )
     assert old != data
     assert pickle.loads(old).predict(np.eye(2)).tolist() == ["a", "b"]

@@ -12,7 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-FAMILIES = ("classes", "tags", "trees", "alignments", "matchings", "hypergraphs")
+FAMILIES = (
+    "classes",
+    "tags",
+    "trees",
+    "alignments",
+    "matchings",
+    "hypergraphs",
+)
 
 Places = Mapping[str, str]  # {name: module, relative to the family's folder}
 

@@ -74,24 +74,108 @@ print(json.dumps({"label": label, "cache": cache_statistics()}))
 """
 
 
-def test_an_edit_of_a_structure_recompiles_what_was_built_around_it(tmp_path):
+def _compiled(result) -> set[str]:
+    return {name for name, (_, n) in result["cache"].items() if n}
+
+
+def test_an_edit_recompiles_what_contains_it_and_nothing_else(tmp_path):
     package = tmp_path / "maxmargin"
     shutil.copytree(Path(maxmargin.__file__).parent, package)
     cache = tmp_path / "cache"
     assert _run(cache, package, EDIT)["label"] == 1
-    warm = _run(cache, package, EDIT)
-    assert not any(n for _, n in warm["cache"].values())
-    structure = package / "structures" / "multiclass.py"
+    assert not _compiled(_run(cache, package, EDIT))
+
+    structure = package / "classes" / "structure.py"
     source = structure.read_text()
+    head, rest = source.split("@implements(contract.argmax,", 1)
+    # words, not code: also what stands below moves by a line
+    words = "# a comment\n" + source.replace('"""theta <-', '"""Words. theta <-')
+    structure.write_text(words)
+    assert not _compiled(_run(cache, package, EDIT))
+    # what this kernel does not reach
+    structure.write_text(source.replace("def loss(batch, i, y):", UNREACHED))
+    assert not _compiled(_run(cache, package, EDIT))
     # decode() stands in another file and must notice that the decoder changed
-    assert "if v > best_value:" in source
-    structure.write_text(source.replace("if v > best_value:", "if v < best_value:", 1))
+    assert "if v > best_value:" in rest
+    rest = rest.replace("if v > best_value:", "if v < best_value:", 1)
+    structure.write_text(head + "@implements(contract.argmax," + rest)
     edited = _run(cache, package, EDIT)
     assert edited["label"] == 0
-    assert any(n for _, n in edited["cache"].values())
+    assert "maxmargin.core.decode.decode_range" in _compiled(edited)
+    assert "maxmargin.core.rows.add_rows" not in _compiled(edited)
     again = _run(cache, package, EDIT)
     assert again["label"] == 0
-    assert not any(n for _, n in again["cache"].values())
+    assert not _compiled(again)
+
+
+UNREACHED = "def loss(batch, i, y):\n    y = y[:1]"
+
+USER = """
+from typing import NamedTuple
+import numpy as np
+from maxmargin.core import contract
+from maxmargin.core.kernel import implements, inlined
+
+BEST = 3
+
+class Pick(NamedTuple):
+    start: np.ndarray
+    y: np.ndarray
+
+@inlined
+def favourite():
+    return BEST
+
+@implements(contract.shape, Pick)
+def shape(batch):
+    return 1, 1
+
+@implements(contract.score, Pick)
+def score(batch, i, w, theta):
+    theta[0, 0] = w[0]
+
+@implements(contract.argmax, Pick)
+def argmax(batch, i, theta, scale, y):
+    y[0] = favourite()
+"""
+
+USE = """
+import json
+import numpy as np
+from maxmargin.core.kernel import cache_statistics
+from maxmargin.core.decode import decode
+from picks import Pick
+
+batch = Pick(np.array([0, 1]), np.zeros(1, np.int32))
+label = int(decode(batch, np.zeros(1))[0])
+print(json.dumps({"label": label, "cache": cache_statistics()}))
+"""
+
+
+def test_users_structures_are_stamped_by_the_same_rule(tmp_path):
+    def go(source, script=USE):
+        (tmp_path / "picks.py").write_text(source)
+        return _run(
+            tmp_path,
+            script=f"import sys; sys.path.insert(0, {str(tmp_path)!r})" + script,
+        )
+
+    assert go(USER)["label"] == 3
+    assert not _compiled(go(USER))
+    assert not _compiled(go("# words\n" + USER))
+    for edited, label in [
+        (USER.replace("BEST = 3", "BEST = 4"), 4),
+        (USER.replace("return BEST", "return BEST + 2"), 5),
+    ]:
+        got = go(edited)
+        assert got["label"] == label
+        assert _compiled(got)
+        assert not _compiled(go(edited))
+    # a process that cannot import the class shares the folder and notices nothing
+    (tmp_path / "picks.py").unlink()
+    first = _run(tmp_path, script=EDIT)
+    assert first["label"] == 1
+    assert not _compiled(_run(tmp_path, script=EDIT))
 
 
 @pytest.mark.parametrize("name", ["numba", "sklearn", "scipy"])

@@ -111,7 +111,7 @@ def test_sentences_that_are_too_long_are_counted(here, capsys):
     command = ["train", "parse", "train.mrg", "--method", "pcfg", "-o", "m.model"]
     assert main([*command, "--max-length", "6"]) == 0
     n = sum(len(tree.words()) > 6 for tree in read_trees("train.mrg"))
-    assert f"({n} longer trees left out)" in capsys.readouterr().out
+    assert f"({n} trees left out)" in capsys.readouterr().out
 
 
 def test_blank_lines_and_standard_streams(here, trained, capsys, monkeypatch):
@@ -135,6 +135,44 @@ def test_tags_alone_and_k_best(here, trained, capsys):
     assert trees[0].words() == ["DT", "NN", "VBD", "DT", "NN", "IN", "DT", "NN", "."]
     scores = [float(z.split()[2]) for z in out.split("\n") if z.startswith("#")]
     assert scores[0] >= scores[1]
+
+
+def test_marginals_are_comments_behind_trees(here, trained, capsys):
+    for kind, text in (
+        ("margin", "the_DT cat_NN saw_VBD a_DT dog_NN ._.\n\n"),
+        ("pcfg", "the cat met a dog .\n\nthe dog .\n"),
+    ):
+        (here / "new.txt").write_text(text)
+        assert main(["predict", trained[kind], "new.txt", "--marginals"]) == 0
+        out = capsys.readouterr().out
+        assert main(["predict", trained[kind], "new.txt"]) == 0
+        plain = capsys.readouterr().out
+        lines = out.splitlines()
+        assert [z for z in lines if not z.startswith("#")] == plain.splitlines()
+        trees = read_trees([z for z in lines if z != "(())"])
+        first = lines[1 : 1 + len(trees[0].spans())]
+        found = {(*z.split()[2:],): float(z.split()[1]) for z in first}
+        assert set(found) == {(a, str(b), str(c)) for a, b, c in trees[0].spans()}
+        assert all(0 < chance <= 1 for chance in found.values())
+        assert found["S", "0", str(len(trees[0].words()))] > 0.99
+
+
+def test_C_is_chosen_and_said_in_json(here, capsys):
+    command = ["train", "parse", "train.mrg", "-o", "m.model", "--json", "--quiet"]
+    assert main([*command, "--path", "0.01,1", "--cv", "2"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["C"] for row in found["choice"]] == [0.01, 1.0]
+    assert all("bracket F1" in row["measures"] for row in found["choice"])
+    assert found["C"] == load("m.model").C
+    assert main([*command, "--path", "0.01,1", "--dev", "test.mrg"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    best = max(row["measures"]["bracket F1"] for row in found["choice"])
+    assert found["dev"]["f1"] == best
+    assert main(["inspect", "m.model", "--json", "--top", "2"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert len(shown["weights"]) == 4
+    assert shown["settings"]["method"] == "max-margin"
+    assert shown["certificate"]["primal"] >= shown["certificate"]["dual"]
 
 
 def test_inspection(here, trained, capsys):
@@ -174,6 +212,7 @@ def test_bad_files(here, trained, capsys):
     [
         (["--method", "pcfg", "--C", "1"], "--C belongs to --method max-margin"),
         (["--method", "pcfg", "--max-time", "1"], "--max-time belongs to"),
+        (["--method", "pcfg", "--cv", "2"], "--cv belongs to --method max-margin"),
         (["--smoothing", "1"], "--smoothing belongs to --method pcfg"),
         (["--horizontal", "few"], "must be a number, 0 or more, or all"),
         (["--loss", "best"], "invalid choice"),

@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from maxmargin import GrammarParser, PCFGParser, load, save
 from maxmargin.trees import Tree
+from maxmargin.trees.input import loop_of
 
 TEXTS = [
     "(S (NP (DT the) (NN cat)) (VP (VBD sat)))",
@@ -327,6 +328,26 @@ def test_words_must_be_those_of_the_tree():
         GrammarParser(input="words").fit([["the", "dog", "sat"]], TREES[:1])
     with pytest.raises(ValueError, match="pairs"):
         GrammarParser(input="both").fit([["the", "dog", "sat"]], TREES[:1])
+
+
+@pytest.mark.parametrize("make", [GrammarParser, PCFGParser])
+def test_trees_with_a_loop_are_left_out(make):
+    loop = Tree.parse("(S (NP (VP (NP (NN x)))))")
+    with pytest.warns(UserWarning, match=r"1 of .*y\[1\] has NP .*\(NP -> VP -> NP\)"):
+        model = make(max_length=8).fit(None, [TREES[0], loop, *TREES[1:]])
+    assert model.n_left_out_ == 1
+    assert model.predict(TAGS) == make(max_length=8).fit(None, TREES).predict(TAGS)
+    report = model.evaluate(None, [*TREES, loop])
+    assert report.sentences[-1].truth == 4
+    assert model.score(None, [loop]) < 1
+
+
+def test_long_chains_are_looked_through_once():
+    chain = Tree("T", ["w"])
+    for k in range(20_000):
+        chain = Tree(f"A{k}", [chain])
+    assert loop_of(chain) is None
+    assert loop_of(Tree("A3", [chain])).count("->") == 20_000 - 3
 
 
 def test_conventions(fitted):

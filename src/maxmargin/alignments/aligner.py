@@ -30,6 +30,7 @@ from maxmargin.core.estimator import (
     restore_shared,
     shared_state,
 )
+from maxmargin.core.parameters import training_parameters
 
 
 class SequenceAligner(MaxMarginEstimator):
@@ -109,8 +110,7 @@ class SequenceAligner(MaxMarginEstimator):
 
     _model_name = "SequenceAligner.v1"
 
-    def __init__(
-        self,
+    __init__ = training_parameters(
         model="simple",
         gaps="affine",
         scope="global",
@@ -122,40 +122,7 @@ class SequenceAligner(MaxMarginEstimator):
         symmetric=False,
         normalize=True,
         C=100.0,
-        rescaling="margin",
-        penalty="linear",
-        solver="auto",
-        tol=0.01,
-        max_iter=None,
-        max_time=None,
-        warm_start=False,
-        n_jobs=1,
-        random_state=None,
-        verbose=0,
-        callbacks=None,
-    ):
-        self.model = model
-        self.gaps = gaps
-        self.scope = scope
-        self.free_ends = free_ends
-        self.loss = loss
-        self.alphabet = alphabet
-        self.groups = groups
-        self.unknown = unknown
-        self.symmetric = symmetric
-        self.normalize = normalize
-        self.C = C
-        self.rescaling = rescaling
-        self.penalty = penalty
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
+    )
 
     # prediction ------------------------------------------------------------------------
 

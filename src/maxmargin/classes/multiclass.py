@@ -16,6 +16,7 @@ from maxmargin.core.estimator import (
     shared_state,
 )
 from maxmargin.core.label_costs import cost_table
+from maxmargin.core.parameters import training_parameters
 
 
 class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
@@ -56,37 +57,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     _model_name = "MulticlassSVM.v1"
 
-    def __init__(
-        self,
-        C=1.0,
-        loss="zero-one",
-        fit_intercept=True,
-        rescaling="margin",
-        penalty="linear",
-        solver="auto",
-        tol=0.01,
-        max_iter=None,
-        max_time=None,
-        warm_start=False,
-        n_jobs=1,
-        random_state=None,
-        verbose=0,
-        callbacks=None,
-    ):
-        self.C = C
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.rescaling = rescaling
-        self.penalty = penalty
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
+    __init__ = training_parameters(C=1.0, loss="zero-one", fit_intercept=True)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -14,128 +14,34 @@ Three words for the rest of the library:
 A batch that is not a ``NamedTuple`` but an object with methods (a user's Python problem)
 runs through the same sources uncompiled: see :func:`run`.
 
-numba decides whether cached machine code is stale by the time stamp of the one file the
-function stands in. A solver compiled around a structure from another file would survive
-a change of that file, so our cache stamps every kernel with all kernel sources.
+The disk cache is in ``kernel_cache.py``; when machine code is stale, in ``stamps.py``.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import inspect
 import types
-from pathlib import Path
 
 import numba
 from numba.core import types as numba_types
 from numba.core.errors import TypingError
 from numba.extending import overload
 
-_PACKAGE = Path(__file__).parents[1]
-_KERNEL_FOLDERS = (
-    "core",
-    "solvers",
-    "tags",
-    "classes",
-    "trees",
-    "alignments",
-    "matchings",
-    "hypergraphs",
-)
+from maxmargin.core import stamps
 
-_implementations: dict[str, dict[type, types.FunctionType]] = {}
+with contextlib.suppress(ImportError):  # numba moved its classes: compile every time
+    from maxmargin.core.kernel_cache import KernelCache
+
 _kernels: list = []
-
-
-@functools.cache
-def _library_stamp() -> str:
-    """Hash of every kernel source of the library; also what an upgrade changes."""
-    digest = hashlib.sha256(numba.__version__.encode())
-    for folder in _KERNEL_FOLDERS:
-        for path in sorted((_PACKAGE / folder).rglob("*.py")):
-            digest.update(path.read_bytes())
-    digest.update(Path(__file__).read_bytes())
-    return digest.hexdigest()
-
-
-def _foreign_stamp() -> str:
-    """Hash of the sources of structures that users registered."""
-    digest = hashlib.sha256()
-    sources = set()
-    for bodies in _implementations.values():
-        for body in bodies.values():
-            path = Path(body.__code__.co_filename)
-            if _PACKAGE in path.parents:
-                continue
-            if path.is_file():
-                sources.add(path.read_bytes())
-            else:  # typed into a notebook or a shell: no file to read
-                sources.add(
-                    body.__code__.co_code + repr(body.__code__.co_consts).encode()
-                )
-    for source in sorted(sources):
-        digest.update(source)
-    return digest.hexdigest()
-
-
-def _stamped_cache(function):
-    """numba's function cache, with our stamp in place of one file's time stamp.
-
-    numba's index of cached kernels refers to batch classes by import. Kernels built for
-    a user's batch class therefore get an index of their own: a process that cannot
-    import that class must not stumble over it.
-    """
-    from numba.core.caching import FunctionCache, IndexDataCacheFile
-
-    class StampedCache(FunctionCache):
-        def _choose_file(self, sig):
-            foreign = _foreign_classes(getattr(sig, "args", sig))
-            base = self._impl.filename_base
-            if foreign:
-                base += "-" + hashlib.sha256(foreign.encode()).hexdigest()[:12]
-            self._cache_file = IndexDataCacheFile(
-                cache_path=self._cache_path,
-                filename_base=base,
-                source_stamp=_library_stamp(),
-            )
-
-        def _load_overload(self, sig, target_context):
-            self._choose_file(sig)
-            # a damaged cache costs a compilation, never a fit
-            with contextlib.suppress(Exception):
-                return super()._load_overload(sig, target_context)
-
-        def _save_overload(self, sig, data):
-            self._choose_file(sig)
-            with contextlib.suppress(Exception):
-                super()._save_overload(sig, data)
-
-        def _index_key(self, sig, codegen):
-            return (*super()._index_key(sig, codegen), _foreign_stamp())
-
-    return StampedCache(function)
-
-
-def _foreign_classes(arguments) -> str:
-    """Names of the batch classes among these types that are not the library's."""
-    classes = {
-        t.instance_class
-        for t in arguments
-        if isinstance(t, numba_types.BaseNamedTuple)
-        and not t.instance_class.__module__.startswith("maxmargin.")
-    }
-    return ",".join(sorted(f"{c.__module__}.{c.__qualname__}" for c in classes))
 
 
 def kernel(function, **options):
     """Compile ``function`` lazily, without the GIL, cached on disk."""
     dispatcher = numba.njit(nogil=True, **options)(function)
-    # An error means that numba moved its cache classes or that no cache folder can be
-    # written. Compiling in every process is slow but never wrong.
-    with contextlib.suppress(Exception):
-        dispatcher._cache = _stamped_cache(function)
+    with contextlib.suppress(NameError):
+        dispatcher._cache = KernelCache(function)
     _kernels.append(dispatcher)
     return dispatcher
 
@@ -160,7 +66,7 @@ def generic(default, required=False, inline=True):
     the same name on a batch that is an ordinary object.
     """
     name = default.__name__
-    bodies = _implementations.setdefault(name, {})
+    bodies: dict[type, types.FunctionType] = {}
 
     @functools.wraps(default)
     def call(batch, *args):
@@ -184,6 +90,7 @@ def generic(default, required=False, inline=True):
 
     # A batch is dozens of arguments to a call: inlining short bodies saves passing them.
     overload(call, jit_options={"forceinline": inline}, strict=False)(choose)
+    call.bodies, call.default, call.inline = bodies, default, inline
     return call
 
 
@@ -203,8 +110,9 @@ def implements(generic_function, batch_type):
     """Register the decorated function as ``generic_function`` for ``batch_type``."""
 
     def register(body):
-        _implementations[generic_function.__name__][batch_type] = body
+        generic_function.bodies[batch_type] = body
         interpreted.cache_clear()
+        stamps.forget()
         return body
 
     return register
@@ -212,7 +120,7 @@ def implements(generic_function, batch_type):
 
 def implemented(generic_function, batch_type) -> bool:
     """Whether a batch type has its own body of a generic function."""
-    return batch_type in _implementations[generic_function.__name__]
+    return batch_type in generic_function.bodies
 
 
 @functools.cache

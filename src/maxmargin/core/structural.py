@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
+from maxmargin.core.parameters import REQUIRED, training_parameters
 
 
 class StructuralSVM(MaxMarginEstimator):
@@ -63,35 +64,7 @@ class StructuralSVM(MaxMarginEstimator):
     structure_ : the copy of ``problem`` that was fitted
     """
 
-    def __init__(
-        self,
-        problem,
-        C=1.0,
-        rescaling="margin",
-        penalty="linear",
-        solver="auto",
-        tol=0.01,
-        max_iter=None,
-        max_time=None,
-        warm_start=False,
-        n_jobs=1,
-        random_state=None,
-        verbose=0,
-        callbacks=None,
-    ):
-        self.problem = problem
-        self.C = C
-        self.rescaling = rescaling
-        self.penalty = penalty
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
+    __init__ = training_parameters(problem=REQUIRED)
 
     def predict(self, X) -> list[Any]:
         """The best output for every input."""

@@ -16,6 +16,7 @@ from maxmargin.core.estimator import (
     restore_shared,
     shared_state,
 )
+from maxmargin.core.parameters import training_parameters
 from maxmargin.matchings import input as match_input
 from maxmargin.matchings.bitext_statistics import FORMS, BitextStatistics
 from maxmargin.matchings.metrics import AlignmentScores, alignment_scores
@@ -86,8 +87,7 @@ class WordAligner(MaxMarginEstimator):
     _model_name = "WordAligner.v1"
     _params_in_state = ("bitext",)
 
-    def __init__(
-        self,
+    __init__ = training_parameters(
         C=0.03,
         fertility=2,
         cost_extra=1.0,
@@ -95,36 +95,7 @@ class WordAligner(MaxMarginEstimator):
         bitext=None,
         forms=FORMS,
         features=None,
-        rescaling="margin",
-        penalty="linear",
-        solver="auto",
-        tol=0.01,
-        max_iter=None,
-        max_time=None,
-        warm_start=False,
-        n_jobs=1,
-        random_state=None,
-        verbose=0,
-        callbacks=None,
-    ):
-        self.C = C
-        self.fertility = fertility
-        self.cost_extra = cost_extra
-        self.cost_missing = cost_missing
-        self.bitext = bitext
-        self.forms = forms
-        self.features = features
-        self.rescaling = rescaling
-        self.penalty = penalty
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
+    )
 
     # prediction ------------------------------------------------------------------------
 

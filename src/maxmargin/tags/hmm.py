@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core.estimator import Encoded
+from maxmargin.core.parameters import parameters
 from maxmargin.solvers.result import Certificate
 from maxmargin.tags.tagger import SequenceTagger
 
@@ -71,8 +72,7 @@ class HMMTagger(SequenceTagger):
     C = 1.0
     tol = 1e-5  # double precision
 
-    def __init__(
-        self,
+    __init__ = parameters(
         alpha=1.0,
         features=None,
         min_count=1,
@@ -80,14 +80,7 @@ class HMMTagger(SequenceTagger):
         forbidden=None,
         decoding="auto",
         n_jobs=1,
-    ):
-        self.alpha = alpha
-        self.features = features
-        self.min_count = min_count
-        self.scheme = scheme
-        self.forbidden = forbidden
-        self.decoding = decoding
-        self.n_jobs = n_jobs
+    )
 
     @property
     def path(self):

@@ -18,6 +18,7 @@ from maxmargin.core.estimator import (
     shared_state,
 )
 from maxmargin.core.label_costs import cost_table
+from maxmargin.core.parameters import training_parameters
 from maxmargin.tags.input import (
     barrier_of,
     check_allowed,
@@ -123,8 +124,7 @@ class SequenceTagger(MaxMarginEstimator):
     _model_name = "SequenceTagger.v1"
     _params_in_state = ("feature_options",)
 
-    def __init__(
-        self,
+    __init__ = training_parameters(
         C=1.0,
         objective="hinge",
         loss="hamming",
@@ -136,40 +136,8 @@ class SequenceTagger(MaxMarginEstimator):
         forbidden=None,
         decoding="auto",
         l1=0.0,
-        rescaling="margin",
-        penalty="linear",
-        solver="auto",
         tol=None,
-        max_iter=None,
-        max_time=None,
-        warm_start=False,
-        n_jobs=1,
-        random_state=None,
-        verbose=0,
-        callbacks=None,
-    ):
-        self.C = C
-        self.objective = objective
-        self.loss = loss
-        self.features = features
-        self.min_count = min_count
-        self.feature_options = feature_options
-        self.order = order
-        self.scheme = scheme
-        self.forbidden = forbidden
-        self.decoding = decoding
-        self.l1 = l1
-        self.rescaling = rescaling
-        self.penalty = penalty
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
+    )
 
     def fit(self, X, y, sample_weight=None):
         """Train on sequences X and label sequences y, in which None is unknown.

@@ -88,7 +88,7 @@ Function tags and empty elements are left out. Files may be compressed with gzip
         }
 
     def learn(self, path: str, args) -> Sample:
-        return self.read(path, True)
+        return self._read_trees(path, True)
 
     def settings(self, args, given, sample, dev) -> dict[str, Any]:
         if args.method != "pcfg":
@@ -117,26 +117,29 @@ Function tags and empty elements are left out. Files may be compressed with gzip
     # files -----------------------------------------------------------------------------
 
     def read(self, path: str, truth: bool) -> Sample:
+        # a label above itself stays, as for evalb: all that is in the file counts
+        return self._read_trees(path, False) if truth else self._read_sentences(path)
+
+    def _read_trees(self, path: str, collapse_same: bool) -> Sample:
         from maxmargin.files import read_raw, read_trees
 
         raw = read_raw(path)
-        if not truth:
-            return self._read_sentences(raw)
         trees = read_trees(
             raw,
             encoding=self.encoding,
             strip_functions=self.strip_functions,
             root=self.root,
+            collapse_same=collapse_same,
         )
         if not trees:
             raise ValueError(f"{raw.path} has no trees: it is empty.")
         return Sample(trees, trees, raw.path)
 
-    def _read_sentences(self, raw) -> Sample:
+    def _read_sentences(self, path: str) -> Sample:
         """One sentence per line as the parser wants it; blank lines have no tree."""
         from maxmargin.files.text_files import read_text
 
-        text, name = read_text(raw, self.encoding)
+        text, name = read_text(path, self.encoding)
         lines = [line.split() for line in text.decode().split("\n")]
         while lines and not lines[-1]:
             lines.pop()
@@ -280,17 +283,14 @@ COMMAND = Parse
 
 
 def _left_out(notes: dict[str, Any]) -> str:
-    """How many sentences were too long, if any."""
-    n = notes["left_out"]
-    return f" ({n:,} longer trees left out)" if n else ""
+    """How many trees were too long, or had a loop, if any."""
+    return f" ({notes['left_out']:,} trees left out)" if notes["left_out"] else ""
 
 
 def _sentence(line: list[str], kind: str, place: str) -> list:
     """Tokens such as cat_NN as pairs; words, or tags alone, stay as they are."""
-    if kind == "words":
-        return [_escaped(word) for word in line]
     pairs = [token.rpartition("_") for token in line]
-    if kind == "tags" and not any(mark for _, mark, _ in pairs):
+    if kind == "words" or (kind == "tags" and not any(mark for _, mark, _ in pairs)):
         return line
     for token, (word, _, tag) in zip(line, pairs, strict=True):
         if not (word and tag):
@@ -298,11 +298,4 @@ def _sentence(line: list[str], kind: str, place: str) -> list:
                 f"{place}: the token {token!r} has no tag; the model was trained on tags "
                 f"and needs {HOW[kind]}."
             )
-    return [(_escaped(word), tag) for word, _, tag in pairs]
-
-
-def _escaped(word: str) -> str:
-    """Single brackets as treebanks have them; else they would be unknown words."""
-    from maxmargin.trees.brackets import escape
-
-    return escape(word) if len(word) == 1 else word
+    return [(word, tag) for word, _, tag in pairs]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Set
 from typing import NamedTuple
 
+from maxmargin.trees.brackets import escape, unescape
 from maxmargin.trees.grammar import Grammar
 from maxmargin.trees.tree import Tree
 
@@ -85,7 +87,7 @@ def _token(token, kind: str, i: int, t: int) -> tuple[str, str | None]:
 
 
 def read_trees_of(y) -> list[Tree]:
-    """y as a list of trees in which no phrase is its own only descendant."""
+    """y as a list of trees."""
     if y is None:
         raise ValueError("y is missing: give one tree per sentence.")
     if isinstance(y, (str, Tree)) or not isinstance(y, Iterable):
@@ -97,28 +99,59 @@ def read_trees_of(y) -> list[Tree]:
             raise ValueError(
                 f"y[{i}] is of type {type(tree).__name__}, but it must be a Tree{hint}."
             )
-        _refuse_cycles(tree, i)
     if not y:
         raise ValueError("there are no trees: at least one is needed.")
     return y
 
 
-def _refuse_cycles(tree: Tree, i: int) -> None:
+def loop_of(tree: Tree) -> str | None:
+    """The labels from a phrase to itself over the same words, "S -> NP -> S", if any."""
     stack = [tree]
     while stack:
-        node, labels = stack.pop(), []
+        node, labels = stack.pop(), {}  # labels in order, with their places
         while not node.is_preterminal and len(node.children) == 1:
-            labels.append(node.label)
+            labels[node.label] = len(labels)
             node = node.children[0]
             if not node.is_preterminal and node.label in labels:
-                path = " -> ".join([*labels, node.label])
-                raise ValueError(
-                    f"y[{i}] has {node.label} above itself over the same words ({path}): "
-                    "leave out one of the two (read_trees does for a label directly above "
-                    "itself)."
-                )
+                loop = list(labels)[labels[node.label] :]
+                return " -> ".join([*loop, node.label])
         if not node.is_preterminal:
             stack += node.children
+    return None
+
+
+def learnable(trees: list[Tree], max_length: int | None) -> list[bool]:
+    """Which trees to learn from: short ones in which no phrase is above itself alone.
+
+    A loop S -> NP -> S over the same words would make trees without end; as trees that
+    have one are few, they are left out with a warning.
+    """
+    short = [max_length is None or len(tree.words()) <= max_length for tree in trees]
+    if not any(short):
+        raise ValueError(
+            f"all sentences have more than max_length={max_length} words: nothing is left "
+            "to learn from."
+        )
+    loops = [
+        loop_of(tree) if keep else None for tree, keep in zip(trees, short, strict=True)
+    ]
+    found = [i for i, loop in enumerate(loops) if loop]
+    if found:
+        i = found[0]
+        label = loops[i].partition(" ")[0]
+        where = f"y[{i}] has {label} above itself over the same words ({loops[i]})"
+        if len(found) == sum(short):
+            raise ValueError(
+                f"{where}, and so have all trees: leave out one of the two (read_trees "
+                "does for a label directly above itself)."
+            )
+        warnings.warn(
+            f"{len(found)} of {len(trees)} trees are left out of training, because a "
+            f"label is above itself: {where}.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return [keep and not loop for keep, loop in zip(short, loops, strict=True)]
 
 
 def check_same_words(sentences: Sentences, trees: list[Tree], kind: str) -> None:
@@ -151,6 +184,20 @@ def check_same_words(sentences: Sentences, trees: list[Tree], kind: str) -> None
                         f"X[{i}][{t}] is {a!r}, but y[{i}] has {b!r} there: {name} must be "
                         "those of the tree."
                     )
+
+
+def known_words(grammar: Grammar, sentences: Sentences) -> Sentences:
+    """Sentences in the treebank's spelling: ( is -LRB- where only that word is known."""
+    known = grammar.lexicon
+    spelled: dict[str, str] = {}
+    for words in sentences.words:
+        for word in words:
+            if word not in spelled:
+                forms = (word, escape(word), unescape(word))
+                spelled[word] = next((form for form in forms if form in known), word)
+    return sentences._replace(
+        words=[[spelled[word] for word in words] for words in sentences.words]
+    )
 
 
 def tag_choices(grammar: Grammar, sentences: Sentences, kind: str) -> list:

@@ -14,12 +14,15 @@ from maxmargin.core.estimator import (
     restore_shared,
     shared_state,
 )
+from maxmargin.core.parameters import training_parameters
 from maxmargin.trees.binarize import binarize, check_options
 from maxmargin.trees.derivations import Derivations
 from maxmargin.trees.grammar import Grammar
 from maxmargin.trees.input import (
     Sentences,
     check_same_words,
+    known_words,
+    learnable,
     read_sentences,
     read_trees_of,
     tag_choices,
@@ -59,7 +62,8 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         How trees are binarised, see :func:`maxmargin.trees.binarize.binarize`. The default
         horizontal=1 and that of C are by cross-validation on sentences of up to 20 words.
     max_length : int or None
-        Leave longer sentences out of training (``n_left_out_`` counts them).
+        Leave longer sentences out of training. ``n_left_out_`` counts them, and trees in
+        which a label is above itself over the same words, which is a warning.
     fallback : "flat", "right", "none" or "error", default "flat"
         What to predict for a sentence that the grammar has no tree for: all words under
         one root, a right-branching tree, None, or an error. ``n_fallbacks_`` counts them
@@ -92,8 +96,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
 
     _model_name = "GrammarParser.v1"
 
-    def __init__(
-        self,
+    __init__ = training_parameters(
         C=0.1,
         loss="f1",
         input="tags",
@@ -103,38 +106,8 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         parent=0,
         max_length=None,
         fallback="flat",
-        rescaling="margin",
-        penalty="linear",
-        solver="auto",
         tol=0.1,
-        max_iter=None,
-        max_time=None,
-        warm_start=False,
-        n_jobs=1,
-        random_state=None,
-        verbose=0,
-        callbacks=None,
-    ):
-        self.C = C
-        self.loss = loss
-        self.input = input
-        self.features = features
-        self.direction = direction
-        self.horizontal = horizontal
-        self.parent = parent
-        self.max_length = max_length
-        self.fallback = fallback
-        self.rescaling = rescaling
-        self.penalty = penalty
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
+    )
 
     # training --------------------------------------------------------------------------
 
@@ -175,9 +148,10 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         sentences = read_sentences(trees if X is None else X, self.input)
         check_same_words(sentences, trees, self.input)
         weights = check_weights(sample_weight, len(trees))
-        trees, sentences, weights, left_out = short_ones(
-            trees, sentences, weights, self.max_length
-        )
+        keep = learnable(trees, self.max_length)
+        trees = list(compress(trees, keep))
+        sentences = Sentences(*(list(compress(part, keep)) for part in sentences))
+        weights = weights[keep]
         derivations, labellings = derive(trees, self)
         encoders = {}
         if "lexical" in self._features():
@@ -194,7 +168,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         attributes = {
             "grammar_": derivations.grammar,
             "labels_": derivations.labels,
-            "n_left_out_": left_out,
+            "n_left_out_": keep.count(False),
             "_derivations": derivations,
             "_encoders": encoders,
         }
@@ -213,6 +187,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         return make_batch(derivations.tables, tags, y, self.loss, words, spans)
 
     def _batch(self, sentences: Sentences):
+        sentences = known_words(self.grammar_, sentences)
         batch = self._make_batch(self._derivations, self._encoders, sentences)
         return batch, self._w
 
@@ -288,20 +263,6 @@ def check_max_length(max_length) -> None:
             f"max_length={max_length!r} is not possible: it must be a positive whole "
             "number of words, or None."
         )
-
-
-def short_ones(trees, sentences: Sentences, weights, max_length):
-    """(trees, sentences, weights, number left out) without the long sentences."""
-    if max_length is None:
-        return trees, sentences, weights, 0
-    keep = [len(words) <= max_length for words in sentences.words]
-    if not any(keep):
-        raise ValueError(
-            f"all sentences have more than max_length={max_length} words: nothing is left "
-            "to learn from."
-        )
-    kept = Sentences(*(list(compress(part, keep)) for part in sentences))
-    return list(compress(trees, keep)), kept, weights[keep], keep.count(False)
 
 
 def derive(trees, options) -> tuple[Derivations, list[np.ndarray]]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import compress
+
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
+from maxmargin.core.parameters import parameters
 from maxmargin.trees.binarize import binarize, check_options
 from maxmargin.trees.derivations import Derivations
 from maxmargin.trees.grammar import Grammar
 from maxmargin.trees.input import (
     Sentences,
     check_same_words,
+    known_words,
+    learnable,
     read_sentences,
     read_trees_of,
     tag_choices,
@@ -20,7 +25,6 @@ from maxmargin.trees.model import ParserMixin
 from maxmargin.trees.parser import (
     check_max_length,
     restored_grammar,
-    short_ones,
 )
 
 
@@ -63,8 +67,7 @@ class PCFGParser(ParserMixin, BaseEstimator):
 
     _model_name = "PCFGParser.v1"
 
-    def __init__(
-        self,
+    __init__ = parameters(
         smoothing=0.0,
         input="tags",
         direction="right",
@@ -73,15 +76,7 @@ class PCFGParser(ParserMixin, BaseEstimator):
         max_length=None,
         fallback="flat",
         n_jobs=1,
-    ):
-        self.smoothing = smoothing
-        self.input = input
-        self.direction = direction
-        self.horizontal = horizontal
-        self.parent = parent
-        self.max_length = max_length
-        self.fallback = fallback
-        self.n_jobs = n_jobs
+    )
 
     def fit(self, X, y, sample_weight=None):
         """Count the rules of the trees y; X may be None.
@@ -100,14 +95,14 @@ class PCFGParser(ParserMixin, BaseEstimator):
         trees = read_trees_of(y)
         sentences = read_sentences(trees if X is None else X, self.input)
         check_same_words(sentences, trees, self.input)
-        trees, _, _, left_out = short_ones(
-            trees, sentences, np.ones(len(trees)), self.max_length
-        )
+        keep = learnable(trees, self.max_length)
         names = ("direction", "horizontal", "parent")
         settings = {name: getattr(self, name) for name in names}
-        grammar = Grammar.from_trees([binarize(tree, **settings) for tree in trees])
+        grammar = Grammar.from_trees(
+            [binarize(tree, **settings) for tree in compress(trees, keep)]
+        )
         self._set_grammar(grammar)
-        self.n_left_out_ = left_out
+        self.n_left_out_ = keep.count(False)
         return self
 
     def _set_grammar(self, grammar: Grammar) -> None:
@@ -146,6 +141,7 @@ class PCFGParser(ParserMixin, BaseEstimator):
         from maxmargin.trees.cky.structure import make_batch
 
         tables = self._derivations.tables
+        sentences = known_words(self.grammar_, sentences)
         if self._words is None:
             tags = tag_choices(self.grammar_, sentences, "tags")
             return make_batch(tables, tags), self._logs

@@ -19,6 +19,7 @@ from maxmargin.core.estimator import (
     restore_shared,
     shared_state,
 )
+from maxmargin.core.parameters import training_parameters
 
 GAPS = ("linear", "affine")
 
@@ -126,37 +127,7 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
 
     _model_name = "HomologFinder.v1"
 
-    def __init__(
-        self,
-        C=1.0,
-        gaps="linear",
-        alphabet=None,
-        rescaling="margin",
-        penalty="linear",
-        solver="auto",
-        tol=0.01,
-        max_iter=None,
-        max_time=None,
-        warm_start=False,
-        n_jobs=1,
-        random_state=None,
-        verbose=0,
-        callbacks=None,
-    ):
-        self.C = C
-        self.gaps = gaps
-        self.alphabet = alphabet
-        self.rescaling = rescaling
-        self.penalty = penalty
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
+    __init__ = training_parameters(C=1.0, gaps="linear", alphabet=None)
 
     def _prediction_threads(self) -> int:
         return self._threads()

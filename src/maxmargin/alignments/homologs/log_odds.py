@@ -12,6 +12,7 @@ from maxmargin.alignments.homologs.input import (
     check_numbers,
     check_truth,
 )
+from maxmargin.core.parameters import parameters
 
 GAP_SCORES = tuple(-0.25 * 2 ** (k / 2) for k in range(13))  # -0.25 to -16
 
@@ -39,10 +40,7 @@ class LogOddsFinder(LocalFinder, BaseEstimator):
         As in :class:`maxmargin.HomologFinder`.
     """
 
-    def __init__(self, pseudocount=1.0, gap=None, alphabet=None):
-        self.pseudocount = pseudocount
-        self.gap = gap
-        self.alphabet = alphabet
+    __init__ = parameters(pseudocount=1.0, gap=None, alphabet=None)
 
     def fit(self, X, y) -> LogOddsFinder:
         """Count, and choose the score of gaps."""

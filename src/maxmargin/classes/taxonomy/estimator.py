@@ -22,6 +22,7 @@ from maxmargin.classes.taxonomy.metrics import (
     node_set_scores,
 )
 from maxmargin.core.estimator import Encoded, restore_shared
+from maxmargin.core.parameters import training_parameters
 
 
 class TaxonomySVM(MulticlassSVM):
@@ -90,8 +91,7 @@ class TaxonomySVM(MulticlassSVM):
     _model_name = "TaxonomySVM.v1"
     _params_in_state = ("taxonomy",)
 
-    def __init__(
-        self,
+    __init__ = training_parameters(
         taxonomy=None,
         C=1.0,
         mode="hierarchical",
@@ -101,40 +101,7 @@ class TaxonomySVM(MulticlassSVM):
         separator=".",
         node_weights=None,
         fit_intercept=True,
-        rescaling="margin",
-        penalty="linear",
-        solver="auto",
-        tol=0.01,
-        max_iter=None,
-        max_time=None,
-        warm_start=False,
-        n_jobs=1,
-        random_state=None,
-        verbose=0,
-        callbacks=None,
-    ):
-        super().__init__(
-            C=C,
-            loss=loss,
-            fit_intercept=fit_intercept,
-            rescaling=rescaling,
-            penalty=penalty,
-            solver=solver,
-            tol=tol,
-            max_iter=max_iter,
-            max_time=max_time,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-            callbacks=callbacks,
-        )
-        self.taxonomy = taxonomy
-        self.mode = mode
-        self.multilabel = multilabel
-        self.nodes = nodes
-        self.separator = separator
-        self.node_weights = node_weights
+    )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

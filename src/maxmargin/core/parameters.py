@@ -1,0 +1,71 @@
+"""Constructors of estimators from a list of parameters, each named once.
+
+    class MulticlassSVM(MaxMarginEstimator):
+        __init__ = training_parameters(C=1.0, loss="zero-one", fit_intercept=True)
+
+is an ``__init__`` with these parameters, then those of :data:`SHARED` that are not named
+already. It stores them untouched, as scikit-learn wants; its signature is a true one, so
+that ``help``, ``get_params``, ``clone`` and grid searches see nothing special. What the
+shared ones mean is said once, in :class:`maxmargin.StructuralSVM`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+REQUIRED = inspect.Parameter.empty  # in place of a default
+
+# What every training understands, with its defaults.
+SHARED = {
+    "C": 1.0,
+    "rescaling": "margin",
+    "penalty": "linear",
+    "solver": "auto",
+    "tol": 0.01,
+    "max_iter": None,
+    "max_time": None,
+    "warm_start": False,
+    "n_jobs": 1,
+    "random_state": None,
+    "verbose": 0,
+    "callbacks": None,
+}
+
+
+def training_parameters(**own: Any) -> Callable[..., None]:
+    """An ``__init__`` with these parameters, then the shared ones.
+
+    Shared ones named before an own one stand there; those named last keep their usual
+    place and only get another default.
+    """
+    last = max(place for place, name in enumerate(own) if name not in SHARED)
+    order = dict.fromkeys([*list(own)[: last + 1], *SHARED])
+    values = SHARED | own
+    return parameters(**{name: values[name] for name in order})
+
+
+def parameters(**defaults: Any) -> Callable[..., None]:
+    """An ``__init__`` with exactly these parameters, in this order."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    names = {"self": REQUIRED, **defaults}
+    signature = inspect.Signature(
+        [inspect.Parameter(name, kind, default=value) for name, value in names.items()]
+    )
+
+    def __init__(self, *args, **kwargs):
+        try:
+            given = signature.bind(self, *args, **kwargs)
+        except TypeError as error:
+            raise TypeError(
+                f"{type(self).__name__}: {error}; its parameters are "
+                f"{', '.join(defaults)}."
+            ) from None
+        given.apply_defaults()
+        for name in defaults:
+            setattr(self, name, given.arguments[name])
+
+    __init__.__signature__ = signature
+    __init__.__qualname__ = "__init__"
+    return __init__
