@@ -32,11 +32,12 @@ def print_json(values: dict[str, Any]) -> None:
             value = asdict(value)
         elif hasattr(value, "_asdict"):
             value = value._asdict()
+        elif hasattr(value, "tolist"):
+            value = value.tolist()
         if isinstance(value, dict):
             return {str(key): plain(v) for key, v in value.items()}
         if isinstance(value, (list, tuple)):
             return [plain(v) for v in value]
-        value = value.item() if hasattr(value, "item") else value
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
     print(json.dumps(plain(values), indent=2, ensure_ascii=False))
@@ -150,6 +151,11 @@ def certificate_sentence(model) -> str:
         f"The objective is {proof.primal:.6g} {after}, at most {percent}% above the "
         "smallest possible (proved)."
     )
+
+
+def plain_notes(model) -> dict[str, Any]:
+    """What a model notes, without vocabularies."""
+    return {k: v for k, v in model.notes.items() if not isinstance(v, dict)}
 
 
 # time, Ctrl-C, warnings --------------------------------------------------------------

@@ -12,6 +12,7 @@ from maxmargin.cli.common import (
     certificate_sentence,
     keep,
     patience,
+    plain_notes,
     plain_warnings,
     print_json,
 )
@@ -107,7 +108,7 @@ def _summary(command: Command, model, path: str, watch: Stopwatch) -> str:
 
 def _numbers(command, model, dev, scores, args, watch: Stopwatch) -> dict[str, Any]:
     """The summary for programs."""
-    out: dict[str, Any] = {"model": args.output, "notes": model.notes}
+    out: dict[str, Any] = {"model": args.output, "notes": plain_notes(model)}
     if hasattr(model, "certificate_"):
         out |= {"C": model.C, "passes": model.n_iter_, "converged": model.converged_}
         out["certificate"] = model.certificate_
