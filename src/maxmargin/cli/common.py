@@ -103,13 +103,25 @@ def save_figure(figure, path: str) -> None:
 # models ------------------------------------------------------------------------------
 
 
-def load_model(path: str, tasks: Collection[str]):
-    """The model in a file, and the task it was trained for."""
+def load_model(path: str, tasks: Collection[str], structure: str | None = None):
+    """The model in a file, and the task it was trained for.
+
+    A structure of the user's own is imported because it is named, ``module:Class``, never
+    because a file names it.
+    """
+    from maxmargin.cli.structure import structure_class
     from maxmargin.files.model_file import load
 
     if path == "-":
         raise ValueError("a model is read from a file, not from standard input.")
-    model = load(path)
+    own = structure and structure_class(structure)
+    try:
+        model = load(path, structure=own) if own else load(path)
+    except ValueError as error:
+        said, mark, _ = str(error).partition(". Import that class")
+        if not mark:
+            raise
+        raise ValueError(f"{said}: name it with --structure module:Class.") from None
     task = getattr(model, "notes", {}).get("task")
     if task is None:
         raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,8 +107,9 @@ are i-j (sure) or i?j (possible), with words counted from 0: docs/matching.md.""
     # use -------------------------------------------------------------------------------
 
     def k_best(self, model, sample: Sample, k: int) -> list:
-        ranked = model.predict_k_best(sample.X, k)
-        return [[(links, score) for score, links in best] for best in ranked]
+        ranked = model.predict_k_best(sample.X, k)  # scores may stand in front
+        last = functools.partial(sorted, key=lambda part: isinstance(part, float))
+        return [[last(row) for row in best] for best in ranked]
 
     def report(self, model, sample: Sample, outputs):
         from maxmargin.matchings.metrics import alignment_scores
