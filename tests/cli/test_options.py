@@ -174,3 +174,17 @@ def test_training_from_standard_input_in_json(here, capsys, monkeypatch):
     assert set(found["certificate"]) >= {"primal", "dual", "gap"}
     assert main([*command, "--dev", "-"]) == 2
     assert "standard input holds one file" in capsys.readouterr().err
+
+
+def test_compiling_has_seconds_of_its_own(monkeypatch):
+    from maxmargin.cli import common
+
+    spent = iter([1.0, 1.0, 31.0, 31.0])
+    clock = iter([0.0, 2.0, 40.0, 41.0])
+    monkeypatch.setattr(common, "_compiled", lambda: next(spent))
+    monkeypatch.setattr(common.time, "perf_counter", lambda: next(clock))
+    watch = common.Stopwatch()
+    for name in ("reading", "encoding", "saving"):
+        watch(name)
+    expected = {"reading": 2.0, "encoding": 8.0, "compiling": 30.0, "saving": 1.0}
+    assert watch.seconds == expected

@@ -173,17 +173,28 @@ def plain_notes(model) -> dict[str, Any]:
 # time, Ctrl-C, warnings --------------------------------------------------------------
 
 
+def _compiled() -> float:
+    """Seconds spent on compiling so far; nothing compiles before kernels are imported."""
+    kernel = sys.modules.get("maxmargin.core.kernel")
+    return getattr(kernel, "compile_seconds", float)()
+
+
 class Stopwatch:
-    """Seconds by name: ``watch("reading")`` gives the time since the last call a name."""
+    """Seconds by name: ``watch("reading")`` gives the time since the last call a name.
+
+    Compiling has a name of its own, whenever it happens.
+    """
 
     def __init__(self):
         self.began = self._last = time.perf_counter()
+        self._compiled = _compiled()
         self.seconds: dict[str, float] = {}
 
     def __call__(self, name: str) -> None:
-        now = time.perf_counter()
+        now, compiled = time.perf_counter(), _compiled()
         self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
-        self._last = now
+        self.move(name, "compiling", compiled - self._compiled)
+        self._last, self._compiled = now, compiled
 
     def move(self, source: str, target: str, seconds: float) -> None:
         """Part of the time of one name belongs to another."""

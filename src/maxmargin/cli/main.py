@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         argv = sys.argv[1:] if argv is None else list(argv)
         args, extra = _parser(argv).parse_known_args(argv)
-        options = args.spoken
+        options = getattr(args, "spoken", {})
         if extra and args.command == "evaluate" and args.file is None:
             # argparse stops looking for optional names at the first option
             args.file = extra.pop(0) if not extra[0].startswith("--") else None

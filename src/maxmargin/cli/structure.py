@@ -146,13 +146,7 @@ Lines are {"x": ..., "y": ...}, unless the class has read(path): docs/command-li
         rows = [{"x": x, "y": y} for x, y in zip(sample.X, outputs, strict=True)]
         for row, chance in zip(rows, chances or (), strict=False):
             row["marginals"] = chance
-        self._write_lines(path, map(self._json, rows))
-
-    def _write_lines(self, path: str, lines) -> None:
-        from maxmargin.files.text_files import encode_text, write_raw
-
-        text = "".join(f"{line}\n" for line in lines)
-        write_raw(path, encode_text(text, path, self.encoding))
+        self.write_lines(path, list(map(self._json, rows)))
 
     def lines(self, sample: Sample, i: int, output) -> list[str]:
         return [self._json({"x": sample.X[i], "y": output})]

@@ -81,17 +81,9 @@ def _fit(command, model, sample: Sample, dev, Cs, args, interrupts, watch):
         model.set_params(verbose=0, callbacks=None)
         watch("encoding")
         watch.move("encoding", "training", seconds)
-        watch.move("encoding", "compiling", compile_seconds())
     else:
         watch("counting")
     return model, scores
-
-
-def compile_seconds() -> float:
-    """Seconds that this process has spent on compiling kernels."""
-    from maxmargin.core import kernel
-
-    return getattr(kernel, "compile_seconds", float)()
 
 
 def _on(command: Command, model, dev: Sample):

@@ -154,7 +154,6 @@ Function tags and empty elements are left out. Files may be compressed with gzip
 
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
         """A tree per line; with probabilities, a comment per bracket behind it."""
-        from maxmargin.files.text_files import write_text
         from maxmargin.trees.treebank import MISSING
 
         found = iter(zip(outputs, chances or [{}] * len(outputs), strict=True))
@@ -166,11 +165,10 @@ Function tags and empty elements are left out. Files may be compressed with gzip
                 label, begin, end = bracket
                 chance = known.get(bracket, 0.0)
                 lines.append(f"# {chance:.4f} {label} {begin} {end}")
-        write_text(path, "\n".join([*lines, ""]), self.encoding)
+        self.write_lines(path, lines)
 
     def write_ranked(self, path: str, sample: Sample, ranked) -> None:
         """The best trees of every sentence, and a blank line between sentences."""
-        from maxmargin.files.text_files import write_text
         from maxmargin.trees.treebank import MISSING
 
         ranked, lines = iter(ranked), []
@@ -179,7 +177,7 @@ Function tags and empty elements are left out. Files may be compressed with gzip
             for rank, (tree, score) in enumerate(best, 1):
                 lines += [f"# {rank} {score:.6g}", str(tree)]
             lines += [""] if best else [MISSING, ""]
-        write_text(path, "\n".join(lines), self.encoding)
+        self.write_lines(path, lines[:-1])
 
     # use -------------------------------------------------------------------------------
 
@@ -272,11 +270,8 @@ Function tags and empty elements are left out. Files may be compressed with gzip
         return "\n".join(["Strongest rules", "", *lines])
 
     def export(self, path: str, model) -> None:
-        from maxmargin.files.text_files import write_text
-
         rules = sorted(self._rules(model), key=lambda rule: (-rule[1], rule[0]))
-        lines = [f"{weight:.6g}\t{name}" for name, weight in rules]
-        write_text(path, "\n".join(lines) + "\n", "utf-8")
+        self.write_lines(path, [f"{weight:.6g}\t{name}" for name, weight in rules])
 
 
 COMMAND = Parse
