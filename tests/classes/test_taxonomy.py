@@ -599,6 +599,13 @@ def test_rescaled_sets_in_a_tree_converge(data, rescaling):
     assert model.evaluate(X, Y).micro_f1 > 0.8
 
 
+def test_no_samples(model, data):
+    assert len(model.predict([])) == len(model.predict_path([])) == 0
+    X, y = data
+    sets = TaxonomySVM(multilabel=True, tol=0.1).fit(X, [[label] for label in y])
+    assert sets.predict([]) == sets.predict_path([]) == []
+
+
 # scikit-learn ------------------------------------------------------------------------
 
 

@@ -65,10 +65,12 @@ def evaluate(model: SequenceAligner, args) -> int:
     pairs = read_aligned(args.file, notes["format"], notes["rows"], notes["encoding"])
     report, predicted = report_of(model, pairs, args.file, args.jobs)
     if args.plot:
+        import numpy as np
+
         from maxmargin.plots import plot_alignment
 
         without_display()
-        worst = int(report.each[:, 0].argmin())
+        worst = int(np.nanargmin(report.each[:, 0]))
         pair = pairs[worst]
         q, near, right = (f"{value:.0%}" for value in report.each[worst])
         counted = "" if notes["all_columns"] or pair.core is None else " (core columns)"
