@@ -22,10 +22,10 @@ from maxmargin.classes.taxonomy.closure import best_closures, make_graph
 from maxmargin.classes.taxonomy.losses import tree_distances, tree_heights
 from maxmargin.classes.taxonomy.metrics import class_scores, node_set_scores
 from maxmargin.core import contract
+from maxmargin.core.arrays import csr_arrays
 from maxmargin.core.formulation import make_form
 from maxmargin.core.oracle import most_violated
 from maxmargin.core.rescale import violation
-from maxmargin.tags.features import csr_arrays
 from maxmargin.testing import (
     FORMULATIONS,
     check_solver,
