@@ -12,6 +12,8 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from maxmargin.core.compiling import announce, compile_seconds
+
 INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 PICTURES = (".pdf", ".png", ".svg")
 
@@ -267,15 +269,18 @@ def plain_warnings(options: Mapping[str, str]) -> Iterator[None]:
 @contextlib.contextmanager
 def patience(quiet: bool, seconds: float = 5.0) -> Iterator[None]:
     """Say why nothing happens, if nothing happens for a while."""
-    timer = threading.Timer(
-        seconds,
-        say,
-        ["encoding or compiling; the first run on a machine takes half a minute more."],
-    )
+
+    def still_encoding() -> None:
+        if compile_seconds() == 0.0:  # else there is a word about that
+            say("encoding; large files take a while.")
+
+    timer = threading.Timer(seconds, still_encoding)
     timer.daemon = True
     if not quiet:
         timer.start()
+        announce(say)
     try:
         yield timer
     finally:
         timer.cancel()
+        announce(None)

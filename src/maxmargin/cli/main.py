@@ -20,7 +20,6 @@ from maxmargin.cli.language import options_of, spoken
 from maxmargin.cli.options import add_options, add_train_options, declared, flag
 from maxmargin.cli.predict import predict
 from maxmargin.cli.train import train as train_model
-from maxmargin.core.compiling import announce, say_on_stderr
 from maxmargin.families import places
 
 TASKS = {**places("commands"), "structure": "maxmargin.cli.structure"}
@@ -58,7 +57,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             args.file = extra.pop(0) if not extra[0].startswith("--") else None
         if extra:
             raise ValueError(f"unknown arguments: {' '.join(extra)}; see --help.")
-        announce(say_on_stderr)
         code = args.run(args)
         sys.stdout.flush()
         return code
