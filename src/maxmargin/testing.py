@@ -3,6 +3,7 @@
 Give a batch and a function that lists every output of a small example, and
 :func:`check_structure` compares each function of the contract with enumeration.
 :func:`check_solver` runs a solver on a batch and checks what every solver promises.
+:func:`check_model_file` saves a model, and loads what others may have made of the file.
 
 >>> import numpy as np
 >>> from maxmargin.classes.structure import make_batch
@@ -14,6 +15,7 @@ Give a batch and a function that lists every output of a small example, and
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterable
@@ -22,9 +24,10 @@ import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.formulation import make_form
-from maxmargin.core.kernel import interpreted, kernel
+from maxmargin.core.kernel import interpreted, kernel, run
 from maxmargin.core.objective import Objective
 from maxmargin.core.oracle import most_violated
+from maxmargin.files.model_variants import check_model_file as check_model_file
 from maxmargin.solvers import registry
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.result import Limits, Solution
@@ -160,7 +163,9 @@ class _Asker:
 
     def __init__(self, batch, i, w, compiled):
         self.batch, self.i, self.w = batch, i, w
-        self.call = (lambda f: f) if compiled else interpreted
+        self.call = (
+            functools.partial(functools.partial, run) if compiled else interpreted
+        )
         self.theta = np.zeros(self.call(_shape)(batch))
         self.entries = 3 * self.call(_capacity)(batch) + 16
         self.size = int(batch.start[i + 1] - batch.start[i])

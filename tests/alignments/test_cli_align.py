@@ -199,8 +199,8 @@ def test_inspect(folder, capsys, tmp_path):
             ("--unknown", "XY"),
             "--unknown XY is not one letter",
         ),
-        ("aln_a\taln_b\nAC\tA-\n", ("--gaps", "free"), "gaps='free' is not known"),
-        ("aln_a\taln_b\nAC\tA-\n", ("--C", "-1"), "C=-1.0 is not possible"),
+        ("aln_a\taln_b\nAC\tA-\n", ("--gaps", "free"), "--gaps free is not known"),
+        ("aln_a\taln_b\nAC\tA-\n", ("--C", "-1"), "--C -1.0 is not possible"),
         ("aln_a\taln_b\nAC\tA-\n", ("--format", "fasta"), "before the first record"),
     ],
 )
@@ -216,8 +216,8 @@ def test_bad_training(text, options, said, capsys, tmp_path):
 def test_bad_use(folder, capsys, tmp_path):
     words = ("train", "align", folder / "pairs.tsv", "-o", "-")
     assert "name a file" in run(capsys, *words, code=2)
-    words = ("predict", folder / "model", folder / "pairs.fa", "--k-best", "2")
-    assert "--k-best means nothing" in run(capsys, *words, code=2)
+    words = ("inspect", folder / "model", "--transitions")
+    assert "--transitions means nothing" in run(capsys, *words, code=2)
     (tmp_path / "new.tsv").write_text("ACD\tAC\nAC1\tAC\n")
     words = ("predict", folder / "model", tmp_path / "new.tsv")
     assert "line 2: the first sequence has '1'" in run(capsys, *words, code=2)

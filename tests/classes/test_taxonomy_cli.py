@@ -173,7 +173,7 @@ def test_new_classes_in_a_test_file_count_as_wrong(here, capsys):
         ("train classify train.txt -o m --cv 2 --C 1", "not both"),
         ("train classify train.txt -o m --cv 2 --dev test.txt", "not with both"),
         ("train classify train.txt -o m --cv 99", "--cv 99 is not possible"),
-        ("train classify train.txt -o m --ngrams 0", "ngrams=0 is not possible"),
+        ("train classify train.txt -o m --ngrams 0", "--ngrams 0 is not possible"),
         ("train classify train.txt -o m --min-count 999", "no words are left"),
         ("train classify train.txt -o m --format svmlight", "train.txt, line 1"),
         ("train classify train.txt -o m --format svmlight --ngrams 2", "is for texts"),

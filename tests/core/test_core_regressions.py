@@ -288,8 +288,10 @@ def test_an_argmax_that_fails_does_not_spoil_the_fit():
 
     model = StructuralSVM(wrong(argmax=fail)).fit(X, y)
     assert model.converged_
-    with pytest.raises(RuntimeError, match="not written yet"):
+    message = "argmax for sample 0 raised RuntimeError: not written yet"
+    with pytest.raises(ValueError, match=message) as caught:
         model.predict(X)
+    assert isinstance(caught.value.__cause__, RuntimeError)
 
 
 # ends of training ---------------------------------------------------------------------

@@ -150,13 +150,13 @@ def test_k_best_are_the_k_best(size, most, seed, k):
     every = sorted((weight[t].sum() for t in matchings(*size, *most)), reverse=True)
     found = k_best(weight, *most, k)
     assert len(found) == min(k, len(every))
-    np.testing.assert_allclose([value for value, _ in found], every[:k], atol=1e-9)
-    assert len({tuple(links) for _, links in found}) == len(found)
-    for value, links in found:
+    np.testing.assert_allclose([value for _, value in found], every[:k], atol=1e-9)
+    assert len({tuple(links) for links, _ in found}) == len(found)
+    for links, value in found:
         assert sum(weight[link] for link in links) == pytest.approx(value)
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, True])
 def test_k_must_be_a_number(k):
-    with pytest.raises(ValueError, match="positive whole number"):
+    with pytest.raises(ValueError, match="whole number >= 1"):
         k_best(np.ones((1, 1)), 1, 1, k)

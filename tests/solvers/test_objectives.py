@@ -402,6 +402,7 @@ def test_l1_through_the_estimator():
 def test_marginal_objective_ends_where_the_gradient_vanishes():
     X, y = toy(2)
     model = SequenceTagger(objective="marginal", C=1.0, max_iter=2000).fit(X, y)
+    assert not model.certificate_.exact  # it is not convex: there is no bound
     assert model.converged_
     assert model.certificate_.dual == 0  # not convex: no bound
     w = model._w.astype(np.float64)
@@ -529,6 +530,7 @@ def test_ranges_and_expectations_of_boosting_agree_with_enumeration():
 def test_boosting_gives_sparse_weights_that_work():
     X, y = toy(4, n=60)
     model = SequenceTagger(objective="boosting", max_iter=20).fit(X, y)
+    assert not model.certificate_.exact
     used = sum(
         np.count_nonzero(part)
         for part in (model.coef_, model.transitions_, model.first_, model.last_)

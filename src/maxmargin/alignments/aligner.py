@@ -23,14 +23,10 @@ from maxmargin.alignments.input import (
     check_sequences,
     matched_pairs,
 )
-from maxmargin.core.estimator import (
-    Encoded,
-    MaxMarginEstimator,
-    check_weights,
-    restore_shared,
-    shared_state,
-)
+from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.parameters import training_parameters
+from maxmargin.core.saved import Saved, restore_shared, shared_state
+from maxmargin.core.structure import Outputs, check_k
 
 
 class SequenceAligner(MaxMarginEstimator):
@@ -133,7 +129,9 @@ class SequenceAligner(MaxMarginEstimator):
 
         labels = decode(batch, self.coef_, self._threads())
         cut = batch.start
-        return [matched_pairs(labels[cut[i] : cut[i + 1]]) for i in range(len(cut) - 1)]
+        return Outputs(
+            matched_pairs(labels[cut[i] : cut[i + 1]]) for i in range(len(cut) - 1)
+        )
 
     def decision_function(self, X, y=None) -> np.ndarray:
         """Scores of the best alignments, or of those given as y."""
@@ -148,12 +146,11 @@ class SequenceAligner(MaxMarginEstimator):
 
     def predict_k_best(self, X, k: int) -> list[list[tuple[list, float]]]:
         """The k best alignments of every pair with their scores, best first."""
-        if not isinstance(k, (int, np.integer)) or k < 1:
-            raise ValueError(f"k={k!r} is not possible: give a whole number >= 1.")
+        k = check_k(k)
         batch = self._batch(X)
         from maxmargin.alignments.k_best import k_best
 
-        labels, scores = k_best(batch, self.coef_, int(k), self._threads())
+        labels, scores = k_best(batch, self.coef_, k, self._threads())
         cut = batch.start
         return [
             [
@@ -220,6 +217,10 @@ class SequenceAligner(MaxMarginEstimator):
         return self.coef_[place]
 
     # training --------------------------------------------------------------------------
+
+    def _settings(self):
+        check_loss_and_ends(self.loss, self.scope, self.free_ends)
+        return super()._settings()
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         shift, free = check_loss_and_ends(self.loss, self.scope, self.free_ends)
@@ -297,8 +298,7 @@ class SequenceAligner(MaxMarginEstimator):
     def _from_state(cls, params, arrays, state):
         aligner = cls(**params)
         model = model_from_state(state)
-        aligner.coef_ = arrays["coef"]
-        if aligner.coef_.shape != (model.n_weights,):
-            raise ValueError("weights and terms do not fit together")
+        saved = Saved(arrays, state)
+        aligner.coef_ = saved.floats("coef", model.n_weights, dtype=np.float64)
         aligner._name_weights(model)
         return restore_shared(aligner, state)

@@ -9,15 +9,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.core.estimator import (
-    Encoded,
-    MaxMarginEstimator,
-    check_weights,
-    restore_shared,
-    shared_state,
-)
+from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.label_costs import cost_table
 from maxmargin.core.parameters import training_parameters
+from maxmargin.core.saved import Saved, restore_shared, shared_state
 
 
 class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
@@ -93,6 +88,8 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     def _check_input(self, X):
         check_is_fitted(self, "coef_")
+        if isinstance(X, (list, tuple)) and not X:  # no samples, no predictions
+            return np.zeros((0, self.n_features_in_))
         X = _validated(self, X, reset=False)
         if not np.isfinite(X.data if issparse(X) else X).all():
             from maxmargin.tags.features import csr_arrays
@@ -147,16 +144,24 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     @classmethod
     def _from_state(cls, params, arrays, state):
-        model = cls(**params)
-        model.coef_, model.intercept_ = arrays["coef"], arrays["intercept"]
-        model.classes_ = state["classes"]
-        k, d = model.coef_.shape
-        if model.intercept_.shape != (k,) or len(model.classes_) != k or k < 2:
-            raise ValueError("arrays and classes do not fit together")
-        model.n_features_in_ = d
-        if "feature_names_in" in state:
-            model.feature_names_in_ = state["feature_names_in"]
-        return restore_shared(model, state)
+        saved = Saved(arrays, state)
+        classes = saved.labels("classes")
+        if len(classes) < 2:
+            raise ValueError("there are not two classes")
+        return cls(**params)._restored(saved, classes, len(classes))
+
+    def _restored(self, saved: Saved, classes, n: int):
+        """The model with n rows of weights and what else the file says of it."""
+        self.classes_ = classes
+        self.coef_ = saved.floats("coef", n, None, dtype=np.float64)
+        self.intercept_ = saved.floats("intercept", n, dtype=np.float64)
+        self.n_features_in_ = self.coef_.shape[1]
+        if "feature_names_in" in saved.state:
+            names = saved.labels("feature_names_in")
+            if names.dtype != object or len(names) != self.n_features_in_:
+                raise ValueError("weights and feature names do not fit together")
+            self.feature_names_in_ = names
+        return restore_shared(self, saved.state)
 
 
 def _validated(estimator, X, *y, **options):

@@ -9,7 +9,8 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 PICTURES = (".pdf", ".png", ".svg")
@@ -18,6 +19,27 @@ PICTURES = (".pdf", ".png", ".svg")
 def say(text: str) -> None:
     """A remark beside the results: on standard error."""
     print(f"maxmargin: {text}", file=sys.stderr)
+
+
+def print_json(values: dict[str, Any]) -> None:
+    """Results for programs; what is not a finite number is null."""
+    import json
+    import math
+    from dataclasses import asdict, is_dataclass
+
+    def plain(value):
+        if is_dataclass(value):
+            value = asdict(value)
+        elif hasattr(value, "_asdict"):
+            value = value._asdict()
+        if isinstance(value, dict):
+            return {str(key): plain(v) for key, v in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [plain(v) for v in value]
+        value = value.item() if hasattr(value, "item") else value
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    print(json.dumps(plain(values), indent=2, ensure_ascii=False))
 
 
 # outputs -----------------------------------------------------------------------------
@@ -54,12 +76,6 @@ def check_picture(path: str | None) -> None:
             f"{path} cannot be drawn without matplotlib: install it with "
             "pip install 'maxmargin[plot]'."
         )
-
-
-def check_top(top: int) -> None:
-    """``--top N``: how many weights are shown."""
-    if top < 0:
-        raise ValueError(f"--top {top} is not possible: it must be 0 or more.")
 
 
 def without_display() -> None:
@@ -128,11 +144,11 @@ def certificate_sentence(model) -> str:
     after = f"after {passes} pass{'' if passes == 1 else 'es'}"
     if not proof.exact or not proof.dual > 0:
         return f"Training ended {after}; there is no certificate for this objective."
-    above = 100 * proof.gap / proof.dual
-    percent = f"{above:.2g}" if above < 10 else f"{above:.0f}"
+    below = 100 * proof.relative_gap
+    percent = f"{below:.2g}" if below < 10 else f"{below:.0f}"
     return (
-        f"The objective is {proof.primal:.6g} {after}, at most {percent}% above the "
-        "smallest possible (proved)."
+        f"The objective is {proof.primal:.6g} {after}; the smallest possible is at most "
+        f"{percent}% below (proved)."
     )
 
 
@@ -153,6 +169,8 @@ class Stopwatch:
 
     def move(self, source: str, target: str, seconds: float) -> None:
         """Part of the time of one name belongs to another."""
+        if seconds <= 0:
+            return
         self.seconds[source] = max(self.seconds.get(source, 0.0) - seconds, 0.0)
         self.seconds[target] = self.seconds.get(target, 0.0) + seconds
 
@@ -205,14 +223,16 @@ class Interrupts:
 
 
 @contextlib.contextmanager
-def plain_warnings() -> Iterator[None]:
+def plain_warnings(options: Mapping[str, str]) -> Iterator[None]:
     """Warnings as remarks, without the places in the code where they arose."""
+    from maxmargin.cli.language import spoken
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     for text in dict.fromkeys(str(warning.message) for warning in caught):
         if not text.startswith("Training interrupted"):  # whoever did it knows
-            say(text)
+            say(spoken(text, options))
 
 
 @contextlib.contextmanager

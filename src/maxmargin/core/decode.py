@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.contract import argmax, score, shape
-from maxmargin.core.kernel import kernel
+from maxmargin.core.kernel import kernel, run
 from maxmargin.engine.threads import over_ranges
 
 
@@ -14,7 +14,7 @@ def decode(batch, w, n_jobs: int = 1) -> np.ndarray:
     outputs = np.zeros(len(batch.y), np.int32)
 
     def part(lo, hi):
-        decode_range(batch, lo, hi, w, outputs)
+        run(decode_range, batch, lo, hi, w, outputs)
 
     over_ranges(part, batch.start, n_jobs)
     return outputs

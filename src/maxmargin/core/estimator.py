@@ -309,35 +309,11 @@ def _warn_unconverged(solution, tol, hard) -> None:
         share = solution.search_gap / max(certificate.gap, 1e-300)
         if share >= SEARCH_SHARE:
             text += (
-                f" The search for violated outputs leaves {min(share, 1):.0%} of this gap "
-                "open, and more passes cannot close that: name the smallest loss that is "
-                "not zero (smallest_loss of a Problem, least_loss of a structure), or "
-                "allow a larger tol."
+                f" {min(share, 1):.0%} of this gap is what the search for violated outputs "
+                "leaves open, and more passes cannot close that: give a Problem "
+                "most_violated() or outputs(), or name its smallest_loss (a structure: "
+                "argmax_rescaled() or least_loss()), or allow a larger tol."
             )
         elif limited:
             text += " Allow more max_iter or max_time, or a larger tol, for less."
     warnings.warn(text, ConvergenceWarning, stacklevel=4)
-
-
-# saving (model_file.py) --------------------------------------------------------------
-
-
-def shared_state(model) -> dict:
-    """What every fitted estimator knows of its training, as plain values."""
-    c = model.certificate_
-    return {
-        "certificate": [c.primal, c.dual, c.gap, c.relative_gap, c.exact],
-        "history": model.history_,
-        "converged": model.converged_,
-    }
-
-
-def restore_shared(model, state):
-    """The same, back on a model that was loaded."""
-    from maxmargin.solvers.result import Certificate
-
-    model.certificate_ = Certificate(*state["certificate"])
-    model.history_ = state["history"]
-    model.n_iter_ = len(model.history_)
-    model.converged_ = state["converged"]
-    return model

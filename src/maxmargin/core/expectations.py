@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from maxmargin.core.contract import extent, score, shape, sums, sums_room
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.kernel import inlined, kernel, run
 from maxmargin.engine.threads import over_ranges
 
 
@@ -17,7 +17,7 @@ def expectations(batch, w, n_jobs: int = 1) -> tuple[list[np.ndarray], np.ndarra
     flat, total = np.zeros(place[-1]), np.zeros(len(place) - 1)
 
     def part(lo, hi):
-        expectations_range(batch, lo, hi, w, place, flat, total)
+        run(expectations_range, batch, lo, hi, w, place, flat, total)
 
     over_ranges(part, batch.start, n_jobs)
     return [flat[a:b] for a, b in pairwise(place.tolist())], total
@@ -26,7 +26,7 @@ def expectations(batch, w, n_jobs: int = 1) -> tuple[list[np.ndarray], np.ndarra
 def places(batch) -> np.ndarray:
     """Where the parts of every example begin if all lie one after the other."""
     sizes = np.zeros(len(batch.start), np.int64)
-    measure(batch, sizes[1:])
+    run(measure, batch, sizes[1:])
     return np.cumsum(sizes)
 
 

@@ -36,6 +36,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from maxmargin.core.structure import check_k
 from maxmargin.hypergraphs.builder import HypergraphBuilder, features_as_dict
 
 
@@ -294,12 +295,6 @@ class Hypergraph:
         scores = np.empty(len(self.part))
         score_edges(self.arrays, theta, scores)
         return scores
-
-
-def check_k(k) -> int:
-    if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
-        raise ValueError(f"k={k!r} is not possible: it must be a whole number >= 1.")
-    return int(k)
 
 
 def _integers(name: str, values: Any) -> np.ndarray:

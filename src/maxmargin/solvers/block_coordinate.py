@@ -20,6 +20,7 @@ from maxmargin.core.kernel import run
 from maxmargin.core.objective import Objective
 from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.solvers.driver import NotSeparable, not_separable
+from maxmargin.solvers.newton import newton_steps
 from maxmargin.solvers.planes import (
     cached_pass,
     dual_value,
@@ -70,6 +71,13 @@ class PlaneSolver(Solver):
         room = 2 * self.planes.alpha.shape[1]
         self.planes = with_room(self.objective.batch, self.planes, room)
 
+    def newton(self) -> float:
+        """Where planes are few and passes are Python's: all of them together."""
+        objective = self.objective
+        if isinstance(objective.batch, tuple) or objective.hard:
+            return 0.0
+        return newton_steps(objective.batch, objective.form, self.planes, self.w)
+
     def forget(self) -> None:
         """Let a Python batch drop the outputs that no plane refers to."""
         forget = getattr(self.objective.batch, "forget", None)
@@ -113,9 +121,10 @@ class BlockCoordinate(PlaneSolver):
             gain, visits = self._cached(gaps)
             cost = self.cached_cost * visits
             gained, work = gained + gain, work + cost
-            if gain * work <= gained * cost:
+            late = time.perf_counter() >= objective.deadline
+            if late or gain * work <= gained * cost:
                 break
-        self.dual += gained
+        self.dual += gained + self.newton()
         schedule.passes += 1
         squared = self.average.take(self.w, schedule.passes)
         self.estimate = objective.primal_from_hinges(squared, self.hinges)
@@ -127,7 +136,11 @@ class BlockCoordinate(PlaneSolver):
 
     def candidates(self):
         self.rebuild()
-        return [self.w] if self.objective.hard else [self.average.w, self.w]
+        if self.objective.hard:
+            return [self.w]
+        both = [self.average.w, self.w]
+        # after Newton steps the last weights are the best
+        return both if isinstance(self.objective.batch, tuple) else both[::-1]
 
     def learn_from(self, sweep) -> None:
         """A certificate's planes are free; worth storing where the oracle is dear."""

@@ -28,7 +28,7 @@ import numpy as np
 
 from maxmargin.core.contract import parts, score, spread, sums
 from maxmargin.core.expectations import copy_into, places, working_memory
-from maxmargin.core.kernel import kernel, summing
+from maxmargin.core.kernel import kernel, run, summing
 from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.solvers.log_objective import LogObjective, finite_dot
 from maxmargin.solvers.schedule import Average, Schedule
@@ -65,9 +65,9 @@ class Exponentiated(Solver):
             entropy=np.zeros(objective.n),
         )
         self.eta = np.full(objective.n, FIRST_STEP)
-        self.memory = working_memory(objective.batch, self.w)
+        self.memory = run(working_memory, objective.batch, self.w)
         self.schedule = Schedule(objective)
-        start_at_truth(objective.batch, self.gibbs, self.memory, self.w)
+        run(start_at_truth, objective.batch, self.gibbs, self.memory, self.w)
         self._rebuild()
         self.average = Average(self.w, NEWEST)
 
@@ -93,7 +93,8 @@ class Exponentiated(Solver):
 
     def _visit(self, order) -> None:
         objective = self.objective
-        self.dual += exponentiated_pass(
+        self.dual += run(
+            exponentiated_pass,
             objective.batch,
             self.gibbs,
             self.memory,
@@ -107,7 +108,8 @@ class Exponentiated(Solver):
     def _rebuild(self) -> None:
         """w and dual anew from the distributions."""
         objective = self.objective
-        weights_of(objective.batch, self.gibbs, self.memory, objective.mass, self.w)
+        arguments = (self.gibbs, self.memory, objective.mass, self.w)
+        run(weights_of, objective.batch, *arguments)
         entropy = float(objective.mass @ self.gibbs.entropy)
         self.dual = entropy - 0.5 * sum_of_squares(self.w)
 

@@ -28,7 +28,7 @@ from maxmargin.core.contract import (
     value,
 )
 from maxmargin.core.expectations import places, working_memory
-from maxmargin.core.kernel import kernel, summing
+from maxmargin.core.kernel import kernel, run, summing
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.engine.threads import over_ranges
@@ -48,6 +48,11 @@ class LogObjective(Objective):
         if not isinstance(self.batch, tuple) or not probabilistic(self.batch):
             raise ValueError(no_sums("log", "this structure has no sums"))
         self.l1 = l1
+
+    @property
+    def exact(self) -> bool:
+        """Whether there is a bound: not on a loss that is not convex."""
+        return self.convex
 
     @property
     def scalable(self) -> bool:
@@ -73,12 +78,14 @@ class LogObjective(Objective):
         sum_of_squares(w[:0])
 
     def _sweep_range(self, lo, hi, w, multiple, result):
-        memory = working_memory(self.batch, w)
-        return log_sweep(self.batch, lo, hi, w, multiple, memory, self.mass, result)
+        memory = run(working_memory, self.batch, w)
+        arguments = (lo, hi, w, multiple, memory, self.mass, result)
+        return run(log_sweep, self.batch, *arguments)
 
     def _gradient_range(self, lo, hi, w, losses, gradient) -> None:
-        memory = working_memory(self.batch, w)
-        log_gradient(self.batch, lo, hi, w, memory, self.mass, losses, gradient)
+        memory = run(working_memory, self.batch, w)
+        arguments = (lo, hi, w, memory, self.mass, losses, gradient)
+        run(log_gradient, self.batch, *arguments)
 
     def primal(self, w, multiple=1.0):
         primal, multiple, sweep = super().primal(w, multiple)

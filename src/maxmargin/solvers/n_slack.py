@@ -44,8 +44,10 @@ class NSlack(PlaneSolver):
         for _ in range(MAX_PASSES):
             order = objective.rng.permutation(objective.n)
             self.ask(cached_pass, self.buffers, order, self.w, gaps)
-            if gaps.sum() <= wanted:
+            late = time.perf_counter() >= objective.deadline
+            if late or gaps.sum() <= wanted:
                 break
+            self.newton()
         self.rebuild()
         squared = sum_of_squares(self.w)
         self.estimate = objective.primal_from_hinges(squared, sweep.hinges)

@@ -23,6 +23,7 @@ import numpy as np
 from maxmargin.core.contract import difference, loss, score_planes
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.rescale import offset_and_scale
+from maxmargin.core.rows import copy_into
 from maxmargin.solvers.block_coordinate import PlaneSolver
 from maxmargin.solvers.planes import (
     make_planes,
@@ -89,7 +90,8 @@ class OneSlack(PlaneSolver):
             self.ask(best_stored, self.buffers, self.w, outputs, hinges)
             self._add_cut(outputs, hinges)
             self._solve()
-            if self.dual - before < DEEP_ENOUGH * self.gap:
+            late = time.perf_counter() >= self.objective.deadline
+            if late or self.dual - before < DEEP_ENOUGH * self.gap:
                 break
         self.forget()
         self.update_seconds += time.perf_counter() - began
@@ -184,9 +186,7 @@ def best_stored(batch, form, planes, buffers, w, outputs, hinges):
         for p in range(1, count):
             if v[p] > v[best]:
                 best = p
-        outputs[batch.start[i] : batch.start[i + 1]] = labellings[
-            best * size : (best + 1) * size
-        ]
+        copy_into(outputs, batch.start[i], labellings[best * size :], size)
         hinges[i] = v[best]
 
 

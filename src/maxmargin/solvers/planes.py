@@ -39,6 +39,7 @@ from maxmargin.core.contract import (
 from maxmargin.core.kernel import inlined, kernel
 from maxmargin.core.oracle import most_violated
 from maxmargin.core.rescale import offset_and_scale
+from maxmargin.core.rows import copy_into
 from maxmargin.core.vectors import add_listed, squared_norm
 
 MAX_INNER = 20  # steps per visit where theta can be updated in place
@@ -95,7 +96,8 @@ def copy_labels(start, source, source_room, target, target_room):
         size = start[i + 1] - start[i]
         used = size * min(source_room, target_room)
         a, b = start[i] * source_room, start[i] * target_room
-        target[b : b + used] = source[a : a + used]
+        for k in range(used):
+            target[b + k] = source[a + k]
 
 
 @inlined
@@ -127,7 +129,7 @@ def insert_plane(planes, first, size, i, y, v):
                 p = q
         if p < 0:
             return -1
-    planes.labels[first + p * size : first + (p + 1) * size] = y[:size]
+    copy_into(planes.labels, first + p * size, y, size)
     planes.alpha[i, p] = 0.0
     return p
 

@@ -32,6 +32,7 @@ class Schedule:
 
     def __init__(self, objective, max_wait: int = 4, longest_run: int = 16):
         n = objective.n
+        self.objective = objective
         self.rng = objective.rng
         self.max_wait = max_wait
         self.gaps = np.zeros(n)  # as seen at the last visit; kernels write here
@@ -72,9 +73,10 @@ class Schedule:
             part = order[done : done + self.chunk]
             visit(part)
             done += len(part)
-            if done >= len(order):
+            now = time.perf_counter()
+            if done >= len(order) or now >= self.objective.deadline:
                 return
-            seconds = max(time.perf_counter() - began, 1e-6)
+            seconds = max(now - began, 1e-6)
             wanted = len(part) * CHUNK_SECONDS / seconds
             self.chunk = int(np.clip(wanted, 1, GROWTH * self.chunk))
 

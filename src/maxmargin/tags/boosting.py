@@ -52,6 +52,7 @@ class BoostingObjective(LogObjective):
 
     scalable = False
     solver = property(lambda self: Boosting)
+    exact = False  # no bound from below is known
 
     def __init__(self, batch, n_weights, form, mass, dtype, n_jobs=1, seed=0):
         # a risk near zero is a small difference of scores: double precision

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.rows import padded_width
-from maxmargin.tags.chain_spans import SpanTables, no_spans
+from maxmargin.tags.chain_spans import Costs, SpanTables, ZeroOne
 
 
 class ChainBatch(NamedTuple):
@@ -22,11 +22,8 @@ class ChainBatch(NamedTuple):
     values: np.ndarray
     cost: np.ndarray  # (labels, width): cost[true, predicted]
     barrier: np.ndarray  # (labels + 2, width): 0, or -inf where forbidden
-    zero_one: int  # 1: the loss is 1 for any wrong sequence, cost is not used
-    spans: int  # 1: the loss counts spans (chain_spans.py), cost is not used
-    tables: SpanTables
+    tables: Costs | ZeroOne | SpanTables  # its type says what the loss is
     least: float  # the smallest loss that is not zero
-    counted: int  # 1: the loss counts wrong labels, so it can be a DP index
     n_labels: int
     width: int
     n_features: int
@@ -49,6 +46,7 @@ def make_batch(
     if barrier is not None:
         wall[:, :k] = barrier
     entries = np.diff(tokens.indptr[tokens.start])
+    counted = np.array_equal(cost, 1.0 - np.eye(k))
     return ChainBatch(
         start=tokens.start,
         y=np.zeros(tokens.start[-1], np.int32) if y is None else y,
@@ -57,11 +55,8 @@ def make_batch(
         values=np.ascontiguousarray(tokens.values, dtype),
         cost=padded,
         barrier=wall,
-        zero_one=int(zero_one),
-        spans=int(spans is not None),
-        tables=no_spans(k) if spans is None else spans,
+        tables=spans or (ZeroOne(1) if zero_one else Costs(int(counted))),
         least=_smallest_positive(cost, zero_one or spans is not None),
-        counted=int(spans is None and np.array_equal(cost, 1.0 - np.eye(k))),
         n_labels=k,
         width=width,
         n_features=n_features,

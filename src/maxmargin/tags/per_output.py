@@ -19,6 +19,7 @@ the labellings it found, says so, and its certificate is not exact. For short se
 from __future__ import annotations
 
 import math
+import time
 import warnings
 from typing import NamedTuple
 
@@ -114,7 +115,11 @@ class PerOutputObjective(Objective):
         return out
 
     def primal(self, w, multiple=1.0):
+        deadline = self.deadline
+        if not self.proved:  # one certificate is worth the time
+            self.deadline = math.inf
         primal, multiple, sweep = super().primal(w, multiple)
+        self.deadline = deadline
         if self.cut.any():
             return math.inf, multiple, sweep
         self.proved = True
@@ -132,6 +137,9 @@ class PerOutputObjective(Objective):
             # the truth is a plane without features: it scores what the others must not
             base = truth_value(one, w)
             k = int(self.wanted[i])
+            if time.perf_counter() >= self.deadline:
+                self.cut[i] = True  # what was not looked for is not known
+                continue
             while True:
                 labels = np.zeros((k, last - first), np.int32)
                 scores = np.full((k, 1), -np.inf)
@@ -204,6 +212,8 @@ class PerOutput(Solver):
         for passes in range(PASSES):
             order = objective.rng.permutation(len(planes.owner))
             ascend(objective.batch, planes, order, objective.mass, self.buffers, self.w)
+            if time.perf_counter() >= objective.deadline:
+                break
             # a gap costs as much as a pass
             if passes % 5 == 4 and self._gap() <= target:
                 break

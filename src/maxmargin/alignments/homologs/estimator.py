@@ -12,14 +12,9 @@ from maxmargin.alignments.homologs.input import (
     check_truth,
     number_sequences,
 )
-from maxmargin.core.estimator import (
-    Encoded,
-    MaxMarginEstimator,
-    check_weights,
-    restore_shared,
-    shared_state,
-)
+from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.parameters import training_parameters
+from maxmargin.core.saved import Saved, restore_shared, shared_state
 
 GAPS = ("linear", "affine")
 
@@ -40,7 +35,8 @@ class LocalFinder:
 
     def predict(self, X) -> np.ndarray:
         """The number of the candidate with the largest score, the first on ties."""
-        return np.array([scores.argmax() for scores in self.decision_function(X)])
+        best = [scores.argmax() for scores in self.decision_function(X)]
+        return np.array(best, np.int64)
 
     def score(self, X, y, sample_weight=None) -> float:
         """Share of samples whose homolog is found.
@@ -133,13 +129,16 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
     def _prediction_threads(self) -> int:
         return self._threads()
 
-    def _encode(self, X, y, sample_weight) -> Encoded:
-        from maxmargin.alignments.homologs.structure import make_batch, table_shape
-
+    def _settings(self):
         if self.gaps not in GAPS:
             raise ValueError(
                 f"gaps={self.gaps!r} is not known; choose one of {', '.join(GAPS)}."
             )
+        return super()._settings()
+
+    def _encode(self, X, y, sample_weight) -> Encoded:
+        from maxmargin.alignments.homologs.structure import make_batch, table_shape
+
         X = check_inputs(X, decoys_needed=True)
         truth = check_truth(X, y)
         weights = check_weights(sample_weight, len(X))
@@ -193,15 +192,13 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
 
     @classmethod
     def _from_state(cls, params, arrays, state):
-        model = cls(**params)
-        model.alphabet_ = check_alphabet(str(state["alphabet"]), [])
-        model.substitution_matrix_ = arrays["substitution_matrix"]
+        model, saved = cls(**params), Saved(arrays, state)
+        model.alphabet_ = check_alphabet(saved.value("alphabet", str), [])
         k = len(model.alphabet_)
-        if model.substitution_matrix_.shape != (k, k):
-            raise ValueError("the substitution matrix does not fit the alphabet")
-        model.gap_open_ = float(state["gap_open"])
-        model.gap_extend_ = float(state["gap_extend"])
-        model.n_constraints_ = state["n_constraints"]
+        model.substitution_matrix_ = saved.floats("substitution_matrix", k, k)
+        model.gap_open_ = saved.number("gap_open")
+        model.gap_extend_ = saved.number("gap_extend")
+        model.n_constraints_ = saved.value("n_constraints", int, type(None))
         return restore_shared(model, state)
 
 

@@ -21,8 +21,9 @@ from maxmargin.classes.taxonomy.metrics import (
     class_scores,
     node_set_scores,
 )
-from maxmargin.core.estimator import Encoded, restore_shared
+from maxmargin.core.estimator import Encoded
 from maxmargin.core.parameters import training_parameters
+from maxmargin.core.saved import Saved
 
 
 class TaxonomySVM(MulticlassSVM):
@@ -213,11 +214,14 @@ class TaxonomySVM(MulticlassSVM):
 
     # training ---------------------------------------------------------------------------
 
-    def _encode(self, X, y, sample_weight) -> Encoded:
+    def _settings(self):
         if self.mode not in ("hierarchical", "flat"):
             raise ValueError(
                 f'mode={self.mode!r} is not known; choose "hierarchical" or "flat".'
             )
+        return super()._settings()
+
+    def _encode(self, X, y, sample_weight) -> Encoded:
         encode = encode_sets if self.multilabel else encode_classes
         return encode(self, X, y, sample_weight)
 
@@ -243,27 +247,23 @@ class TaxonomySVM(MulticlassSVM):
     @classmethod
     def _from_state(cls, params, arrays, state):
         model = cls(**params)
-        model.coef_, model.intercept_ = arrays["coef"], arrays["intercept"]
-        model.classes_, model.nodes_ = state["classes"], state["nodes"]
-        model.kind_, model.indicator_ = state["kind"], state["indicator"]
-        model.taxonomy_ = Taxonomy(dict(state["tree"]))
-        if state["tree_given"]:
-            model.taxonomy = model.taxonomy_
-        n, d = model.coef_.shape
-        names, tree = plain(model.nodes_), model.taxonomy_
-        expected = names
+        saved = Saved(arrays, state)
+        classes, model.nodes_ = saved.labels("classes"), saved.labels("nodes")
+        model.kind_ = saved.value("kind", str)
+        model.indicator_ = saved.value("indicator", bool)
+        model.taxonomy_ = tree = Taxonomy(dict(saved.value("tree", list)))
+        if saved.value("tree_given", bool):
+            model.taxonomy = tree
+        names = expected = plain(model.nodes_)
         if model.kind_ == "flat":
-            expected = plain(model.classes_)
+            expected = plain(classes)
         elif model.kind_ == "hierarchical":
-            lines = class_lines(tree, plain(model.classes_))
+            lines = class_lines(tree, plain(classes))
             expected = [tree.nodes[v] for v in lines.nodes]
-        else:  # a KeyError if a parent is missing
+        elif model.kind_ == "sets":  # a KeyError if a parent is missing
             parents_within(tree, [tree.position_of(name) for name in names])
-        if model.intercept_.shape != (n,) or len(names) != n:
-            raise ValueError("arrays and nodes do not fit together")
-        if sorted(expected) != sorted(names):
+        else:
+            raise ValueError(f"the kind {model.kind_!r} is not known")
+        if sorted(expected) != sorted(names) or not len(classes):
             raise ValueError("classes and nodes do not fit together")
-        model.n_features_in_ = d
-        if "feature_names_in" in state:
-            model.feature_names_in_ = state["feature_names_in"]
-        return restore_shared(model, state)
+        return model._restored(saved, classes, len(names))

@@ -14,6 +14,18 @@ ZERO_ONE, HAMMING, F1 = range(3)
 LOSSES = {"zero-one": ZERO_ONE, "hamming": HAMMING, "f1": F1}
 
 
+class ZeroOne(NamedTuple):
+    """Types of losses, so that only the search that is used is compiled."""
+
+    kind: int
+
+
+class Brackets(NamedTuple):
+    """Losses that are functions of counts of brackets."""
+
+    kind: int
+
+
 class ParseBatch(NamedTuple):
     """Sentences: the tags that every word may have, and features as lists of indices."""
 
@@ -28,7 +40,7 @@ class ParseBatch(NamedTuple):
     span_start: np.ndarray  # int64[spans + 1], features of spans
     span_features: np.ndarray  # int32
     grammar: GrammarTables
-    loss: int
+    loss: ZeroOne | Brackets
     bounds: np.ndarray  # int64 (n, 3): least right, fewest and most brackets
     n_word_features: int
     n_span_features: int
@@ -88,7 +100,7 @@ def make_batch(
         span_start=span_start,
         span_features=span_features,
         grammar=grammar,
-        loss=LOSSES[loss],
+        loss=(ZeroOne if loss == "zero-one" else Brackets)(LOSSES[loss]),
         bounds=np.zeros((len(lengths), 3), np.int64),
         n_word_features=n_word,
         n_span_features=n_span,

@@ -27,11 +27,14 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core import contract
-from maxmargin.core.kernel import implements, inlined, kernel
+from maxmargin.core.entries import Float, Int, Labels, Table
+from maxmargin.core.kernel import apart, direct, generic, implements, inlined, kernel
+from maxmargin.core.rows import copy_into
 from maxmargin.trees.cky import sums  # noqa: F401  implements sums
 from maxmargin.trees.cky.batch import (
-    ZERO_ONE,
+    Brackets,
     ParseBatch,
+    ZeroOne,
     make_batch,
     n_weights,
     root_weight,
@@ -41,7 +44,7 @@ from maxmargin.trees.cky.batch import (
     unary_weight,
     word_weight,
 )
-from maxmargin.trees.cky.chart import cell_of, inside, marked
+from maxmargin.trees.cky.chart import cell_of, chart_of, marked
 from maxmargin.trees.cky.counts import search_counts
 from maxmargin.trees.cky.other import best_other
 from maxmargin.trees.cky.trees import (
@@ -121,7 +124,8 @@ def score(batch, i, w, theta):
         for cell in range(length * (length + 1) // 2):
             place = span_at(batch, i) + cell * n
             row = theta[0, place : place + n]
-            row[:] = 0
+            for label in range(n):
+                row[label] = 0
             span = batch.cell_start[i] + cell
             for f in range(batch.span_start[span], batch.span_start[span + 1]):
                 source = rows[batch.span_features[f]]
@@ -220,57 +224,94 @@ def emit(batch, i, y, coefficient, index, values, m):
 
 @inlined
 def same(a, b, size):
-    return np.array_equal(a[:size], b[:size])
+    k = 0
+    while k < size and a[k] == b[k]:
+        k += 1
+    return k == size
 
 
 @implements(contract.loss, ParseBatch)
 def loss(batch, i, y):
-    size = batch.start[i + 1] - batch.start[i]
     truth = batch.y[batch.start[i] : batch.start[i + 1]]
-    if same(truth, y, size):
+    if same(truth, y, len(truth)):
         return 0.0
-    if batch.loss == ZERO_ONE:
-        return 1.0
+    return loss_by_kind(batch.loss, batch, i, truth, y)
+
+
+@generic
+def loss_by_kind(loss, batch, i, truth, y):
+    """The loss of a wrong tree, by the type of ``batch.loss``."""
     length = batch.token_start[i + 1] - batch.token_start[i]
     gold, g = true_brackets(batch.grammar, length, truth)
     t, p = count_brackets(batch.grammar, length, gold, y)
-    return loss_of(batch.loss, t, p, g)
+    return loss_of(loss.kind, t, p, g)
+
+
+@implements(loss_by_kind, ZeroOne)
+def zero_one_loss(loss, batch, i, truth, y):
+    return 1.0
 
 
 @implements(contract.argmax, ParseBatch)
 def argmax(batch, i, theta, scale, y):
     """A sentence that the grammar cannot parse gets NO_PARSE in every slot."""
-    if batch.start[i + 1] > batch.start[i]:
-        no = np.int64(0)  # a bare 0 would be a type of its own, compiled again
-        search(batch, i, theta, no, no, scale, y)
+    if batch.start[i + 1] == batch.start[i]:
+        return
+    if scale == 0.0:
+        sentence = sentence_of(batch, i, theta)
+        write_best(batch.grammar, sentence, chart_of(batch, sentence), y)
+    else:
+        search(batch.loss, batch, i, theta, 0, 0, scale, y)
 
 
 @implements(contract.argmax_rescaled, ParseBatch)
 def argmax_rescaled(batch, i, theta, form, y):
     if batch.start[i + 1] > batch.start[i]:
-        search(batch, i, theta, form.slack, form.quadratic, 1.0, y)
+        search(batch.loss, batch, i, theta, form.slack, form.quadratic, 1.0, y)
     return True
 
 
-@kernel
-def search(batch, i, theta, slack, quadratic, scale, y):
+@generic
+def search(loss, batch, i, theta, slack, quadratic, scale, y):
     """y <- the tree with the largest violation, or score + scale * loss."""
+    search_brackets(batch, i, theta, slack, quadratic, scale, y)
+
+
+@implements(search, ZeroOne)
+def search_zero_one(loss, batch, i, theta, slack, quadratic, scale, y):
+    search_other(
+        batch, i, theta, scale, y
+    )  # all rescalings of a loss of 1 are the same
+
+
+@apart
+def search_brackets(
+    batch,
+    i: Int,
+    theta: Table,
+    slack: Int,
+    quadratic: Int,
+    scale: Float,
+    y: Labels,
+) -> None:
+    truth = batch.y[batch.start[i] : batch.start[i + 1]]
+    sentence, kind = sentence_of(batch, i, theta), batch.loss.kind
+    bounds = batch.bounds[i]
+    search_counts(batch, sentence, truth, bounds, kind, slack, quadratic, scale, y)
+
+
+@apart
+def search_other(batch, i: Int, theta: Table, scale: Float, y: Labels) -> None:
     tables, sentence = batch.grammar, sentence_of(batch, i, theta)
     truth = batch.y[batch.start[i] : batch.start[i + 1]]
-    if scale == 0.0 or batch.loss == ZERO_ONE:
-        chart = inside(tables, sentence)
-        best = write_best(tables, sentence, chart, y)
-        if scale != 0.0 and best == -np.inf:  # weights that overflowed
-            y[: len(truth)] = truth
-            return
-        # all rescalings of a loss of 1 are the same
-        if scale != 0.0 and same(truth, y, len(truth)):
-            other = best_other(tables, sentence, chart, truth, y)
-            if other + scale <= best:
-                y[: len(truth)] = truth
-    else:
-        bounds, kind = batch.bounds[i], batch.loss
-        search_counts(tables, sentence, truth, bounds, kind, slack, quadratic, scale, y)
+    chart = chart_of(batch, sentence)
+    best = write_best(tables, sentence, chart, y)
+    if best == -np.inf:  # weights that overflowed
+        copy_into(y, 0, truth, len(truth))
+    elif same(truth, y, len(truth)):
+        other = best_other(tables, sentence, chart, truth, y)
+        if other + scale <= best:
+            copy_into(y, 0, truth, len(truth))
 
 
 @kernel
@@ -288,7 +329,7 @@ def bound_brackets(batch):
         for which in range(3):
             right = 1.0 if which == 0 else 0.0
             extra = (0.0, -1.0, 1.0)[which]
-            chart = inside(tables, marked(sentence, extra, right, gold))
+            chart = chart_of(batch, marked(sentence, extra, right, gold))
             write_best(tables, sentence, chart, y)
             t, p = count_brackets(tables, sentence.length, gold, y)
             batch.bounds[i, which] = t if which == 0 else p
@@ -296,6 +337,6 @@ def bound_brackets(batch):
 
 def for_training(batch: ParseBatch) -> ParseBatch:
     """The batch, with what the search for violated trees must know of it."""
-    if batch.loss != ZERO_ONE:
-        bound_brackets(batch)
+    if isinstance(batch.loss, Brackets):
+        direct(bound_brackets, batch)
     return batch
