@@ -26,8 +26,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.contract import extent, parts, score, spread, sums
-from maxmargin.core.expectations import places, working_memory
+from maxmargin.core.contract import parts, score, spread, sums
+from maxmargin.core.expectations import copy_into, places, working_memory
 from maxmargin.core.kernel import kernel, run, summing
 from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.solvers.log_objective import LogObjective, finite_dot
@@ -57,7 +57,7 @@ class Exponentiated(Solver):
 
     def __init__(self, objective: LogObjective, planes=None):
         super().__init__(objective)
-        place, _ = places(objective.batch)
+        place = places(objective.batch)
         self.gibbs = Gibbs(
             place=place,
             scores=np.zeros(place[-1], objective.dtype),
@@ -116,71 +116,51 @@ class Exponentiated(Solver):
 
 @kernel
 def start_at_truth(batch, gibbs, memory, w):
-    """theta_i favours the true parts; expectations and entropies to match."""
+    """theta_i favours the true parts; expectations and entropies to match.
+
+    Only parts that the truth has once: others (transitions, rules) belong to several
+    places, and not all of these may want them.
+    """
     theta, mu, work = memory
+    scores, expected = theta.ravel(), mu.ravel()
     for i in range(len(batch.start) - 1):
         first, last = batch.start[i], batch.start[i + 1]
         if first == last:
             continue
-        rows, columns = extent(batch, i)
+        own = gibbs.scores[gibbs.place[i] : gibbs.place[i + 1]]
         score(batch, i, w, theta)  # w = 0: minus infinity where a part is impossible
-        for row in range(rows):
-            for k in range(columns):
-                mu[row, k] = 0.0
+        for k in range(len(own)):
+            expected[k] = 0.0
         parts(batch, i, batch.y[first:last], 1.0, mu)
-        own = gibbs.scores[gibbs.place[i] :]
-        for row in range(rows):
-            for k in range(columns):
-                if mu[row, k] > 0.0:
-                    theta[row, k] = CONFIDENCE
-                own[row * columns + k] = theta[row, k]
+        for k in range(len(own)):
+            if expected[k] == 1.0:
+                scores[k] = CONFIDENCE
+        copy_into(own, scores)
         total = sums(batch, i, theta, mu, work)
-        gibbs.entropy[i] = max(total - finite_dot(mu, theta, rows, columns), 0.0)
-        expected = gibbs.expectations[gibbs.place[i] :]
-        for row in range(rows):
-            for k in range(columns):
-                expected[row * columns + k] = mu[row, k]
+        gibbs.entropy[i] = max(total - finite_dot(expected[: len(own)], scores), 0.0)
+        copy_into(gibbs.expectations[gibbs.place[i] : gibbs.place[i + 1]], expected)
 
 
 @summing
-def blend(own, goal, eta, rows, columns, out):
+def blend(own, goal, eta, out):
     """out <- own + eta * (goal - own); what is impossible stays so."""
     e = out.dtype.type(eta)
-    for row in range(rows):
-        mine, aim, result = own[row * columns :], goal[row], out[row]
-        for k in range(columns):
-            x = aim[k]
-            result[k] = mine[k] + e * (x - mine[k]) if x > -np.inf else x
+    for k in range(len(own)):
+        x = goal[k]
+        out[k] = own[k] + e * (x - own[k]) if x > -np.inf else x
 
 
 @summing
-def change_of(mu, old, own, theta, rows, columns):
+def change_of(mu, old, own, theta):
     """mu <- mu - old; returns <mu, theta> and <mu, own> of the change."""
     along, mine = 0.0, 0.0
-    for row in range(rows):
-        new, scores = mu[row], theta[row]
-        before, kept = old[row * columns :], own[row * columns :]
-        for k in range(columns):
-            x = float(scores[k])
-            possible = x > -np.inf
-            change = new[k] - float(before[k])
-            new[k] = change
-            along += change * (x if possible else 0.0)
-            mine += change * (float(kept[k]) if possible else 0.0)
+    for k in range(len(old)):
+        x, y = float(theta[k]), float(own[k])
+        change = mu[k] - float(old[k])
+        mu[k] = change
+        along += change * (x if x > -np.inf else 0.0)
+        mine += change * (y if y > -np.inf else 0.0)
     return along, mine
-
-
-@summing
-def accept(mu, old, own, goal, eta, rows, columns):
-    """The step is taken: scores and expectations of the block."""
-    e = goal.dtype.type(eta)
-    for row in range(rows):
-        change, aim = mu[row], goal[row]
-        expected, mine = old[row * columns :], own[row * columns :]
-        for k in range(columns):
-            expected[k] = float(expected[k]) + change[k]
-            x = aim[k]
-            mine[k] = mine[k] + e * (x - mine[k]) if x > -np.inf else x
 
 
 @kernel
@@ -188,26 +168,27 @@ def exponentiated_pass(batch, gibbs, memory, order, mass, eta, w, gaps):
     """Visit blocks in order; writes gaps (estimates), returns the gain of the dual."""
     theta, mu, work = memory
     mixed = np.empty_like(theta)
+    scores, others = theta.ravel(), mixed.ravel()
     gained = 0.0
     for i in order:
         c = mass[i]
         if batch.start[i] == batch.start[i + 1] or c == 0.0:
             gaps[i] = 0.0
             continue
-        rows, columns = extent(batch, i)
         own = gibbs.scores[gibbs.place[i] : gibbs.place[i + 1]]
         old = gibbs.expectations[gibbs.place[i] : gibbs.place[i + 1]]
+        new = mu.ravel()[: len(own)]
         score(batch, i, w, theta)
         step = eta[i]
         for _ in range(RETRIES):
-            blend(own, theta, step, rows, columns, mixed)
+            blend(own, scores, step, others)
             total = sums(batch, i, mixed, mu, work)
-            entropy = max(total - finite_dot(mu, mixed, rows, columns), 0.0)
-            along, mine = change_of(mu, old, own, theta, rows, columns)
+            entropy = max(total - finite_dot(new, others), 0.0)
+            along, mine = change_of(new, old, own, scores)
             variance = max((along - mine) / step, 0.0)
             spread(batch, i, -c, mu, w)
             score(batch, i, w, mixed)
-            after = finite_dot(mu, mixed, rows, columns)
+            after = finite_dot(new, others)
             # w.dw = -c along before and -c after after, so |dw|^2 is their difference
             squared = max(-c * (after - along), 0.0)
             gain = c * (entropy - gibbs.entropy[i]) + c * along - 0.5 * squared
@@ -223,7 +204,9 @@ def exponentiated_pass(batch, gibbs, memory, order, mass, eta, w, gaps):
         gaps[i] = 0.5 * c * variance
         gained += gain
         gibbs.entropy[i] = entropy
-        accept(mu, old, own, theta, step, rows, columns)
+        blend(own, scores, step, own)
+        for k in range(len(old)):
+            old[k] = float(old[k]) + new[k]
         eta[i] = min(max(best, LEAST_STEP), 1.0)
     return gained
 
@@ -232,16 +215,15 @@ def exponentiated_pass(batch, gibbs, memory, order, mass, eta, w, gaps):
 def weights_of(batch, gibbs, memory, mass, w):
     """w <- sum_i C_i (Psi(x_i, y_i) - E_p_i Psi)."""
     _, mu, _ = memory
+    change = mu.ravel()
     for j in range(len(w)):
         w[j] = 0
     for i in range(len(batch.start) - 1):
         first, last = batch.start[i], batch.start[i + 1]
         if first == last or mass[i] == 0.0:
             continue
-        rows, columns = extent(batch, i)
-        expected = gibbs.expectations[gibbs.place[i] :]
-        for row in range(rows):
-            for k in range(columns):
-                mu[row, k] = -float(expected[row * columns + k])
+        old = gibbs.expectations[gibbs.place[i] : gibbs.place[i + 1]]
+        for k in range(len(old)):
+            change[k] = -float(old[k])
         parts(batch, i, batch.y[first:last], 1.0, mu)
         spread(batch, i, mass[i], mu, w)
