@@ -180,12 +180,10 @@ class StructuralSVM(MaxMarginEstimator):
     def _get_state(self):
         arrays, plain = {"coef": self.coef_}, {}
         for name, value in state_of(self.structure_).items():
-            table = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
-            if table and name.isascii():
+            if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
                 arrays[f"structure.{name}"] = value
             else:
-                plain[name] = value
-            _check_plain(self.structure_, name, value)
+                plain[name] = _plain(self.structure_, name, value)
         state = {"structure": class_name(self.structure_), "attributes": plain}
         return arrays, {**state, **shared_state(self)}
 
@@ -206,13 +204,13 @@ class StructuralSVM(MaxMarginEstimator):
         return restore_shared(model, state)
 
 
-def _check_plain(structure, name: str, value) -> None:
-    """Refuse what a model file cannot hold, in words that help."""
+def _plain(structure, name: str, value):
+    """The value, if a model file can hold it."""
     from maxmargin.files.model_values import Refused, encode
 
     try:
-        if not (isinstance(value, np.ndarray) and value.dtype.kind in "biuf"):
-            encode(value)
+        encode(value)
+        return value
     except Refused as reason:
         kind = type(structure).__name__
         raise ValueError(
