@@ -13,6 +13,11 @@ the path, the entropy bends with the variance V of theta(w) - theta_i and |w|^2 
 
     eta = C V / (C V + |dw / d eta|^2).
 
+Every theta_i starts with the true parts so far above all others that even all the mass
+together moves w but little: a constant would leave the dual far below zero where C is
+large. Most of the gap soon lies with a few blocks whose steps are short. They are visited
+again at once, as long as that raises the dual faster than the whole round did.
+
 Scores and expectations of all examples are kept, one table of parts each, in a flat array
 (``core/expectations.py``).
 (Collins, Globerson, Koo, Carreras & Bartlett 2008. ``benchmarks/tagging.py`` prints the
@@ -34,12 +39,14 @@ from maxmargin.solvers.log_objective import LogObjective, finite_dot
 from maxmargin.solvers.schedule import Average, Schedule
 from maxmargin.solvers.solver import Solver
 
-CONFIDENCE = 9.0  # score of the true parts in the first theta_i: nearly certain
+CERTAIN = 1.5  # how far true parts start above the log of all mass
 FIRST_STEP = 0.3  # eta before any curvature is known
 RETRIES = 4  # steps tried in a visit until one raises the dual
 SHORTER = 0.1  # a step is cut to this share at least ...
 MUCH_SHORTER = 0.5  # ... and at most, when it has lowered the dual
-LEAST_STEP = 1e-9  # smaller steps drown in rounding
+LEAST_STEP = 1e-5  # curvature seen by smaller steps is rounding, and they never recover
+HOT = 2.0  # blocks of more than this many mean gaps are visited again
+MOST_ROUNDS = 50  # of such visits after a pass
 NEWEST = 0.35  # share of the newest weights in their average, at least
 
 
@@ -67,7 +74,10 @@ class Exponentiated(Solver):
         self.eta = np.full(objective.n, FIRST_STEP)
         self.memory = run(working_memory, objective.batch, self.w)
         self.schedule = Schedule(objective)
-        run(start_at_truth, objective.batch, self.gibbs, self.memory, self.w)
+        self.slots = np.diff(objective.batch.start)
+        confidence = np.log(max(objective.mass @ self.slots, 1.0)) + CERTAIN
+        arguments = (self.gibbs, self.memory, self.w, confidence)
+        run(start_at_truth, objective.batch, *arguments)
         self._rebuild()
         self.average = Average(self.w, NEWEST)
 
@@ -77,9 +87,17 @@ class Exponentiated(Solver):
 
     def step(self) -> None:
         schedule = self.schedule
+        before, work = self.dual, 0
         order = schedule.choose()
-        schedule.in_chunks(order, self._visit)
-        self.objective.oracle_calls += len(order)
+        for _ in range(MOST_ROUNDS):
+            dual, cost = self.dual, int(self.slots[order].sum())
+            schedule.in_chunks(order, self._visit)
+            self.objective.oracle_calls += len(order)
+            gain, work = self.dual - dual, work + cost
+            hot = np.flatnonzero(schedule.gaps > HOT * schedule.gaps.mean())
+            if len(hot) == 0 or gain * work < (self.dual - before) * cost:
+                break
+            order = schedule.shuffled(hot)
         began = time.perf_counter()
         schedule.passes += 1
         self.average.take(self.w, schedule.passes)
@@ -115,7 +133,7 @@ class Exponentiated(Solver):
 
 
 @kernel
-def start_at_truth(batch, gibbs, memory, w):
+def start_at_truth(batch, gibbs, memory, w, confidence):
     """theta_i favours the true parts; expectations and entropies to match.
 
     Only parts that the truth has once: others (transitions, rules) belong to several
@@ -134,7 +152,7 @@ def start_at_truth(batch, gibbs, memory, w):
         parts(batch, i, batch.y[first:last], 1.0, mu)
         for k in range(len(own)):
             if expected[k] == 1.0:
-                scores[k] = CONFIDENCE
+                scores[k] = confidence
         copy_into(own, scores)
         total = sums(batch, i, theta, mu, work)
         gibbs.entropy[i] = max(total - finite_dot(expected[: len(own)], scores), 0.0)
@@ -200,6 +218,7 @@ def exponentiated_pass(batch, gibbs, memory, order, mass, eta, w, gaps):
             step = min(max(best, SHORTER * step), MUCH_SHORTER * step)
         if gain < 0.0:
             eta[i] = max(step, LEAST_STEP)
+            gaps[i] = 0.0  # nothing to gain but rounding
             continue
         gaps[i] = 0.5 * c * variance
         gained += gain
