@@ -123,20 +123,20 @@ class StructuralSVM(MaxMarginEstimator):
         check_is_fitted(self, "coef_")
         X, y = _check_lengths(X, y)
         weights = check_weights(sample_weight, len(X))
-        found = self.predict(X)
-        if not _is_structure(self.structure_):
-            from maxmargin.core.functions import losses
-
-            values = losses(self.structure_, y, found)
-        elif hasattr(self.structure_, "losses"):  # outputs that need x to be compared
-            values = self.structure_.losses(X, y, found)
-        elif hasattr(self.structure_, "loss"):
-            loss = self.structure_.loss
-            values = [loss(a, b) for a, b in zip(y, found, strict=True)]
-        else:
+        structure = self.structure_
+        if not (hasattr(structure, "losses") or hasattr(structure, "loss")):
             from maxmargin.core.structure import missing_loss
 
-            raise NotImplementedError(missing_loss(self.structure_))
+            raise NotImplementedError(missing_loss(structure))
+        found = self.predict(X)
+        if hasattr(structure, "losses"):  # of outputs that need x to be compared
+            values = structure.losses(X, y, found)
+        elif _is_structure(structure):
+            values = [structure.loss(a, b) for a, b in zip(y, found, strict=True)]
+        else:
+            from maxmargin.core.functions import losses
+
+            values = losses(structure, y, found)
         return -float(np.average(values, weights=weights))
 
     def _encode(self, X, y, sample_weight) -> Encoded:
