@@ -129,14 +129,14 @@ class StructuralSVM(MaxMarginEstimator):
 
             raise NotImplementedError(missing_loss(structure))
         found = self.predict(X)
-        if hasattr(structure, "losses"):  # of outputs that need x to be compared
-            values = structure.losses(X, y, found)
-        elif _is_structure(structure):
-            values = [structure.loss(a, b) for a, b in zip(y, found, strict=True)]
-        else:
+        if not _is_structure(structure):
             from maxmargin.core.functions import losses
 
             values = losses(structure, y, found)
+        elif hasattr(structure, "losses"):  # of outputs that need x to be compared
+            values = structure.losses(X, y, found)
+        else:
+            values = [structure.loss(a, b) for a, b in zip(y, found, strict=True)]
         return -float(np.average(values, weights=weights))
 
     def _encode(self, X, y, sample_weight) -> Encoded:
