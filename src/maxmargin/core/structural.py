@@ -138,18 +138,18 @@ class StructuralSVM(MaxMarginEstimator):
         check_is_fitted(self, "coef_")
         X, y = _check_lengths(X, y)
         weights = check_weights(sample_weight, len(X))
+        structure = self.structure_
+        if not (hasattr(structure, "losses") or hasattr(structure, "loss")):
+            raise NotImplementedError(missing_loss(structure))
         found = self.predict(X)
-        if not _is_structure(self.structure_):
+        if not _is_structure(structure):
             from maxmargin.core.functions import losses
 
-            values = losses(self.structure_, y, found)
-        elif hasattr(self.structure_, "losses"):  # outputs that need x to be compared
-            values = self.structure_.losses(X, y, found)
-        elif hasattr(self.structure_, "loss"):
-            loss = self.structure_.loss
-            values = [loss(a, b) for a, b in zip(y, found, strict=True)]
+            values = losses(structure, y, found)
+        elif hasattr(structure, "losses"):  # of outputs that need x to be compared
+            values = structure.losses(X, y, found)
         else:
-            raise NotImplementedError(missing_loss(self.structure_))
+            values = [structure.loss(a, b) for a, b in zip(y, found, strict=True)]
         return -float(np.average(values, weights=weights))
 
     def _encode(self, X, y, sample_weight) -> Encoded:
