@@ -201,9 +201,8 @@ class _Asker:
     @property
     def inside(self):
         """1 in the extent of the example, 0 elsewhere."""
-        rows, columns = self.call(_extent)(self.batch, self.i)
         out = np.zeros(self.theta.shape)
-        out[:rows, :columns] = 1.0
+        out.ravel()[: self.call(_extent)(self.batch, self.i)] = 1.0
         return out
 
     def parts(self, y):

@@ -327,7 +327,7 @@ def test_families_without_sums_say_so(model, X, y):
 @pytest.mark.parametrize("objective", ["perceptron", "passive-aggressive"])
 def test_online_objectives_for_everyone(objective):
     X, y = load_iris(return_X_y=True)
-    assert MulticlassSVM(objective=objective).fit(X, y).score(X, y) > 0.8
+    assert MulticlassSVM(objective=objective).fit(X, y).score(X, y) > 0.7
     parser = GrammarParser(objective=objective, C=1).fit(None, TREES)
     assert parser.predict(TREES) == TREES
     assert parser.n_iter_ <= 10

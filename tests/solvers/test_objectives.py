@@ -212,7 +212,8 @@ def check_sums(seed, size):
     n = batch.n_labels
     found, totals = expectations(batch, w)
     for i, x in enumerate(listed(batch, w)):
-        length, mu, total = len(x.truth), found[i], totals[i]
+        length, total = len(x.truth), totals[i]
+        mu = found[i].reshape(-1, batch.width)
         assert total == pytest.approx(logsumexp(x.scores), rel=1e-11, abs=1e-9)
         wanted = x.marginals(batch.n_labels)
         np.testing.assert_allclose(mu[n + 2 :], wanted, atol=1e-10)

@@ -37,7 +37,7 @@ def match_marginals(batch, w, n_jobs: int = 1) -> list[np.ndarray]:
     tables, _ = expectations(batch, w, n_jobs)
     sizes = zip(np.diff(batch.start), np.diff(batch.t.start), strict=True)
     return [
-        table[0, : n * m].reshape(n, m)
+        table[: n * m].reshape(n, m)
         for table, (n, m) in zip(tables, sizes, strict=True)
     ]
 
@@ -54,7 +54,7 @@ def values_range(batch, lo, hi, w, labels, out):
 @implements(contract.extent, AlignmentBatch)
 def extent(batch, i):
     n, m = lengths(batch, i)
-    return 1, n * m + 3 * (n + m) + 2
+    return n * m + 3 * (n + m) + 2
 
 
 @implements(contract.sums_room, AlignmentBatch)
@@ -66,8 +66,7 @@ def sums_room(batch):
 def sums(batch, i, theta, mu, work):
     # log-sums of hundreds of scores need double precision
     scores = work.reshape((1, batch.size))
-    _, size = contract.extent(batch, i)
-    for k in range(size):
+    for k in range(contract.extent(batch, i)):
         scores[0, k] = theta[0, k]
         mu[0, k] = 0.0
     match, gaps = parts_of(batch, i, scores)

@@ -65,7 +65,7 @@ def shape(batch):
 
 @implements(contract.extent, MulticlassBatch)
 def extent(batch, i):
-    return 1, batch.n_labels
+    return batch.n_labels
 
 
 @implements(contract.capacity, MulticlassBatch)

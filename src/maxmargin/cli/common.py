@@ -34,11 +34,12 @@ def print_json(values: dict[str, Any]) -> None:
             value = asdict(value)
         elif hasattr(value, "_asdict"):
             value = value._asdict()
+        elif hasattr(value, "tolist"):
+            value = value.tolist()
         if isinstance(value, dict):
             return {str(key): plain(v) for key, v in value.items()}
         if isinstance(value, (list, tuple)):
             return [plain(v) for v in value]
-        value = value.item() if hasattr(value, "item") else value
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
     print(json.dumps(plain(values), indent=2, ensure_ascii=False))
@@ -104,13 +105,25 @@ def save_figure(figure, path: str) -> None:
 # models ------------------------------------------------------------------------------
 
 
-def load_model(path: str, tasks: Collection[str]):
-    """The model in a file, and the task it was trained for."""
+def load_model(path: str, tasks: Collection[str], structure: str | None = None):
+    """The model in a file, and the task it was trained for.
+
+    A structure of the user's own is imported because it is named, ``module:Class``, never
+    because a file names it.
+    """
+    from maxmargin.cli.structure import structure_class
     from maxmargin.files.model_file import load
 
     if path == "-":
         raise ValueError("a model is read from a file, not from standard input.")
-    model = load(path)
+    own = structure and structure_class(structure)
+    try:
+        model = load(path, structure=own) if own else load(path)
+    except ValueError as error:
+        said, mark, _ = str(error).partition(". Import that class")
+        if not mark:
+            raise
+        raise ValueError(f"{said}: name it with --structure module:Class.") from None
     task = getattr(model, "notes", {}).get("task")
     if task is None:
         raise ValueError(
@@ -154,20 +167,36 @@ def certificate_sentence(model) -> str:
     )
 
 
+def plain_notes(model) -> dict[str, Any]:
+    """What a model notes, without vocabularies."""
+    return {k: v for k, v in model.notes.items() if not isinstance(v, dict)}
+
+
 # time, Ctrl-C, warnings --------------------------------------------------------------
 
 
+def _compiled() -> float:
+    """Seconds spent on compiling so far; nothing compiles before kernels are imported."""
+    kernel = sys.modules.get("maxmargin.core.kernel")
+    return getattr(kernel, "compile_seconds", float)()
+
+
 class Stopwatch:
-    """Seconds by name: ``watch("reading")`` gives the time since the last call a name."""
+    """Seconds by name: ``watch("reading")`` gives the time since the last call a name.
+
+    Compiling has a name of its own, whenever it happens.
+    """
 
     def __init__(self):
         self.began = self._last = time.perf_counter()
+        self._compiled = _compiled()
         self.seconds: dict[str, float] = {}
 
     def __call__(self, name: str) -> None:
-        now = time.perf_counter()
+        now, compiled = time.perf_counter(), _compiled()
         self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
-        self._last = now
+        self.move(name, "compiling", compiled - self._compiled)
+        self._last, self._compiled = now, compiled
 
     def move(self, source: str, target: str, seconds: float) -> None:
         """Part of the time of one name belongs to another."""

@@ -127,19 +127,18 @@ def margin(batch, i: Int, theta: Table, y: Labels) -> Float:
 
 
 @generic
-def extent(batch, i: Int) -> Pair:
-    """(rows, columns) of theta that example i uses, from its upper left corner."""
-    return shape(batch)
+def extent(batch, i: Int) -> Int:
+    """How many numbers of theta, row by row, example i uses."""
+    rows, columns = shape(batch)
+    return rows * columns
 
 
 @generic
 def rescale_scores(batch, i: Int, factor: Float, theta: Table) -> None:
     """theta <- factor * theta, for solvers that keep w as a multiple of a vector."""
-    rows, columns = extent(batch, i)
-    f = theta.dtype.type(factor)
-    for row in range(rows):
-        for k in range(columns):
-            theta[row, k] *= f
+    flat, f = theta.ravel(), theta.dtype.type(factor)
+    for k in range(extent(batch, i)):
+        flat[k] *= f
 
 
 @generic

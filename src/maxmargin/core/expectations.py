@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from maxmargin.core.contract import extent, score, shape, sums, sums_room
-from maxmargin.core.kernel import kernel, run
+from maxmargin.core.kernel import inlined, kernel, run
 from maxmargin.engine.threads import over_ranges
 
 
 def expectations(batch, w, n_jobs: int = 1) -> tuple[list[np.ndarray], np.ndarray]:
-    """(E[parts] under exp(score) / Z as a table per example, log Z of each)."""
-    place, columns = places(batch)
-    flat, total = np.zeros(place[-1]), np.zeros(len(columns))
+    """(E[parts] under exp(score) / Z of each example, row by row, log Z of each)."""
+    place = places(batch)
+    flat, total = np.zeros(place[-1]), np.zeros(len(place) - 1)
 
     def part(lo, hi):
         run(expectations_range, batch, lo, hi, w, place, flat, total)
 
     over_ranges(part, batch.start, n_jobs)
-    tables = [
-        flat[place[i] : place[i + 1]].reshape(-1, max(width, 1))
-        for i, width in enumerate(columns.tolist())
-    ]
-    return tables, total
+    return [flat[a:b] for a, b in pairwise(place.tolist())], total
 
 
-def places(batch) -> tuple[np.ndarray, np.ndarray]:
-    """(where the parts of every example begin if all lie one after the other, columns)."""
-    n = len(batch.start) - 1
-    sizes, columns = np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
-    run(measure, batch, sizes[1:], columns)
-    return np.cumsum(sizes), columns
+def places(batch) -> np.ndarray:
+    """Where the parts of every example begin if all lie one after the other."""
+    sizes = np.zeros(len(batch.start), np.int64)
+    run(measure, batch, sizes[1:])
+    return np.cumsum(sizes)
 
 
 @kernel
-def measure(batch, sizes, columns):
+def measure(batch, sizes):
     for i in range(len(sizes)):
-        rows, columns[i] = extent(batch, i)
-        sizes[i] = rows * columns[i]
+        sizes[i] = extent(batch, i)
 
 
 @kernel
@@ -56,15 +52,10 @@ def expectations_range(batch, lo, hi, w, place, flat, total):
             continue
         score(batch, i, w, theta)
         total[i] = sums(batch, i, theta, mu, work)
-        keep(batch, i, mu, place, flat)
+        copy_into(flat[place[i] : place[i + 1]], mu.ravel())
 
 
-@kernel
-def keep(batch, i, mu, place, flat):
-    """Write the extent of a table to its place."""
-    rows, columns = extent(batch, i)
-    at = place[i]
-    for row in range(rows):
-        source, target = mu[row], flat[at + row * columns :]
-        for k in range(columns):
-            target[k] = source[k]
+@inlined
+def copy_into(target, source):
+    for k in range(len(target)):
+        target[k] = source[k]

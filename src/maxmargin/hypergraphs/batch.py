@@ -180,4 +180,4 @@ def k_best_range(batch, lo, hi, w, labels, values):
 def marginals(batch: HypergraphBatch, w, n_jobs: int = 1) -> np.ndarray:
     """float64[parts of all examples]: expected uses under exp(value) / Z."""
     tables, _ = expectations(batch, w, n_jobs)
-    return np.concatenate([np.zeros(0), *(table.ravel() for table in tables)])
+    return np.concatenate([np.zeros(0), *tables])

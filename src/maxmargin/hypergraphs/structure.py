@@ -112,7 +112,7 @@ def score(batch, i, w, theta):
 
 @implements(contract.extent, HypergraphBatch)
 def extent(batch, i):
-    return 1, batch.part_start[i + 1] - batch.part_start[i]
+    return batch.part_start[i + 1] - batch.part_start[i]
 
 
 @implements(contract.value, HypergraphBatch)

@@ -13,6 +13,11 @@ the path, the entropy bends with the variance V of theta(w) - theta_i and |w|^2 
 
     eta = C V / (C V + |dw / d eta|^2).
 
+Every theta_i starts with the true parts so far above all others that even all the mass
+together moves w but little: a constant would leave the dual far below zero where C is
+large. Most of the gap soon lies with a few blocks whose steps are short. They are visited
+again at once, as long as that raises the dual faster than the whole round did.
+
 Scores and expectations of all examples are kept, one table of parts each, in a flat array
 (``core/expectations.py``).
 (Collins, Globerson, Koo, Carreras & Bartlett 2008. ``benchmarks/tagging.py`` prints the
@@ -26,20 +31,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.contract import extent, parts, score, spread, sums
-from maxmargin.core.expectations import places, working_memory
+from maxmargin.core.contract import parts, score, spread, sums
+from maxmargin.core.expectations import copy_into, places, working_memory
 from maxmargin.core.kernel import kernel, run, summing
 from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.solvers.log_objective import LogObjective, finite_dot
 from maxmargin.solvers.schedule import Average, Schedule
 from maxmargin.solvers.solver import Solver
 
-CONFIDENCE = 9.0  # score of the true parts in the first theta_i: nearly certain
+CERTAIN = 1.5  # how far true parts start above the log of all mass
 FIRST_STEP = 0.3  # eta before any curvature is known
 RETRIES = 4  # steps tried in a visit until one raises the dual
 SHORTER = 0.1  # a step is cut to this share at least ...
 MUCH_SHORTER = 0.5  # ... and at most, when it has lowered the dual
-LEAST_STEP = 1e-9  # smaller steps drown in rounding
+LEAST_STEP = 1e-5  # curvature seen by smaller steps is rounding, and they never recover
+HOT = 2.0  # blocks of more than this many mean gaps are visited again
+MOST_ROUNDS = 50  # of such visits after a pass
 NEWEST = 0.35  # share of the newest weights in their average, at least
 
 
@@ -57,7 +64,7 @@ class Exponentiated(Solver):
 
     def __init__(self, objective: LogObjective, planes=None):
         super().__init__(objective)
-        place, _ = places(objective.batch)
+        place = places(objective.batch)
         self.gibbs = Gibbs(
             place=place,
             scores=np.zeros(place[-1], objective.dtype),
@@ -67,7 +74,10 @@ class Exponentiated(Solver):
         self.eta = np.full(objective.n, FIRST_STEP)
         self.memory = run(working_memory, objective.batch, self.w)
         self.schedule = Schedule(objective)
-        run(start_at_truth, objective.batch, self.gibbs, self.memory, self.w)
+        self.slots = np.diff(objective.batch.start)
+        confidence = np.log(max(objective.mass @ self.slots, 1.0)) + CERTAIN
+        arguments = (self.gibbs, self.memory, self.w, confidence)
+        run(start_at_truth, objective.batch, *arguments)
         self._rebuild()
         self.average = Average(self.w, NEWEST)
 
@@ -77,9 +87,17 @@ class Exponentiated(Solver):
 
     def step(self) -> None:
         schedule = self.schedule
+        before, work = self.dual, 0
         order = schedule.choose()
-        schedule.in_chunks(order, self._visit)
-        self.objective.oracle_calls += len(order)
+        for _ in range(MOST_ROUNDS):
+            dual, cost = self.dual, int(self.slots[order].sum())
+            schedule.in_chunks(order, self._visit)
+            self.objective.oracle_calls += len(order)
+            gain, work = self.dual - dual, work + cost
+            hot = np.flatnonzero(schedule.gaps > HOT * schedule.gaps.mean())
+            if len(hot) == 0 or gain * work < (self.dual - before) * cost:
+                break
+            order = schedule.shuffled(hot)
         began = time.perf_counter()
         schedule.passes += 1
         self.average.take(self.w, schedule.passes)
@@ -115,72 +133,52 @@ class Exponentiated(Solver):
 
 
 @kernel
-def start_at_truth(batch, gibbs, memory, w):
-    """theta_i favours the true parts; expectations and entropies to match."""
+def start_at_truth(batch, gibbs, memory, w, confidence):
+    """theta_i favours the true parts; expectations and entropies to match.
+
+    Only parts that the truth has once: others (transitions, rules) belong to several
+    places, and not all of these may want them.
+    """
     theta, mu, work = memory
+    scores, expected = theta.ravel(), mu.ravel()
     for i in range(len(batch.start) - 1):
         first, last = batch.start[i], batch.start[i + 1]
         if first == last:
             continue
-        rows, columns = extent(batch, i)
+        own = gibbs.scores[gibbs.place[i] : gibbs.place[i + 1]]
         score(batch, i, w, theta)  # w = 0: minus infinity where a part is impossible
-        for row in range(rows):
-            for k in range(columns):
-                mu[row, k] = 0.0
+        for k in range(len(own)):
+            expected[k] = 0.0
         parts(batch, i, batch.y[first:last], 1.0, mu)
-        own = gibbs.scores[gibbs.place[i] :]
-        for row in range(rows):
-            for k in range(columns):
-                if mu[row, k] > 0.0:
-                    theta[row, k] = CONFIDENCE
-                own[row * columns + k] = theta[row, k]
+        for k in range(len(own)):
+            if expected[k] == 1.0:
+                scores[k] = confidence
+        copy_into(own, scores)
         total = sums(batch, i, theta, mu, work)
-        gibbs.entropy[i] = max(total - finite_dot(mu, theta, rows, columns), 0.0)
-        expected = gibbs.expectations[gibbs.place[i] :]
-        for row in range(rows):
-            for k in range(columns):
-                expected[row * columns + k] = mu[row, k]
+        gibbs.entropy[i] = max(total - finite_dot(expected[: len(own)], scores), 0.0)
+        copy_into(gibbs.expectations[gibbs.place[i] : gibbs.place[i + 1]], expected)
 
 
 @summing
-def blend(own, goal, eta, rows, columns, out):
+def blend(own, goal, eta, out):
     """out <- own + eta * (goal - own); what is impossible stays so."""
     e = out.dtype.type(eta)
-    for row in range(rows):
-        mine, aim, result = own[row * columns :], goal[row], out[row]
-        for k in range(columns):
-            x = aim[k]
-            result[k] = mine[k] + e * (x - mine[k]) if x > -np.inf else x
+    for k in range(len(own)):
+        x = goal[k]
+        out[k] = own[k] + e * (x - own[k]) if x > -np.inf else x
 
 
 @summing
-def change_of(mu, old, own, theta, rows, columns):
+def change_of(mu, old, own, theta):
     """mu <- mu - old; returns <mu, theta> and <mu, own> of the change."""
     along, mine = 0.0, 0.0
-    for row in range(rows):
-        new, scores = mu[row], theta[row]
-        before, kept = old[row * columns :], own[row * columns :]
-        for k in range(columns):
-            x = float(scores[k])
-            possible = x > -np.inf
-            change = new[k] - float(before[k])
-            new[k] = change
-            along += change * (x if possible else 0.0)
-            mine += change * (float(kept[k]) if possible else 0.0)
+    for k in range(len(old)):
+        x, y = float(theta[k]), float(own[k])
+        change = mu[k] - float(old[k])
+        mu[k] = change
+        along += change * (x if x > -np.inf else 0.0)
+        mine += change * (y if y > -np.inf else 0.0)
     return along, mine
-
-
-@summing
-def accept(mu, old, own, goal, eta, rows, columns):
-    """The step is taken: scores and expectations of the block."""
-    e = goal.dtype.type(eta)
-    for row in range(rows):
-        change, aim = mu[row], goal[row]
-        expected, mine = old[row * columns :], own[row * columns :]
-        for k in range(columns):
-            expected[k] = float(expected[k]) + change[k]
-            x = aim[k]
-            mine[k] = mine[k] + e * (x - mine[k]) if x > -np.inf else x
 
 
 @kernel
@@ -188,26 +186,27 @@ def exponentiated_pass(batch, gibbs, memory, order, mass, eta, w, gaps):
     """Visit blocks in order; writes gaps (estimates), returns the gain of the dual."""
     theta, mu, work = memory
     mixed = np.empty_like(theta)
+    scores, others = theta.ravel(), mixed.ravel()
     gained = 0.0
     for i in order:
         c = mass[i]
         if batch.start[i] == batch.start[i + 1] or c == 0.0:
             gaps[i] = 0.0
             continue
-        rows, columns = extent(batch, i)
         own = gibbs.scores[gibbs.place[i] : gibbs.place[i + 1]]
         old = gibbs.expectations[gibbs.place[i] : gibbs.place[i + 1]]
+        new = mu.ravel()[: len(own)]
         score(batch, i, w, theta)
         step = eta[i]
         for _ in range(RETRIES):
-            blend(own, theta, step, rows, columns, mixed)
+            blend(own, scores, step, others)
             total = sums(batch, i, mixed, mu, work)
-            entropy = max(total - finite_dot(mu, mixed, rows, columns), 0.0)
-            along, mine = change_of(mu, old, own, theta, rows, columns)
+            entropy = max(total - finite_dot(new, others), 0.0)
+            along, mine = change_of(new, old, own, scores)
             variance = max((along - mine) / step, 0.0)
             spread(batch, i, -c, mu, w)
             score(batch, i, w, mixed)
-            after = finite_dot(mu, mixed, rows, columns)
+            after = finite_dot(new, others)
             # w.dw = -c along before and -c after after, so |dw|^2 is their difference
             squared = max(-c * (after - along), 0.0)
             gain = c * (entropy - gibbs.entropy[i]) + c * along - 0.5 * squared
@@ -219,11 +218,14 @@ def exponentiated_pass(batch, gibbs, memory, order, mass, eta, w, gaps):
             step = min(max(best, SHORTER * step), MUCH_SHORTER * step)
         if gain < 0.0:
             eta[i] = max(step, LEAST_STEP)
+            gaps[i] = 0.0  # nothing to gain but rounding
             continue
         gaps[i] = 0.5 * c * variance
         gained += gain
         gibbs.entropy[i] = entropy
-        accept(mu, old, own, theta, step, rows, columns)
+        blend(own, scores, step, own)
+        for k in range(len(old)):
+            old[k] = float(old[k]) + new[k]
         eta[i] = min(max(best, LEAST_STEP), 1.0)
     return gained
 
@@ -232,16 +234,15 @@ def exponentiated_pass(batch, gibbs, memory, order, mass, eta, w, gaps):
 def weights_of(batch, gibbs, memory, mass, w):
     """w <- sum_i C_i (Psi(x_i, y_i) - E_p_i Psi)."""
     _, mu, _ = memory
+    change = mu.ravel()
     for j in range(len(w)):
         w[j] = 0
     for i in range(len(batch.start) - 1):
         first, last = batch.start[i], batch.start[i + 1]
         if first == last or mass[i] == 0.0:
             continue
-        rows, columns = extent(batch, i)
-        expected = gibbs.expectations[gibbs.place[i] :]
-        for row in range(rows):
-            for k in range(columns):
-                mu[row, k] = -float(expected[row * columns + k])
+        old = gibbs.expectations[gibbs.place[i] : gibbs.place[i + 1]]
+        for k in range(len(old)):
+            change[k] = -float(old[k])
         parts(batch, i, batch.y[first:last], 1.0, mu)
         spread(batch, i, mass[i], mu, w)

@@ -60,10 +60,10 @@ class LogObjective(Objective):
 
     @property
     def solver(self) -> str:
-        """Exponentiated gradient, unless l1 or too many parts forbid it."""
-        if self.l1 > 0 or places(self.batch)[0][-1] > MOST_PARTS:
+        """Exponentiated gradient first, unless l1 or too many parts forbid it."""
+        if self.l1 > 0 or places(self.batch)[-1] > MOST_PARTS:
             return "lbfgs"
-        return "exponentiated"
+        return "handover"
 
     def prepare(self) -> None:
         empty = Sweep(*np.zeros((3, 0)), np.zeros(0, np.int32))
@@ -130,10 +130,10 @@ def log_sweep(batch, lo, hi, w, multiple, memory, mass, result):
             rescale_scores(batch, i, multiple, theta)
         total = sums(batch, i, theta, mu, work)
         truth = value(batch, i, theta, batch.y[batch.start[i] : batch.start[i + 1]])
-        rows, columns = extent(batch, i)
         result.hinges[i] = max(total - truth, 0.0)
         result.losses[i] = 1.0
-        result.margins[i] = truth - finite_dot(mu, theta, rows, columns)
+        size = extent(batch, i)
+        result.margins[i] = truth - finite_dot(mu.ravel()[:size], theta.ravel())
         calls += 1
     return calls
 
@@ -154,12 +154,10 @@ def log_gradient(batch, lo, hi, w, memory, mass, losses, gradient):
 
 
 @summing
-def finite_dot(mu, theta, rows, columns):
+def finite_dot(mu, theta):
     """<mu, theta>: the mean score, where impossible parts count nothing."""
     total = 0.0
-    for row in range(rows):
-        weights, scores = mu[row], theta[row]
-        for k in range(columns):
-            x = float(scores[k])
-            total += weights[k] * (x if x > -np.inf else 0.0)
+    for k in range(len(mu)):
+        x = float(theta[k])
+        total += mu[k] * (x if x > -np.inf else 0.0)
     return total

@@ -80,7 +80,7 @@ def score(batch, i, w, theta):
 
 @implements(contract.extent, ChainBatch)
 def extent(batch, i):
-    return batch.n_labels + 2 + batch.start[i + 1] - batch.start[i], batch.width
+    return (batch.n_labels + 2 + batch.start[i + 1] - batch.start[i]) * batch.width
 
 
 @implements(contract.score_planes, ChainBatch)

@@ -19,7 +19,8 @@ def table_per_token(kind: str, batch, w, n_jobs: int = 1) -> np.ndarray:
     n, out = batch.n_labels, np.zeros((len(batch.y), batch.n_labels))
     if kind == "sum":
         tables, _ = expectations(batch, w, n_jobs)
-        return np.concatenate([out[:0], *(table[n + 2 :, :n] for table in tables)])
+        rows = (table.reshape(-1, batch.width)[n + 2 :, :n] for table in tables)
+        return np.concatenate([out[:0], *rows])
     over_ranges(
         lambda lo, hi: max_marginals_range(batch, lo, hi, w, out), batch.start, n_jobs
     )

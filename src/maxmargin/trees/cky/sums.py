@@ -34,7 +34,7 @@ from maxmargin.trees.cky.trees import core_symbol, node_spans, root_number
 def extent(batch, i):
     length = batch.token_start[i + 1] - batch.token_start[i]
     cells = length * (length + 1) // 2 if batch.n_span_features > 0 else 0
-    return 1, span_at(batch, i) + cells * batch.grammar.n_labels
+    return span_at(batch, i) + cells * batch.grammar.n_labels
 
 
 @implements(contract.sums_room, ParseBatch)
@@ -46,8 +46,7 @@ def sums_room(batch):
 def sums(batch, i, theta, mu, work):
     # log-sums of hundreds of scores need double precision
     scores = work.reshape((1, batch.n_scores))
-    _, size = contract.extent(batch, i)
-    for k in range(size):
+    for k in range(contract.extent(batch, i)):
         scores[0, k] = theta[0, k]
         mu[0, k] = 0.0
     sentence, out = sentence_of(batch, i, scores), sentence_of(batch, i, mu)
