@@ -82,9 +82,8 @@ def match():
     return WordAligner().fit(X, ["0-0 1-1 2-2", "0-0 1-1"]), X
 
 
-TASKS = {
-    f.__name__: f for f in (classify, taxonomy, tag, parse, align, homologs, match)
-}
+_FITS = (classify, taxonomy, tag, tag_arrays, parse, align, homologs, match)
+TASKS = {fit.__name__.replace("_", "-"): fit for fit in _FITS}
 
 
 def run(task: str) -> Any:
