@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective
+from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.driver import NotSeparable
-from maxmargin.solvers.planes import dual_value, sum_of_squares
+from maxmargin.solvers.planes import dual_value
 from maxmargin.testing import FORMULATIONS, check_solver, solve
 
 EXACT = ("block-coordinate", "one-slack", "n-slack")

@@ -14,15 +14,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-SOLVERS = (
-    "auto",
-    "block-coordinate",
-    "one-slack",
-    "n-slack",
-    "perceptron",
-    "passive-aggressive",
-    "subgradient",
-)
+from maxmargin.core.choices import OBJECTIVES, check_objective
+from maxmargin.core.compiling import announce, say_on_stderr
+
 POSITIVE_C = "a positive number, or inf for a hard margin"
 # Passes of the baselines, which have no certificate to stop at.
 BASELINE_PASSES = {"perceptron": 10, "passive-aggressive": 10, "subgradient": 50}
@@ -54,6 +48,10 @@ class MaxMarginEstimator(BaseEstimator):
     Subclass hooks: ``_encode(X, y, sample_weight) -> Encoded`` (must not change self)
     and ``_install(encoded, w)`` (sets the fitted attributes).
     """
+
+    objective = "hinge"  # of a family without that parameter
+    _objectives = OBJECTIVES
+    _no_sums = ""  # why a family has no log objective
 
     def fit(self, X, y, sample_weight=None):
         """Train on inputs X and true outputs y.
@@ -112,6 +110,8 @@ class MaxMarginEstimator(BaseEstimator):
         from maxmargin.solvers.warm_start import DualState
 
         form, limits, name, seed, n_jobs = settings
+        if limits.verbose:
+            announce(say_on_stderr)
         C = float(self.C)
         mass = masses(C, encoded.weights)
         dtype = np.float64 if math.isinf(C) else encoded.dtype
@@ -124,7 +124,7 @@ class MaxMarginEstimator(BaseEstimator):
             planes = state.planes_for(objective)
         solver = registry.make(name, objective, planes)
         solution = drive(objective, solver, limits)
-        getattr(solver, "finish", lambda _: None)(solution)  # it may have last words
+        solver.finish(solution)
         if not solution.converged and name not in BASELINE_PASSES:
             _warn_unconverged(solution, limits.tol, objective.hard)
         self._install(encoded, solution.w)
@@ -134,25 +134,24 @@ class MaxMarginEstimator(BaseEstimator):
         self.history_ = solution.history
         self.n_iter_ = len(solution.history)
         self.converged_ = solution.converged
-        if keep and hasattr(solver, "planes"):
+        if keep and solver.planes is not None:
             self._dual_state = DualState(encoded.batch, solver.planes)
         elif hasattr(self, "_dual_state"):
             del self._dual_state
         return solution.status
 
     def _make_objective(self, *arguments):
-        """What is minimised; estimators with other losses than the hinge override it."""
+        """What is minimised; families with more objectives override it."""
+        if self.objective == "log":
+            from maxmargin.solvers.log_objective import LogObjective
+
+            return LogObjective(*arguments)
         from maxmargin.core.objective import Objective
 
         return Objective(*arguments)
 
     def _solver_name(self) -> str:
-        if self.solver not in SOLVERS:
-            raise ValueError(
-                f"solver={self.solver!r} is not known; choose one of "
-                f"{', '.join(SOLVERS)}."
-            )
-        return self.solver
+        return self.objective if self.objective in BASELINE_PASSES else self.solver
 
     def _settings(self):
         """Check the parameters that all estimators share, before any work."""
@@ -160,6 +159,7 @@ class MaxMarginEstimator(BaseEstimator):
         from maxmargin.solvers.result import Limits
 
         _positive("C", self.C, POSITIVE_C)
+        check_objective(self)
         tol = self._tolerance()
         name = self._solver_name()
         if self.max_iter is not None:
@@ -320,27 +320,3 @@ def _warn_unconverged(solution, tol, hard) -> None:
         elif limited:
             text += " Allow more max_iter or max_time, or a larger tol, for less."
     warnings.warn(text, ConvergenceWarning, stacklevel=4)
-
-
-# saving (model_file.py) --------------------------------------------------------------
-
-
-def shared_state(model) -> dict:
-    """What every fitted estimator knows of its training, as plain values."""
-    c = model.certificate_
-    return {
-        "certificate": [c.primal, c.dual, c.gap, c.relative_gap, c.exact],
-        "history": model.history_,
-        "converged": model.converged_,
-    }
-
-
-def restore_shared(model, state):
-    """The same, back on a model that was loaded."""
-    from maxmargin.solvers.result import Certificate
-
-    model.certificate_ = Certificate(*state["certificate"])
-    model.history_ = state["history"]
-    model.n_iter_ = len(model.history_)
-    model.converged_ = state["converged"]
-    return model

@@ -22,6 +22,7 @@ the bound.
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -34,8 +35,10 @@ from maxmargin.core.contract import (
     margin,
     recall,
 )
-from maxmargin.core.kernel import kernel
+from maxmargin.core.formulation import Plain
+from maxmargin.core.kernel import generic, implements, kernel
 from maxmargin.core.rescale import violation
+from maxmargin.core.rows import copy_into
 
 MAX_CALLS = 24
 
@@ -46,13 +49,25 @@ def most_violated(batch, form, i, theta, y):
 
     Returns (upper bound on the violation, loss of y, margin of y, oracle calls).
     """
-    if not form.slack and not form.quadratic:
-        argmax(batch, i, theta, 1.0, y)
-    elif not argmax_rescaled(batch, i, theta, form, y):
+    return find_violated(form, batch, i, theta, y)
+
+
+@functools.partial(generic, inline=False)
+def find_violated(form, batch, i, theta, y):
+    """The same, as the type of the formulation has it: only one search is compiled."""
+    if not argmax_rescaled(batch, i, theta, form, y):
         return search_rescaled(batch, form, i, theta, y)
     found = loss(batch, i, y)
     lead = margin(batch, i, theta, y)
     return violation(form, found, lead), found, lead, 1
+
+
+@implements(find_violated, Plain)
+def find_plainly(form, batch, i, theta, y):
+    argmax(batch, i, theta, 1.0, y)
+    found = loss(batch, i, y)
+    lead = margin(batch, i, theta, y)
+    return found - lead, found, lead, 1
 
 
 @kernel
@@ -68,7 +83,8 @@ def search_rescaled(batch, form, i, theta, y):
     """
     size = batch.start[i + 1] - batch.start[i]
     recall(batch, i, theta, form, y)
-    best_y = y[:size].copy()
+    best_y = np.empty(size, np.int32)
+    copy_into(best_y, 0, y, size)
     best_loss = loss(batch, i, best_y)
     best_lead = margin(batch, i, theta, best_y)
     best = violation(form, best_loss, best_lead)
@@ -86,7 +102,7 @@ def search_rescaled(batch, form, i, theta, y):
         v = violation(form, found, lead)
         if v > best:
             best, best_loss, best_lead = v, found, lead
-            best_y[:] = y[:size]
+            copy_into(best_y, 0, y, size)
         if bound - best <= form.search_tol * max(bound, 1e-3):
             break
         if best == 0.0 and found == 0.0 and least > 0.0 and lam < 1e6:
@@ -114,7 +130,7 @@ def search_rescaled(batch, form, i, theta, y):
             lam = slope if edge else math.sqrt(low * high)
         if high < np.inf and high - low <= 1e-12 * high:
             break
-    y[:size] = best_y
+    copy_into(y, 0, best_y, size)
     return max(bound, best), best_loss, best_lead, calls
 
 

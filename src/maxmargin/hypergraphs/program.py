@@ -31,9 +31,9 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.problem import asking
-from maxmargin.core.structure import Structure
+from maxmargin.core.structure import Structure, check_k, with_attributes
 from maxmargin.hypergraphs.builder import HypergraphBuilder
-from maxmargin.hypergraphs.graph import Hypergraph, check_k
+from maxmargin.hypergraphs.graph import Hypergraph
 
 
 class DynamicProgram(Structure):
@@ -193,6 +193,17 @@ class DynamicProgram(Structure):
             name: float(w[first]) if size < 0 else w[first : first + size]
             for name, (first, size) in self.features_.items()
         }
+
+    @classmethod
+    def from_state(cls, state: dict) -> DynamicProgram:
+        """An object with these attributes (see ``core/structure.py``)."""
+        new = with_attributes(cls, state)
+        for first, size in new.features_.values():
+            if not (
+                type(first) is type(size) is int and size >= -1 and size != 0
+            ) or not (0 <= first <= first + abs(size) <= new.n_weights):
+                raise ValueError("features and weights do not fit together")
+        return new
 
     # helpers -------------------------------------------------------------------------
 

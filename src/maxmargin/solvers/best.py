@@ -16,7 +16,7 @@ import time
 import numpy as np
 
 from maxmargin.core.objective import Objective
-from maxmargin.solvers.planes import sum_of_squares
+from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.result import Certificate
 
 MULTIPLES = 2  # tried per certificate, beside 1

@@ -1,18 +1,9 @@
 """The one loop around every solver: limits, history, certificate, progress, Ctrl-C.
 
-A solver is an object with
-
-    prepare()       compile its kernels, before the clock starts
-    step()          one pass; returns nothing, may raise KeyboardInterrupt anywhere
-    dual            value of its best dual point (0 for solvers without one)
-    estimate        its own guess of the primal, to decide when a certificate is due
-    candidates()    weight vectors worth a certificate, the most promising first
-    update_seconds  time spent outside the oracle so far
-    stationary      optional: True ends the fit where no dual bound can
-
-The driver alone decides when to stop: when (primal - dual) / primal <= tol, where the
-primal is exact at the weights that are returned and the dual is exact at the best dual
-point reached. The two need not be the same iterate.
+What it asks of a solver stands in ``solver.py``. The driver alone decides when to stop:
+when (primal - dual) / primal <= tol, where the primal is exact at the weights that are
+returned and the dual is exact at the best dual point reached. The two need not be the
+same iterate.
 """
 
 from __future__ import annotations
@@ -24,6 +15,7 @@ import time
 from maxmargin.core.objective import Objective
 from maxmargin.solvers.best import Best
 from maxmargin.solvers.result import Limits, Solution
+from maxmargin.solvers.solver import Solver
 
 
 class NotSeparable(ValueError):
@@ -40,7 +32,7 @@ PROMISING = 1.2  # a certificate is worth its price when the guess is this near 
 GROWTH_PASSES = 400  # before growth of the dual is judged
 
 
-def drive(objective: Objective, solver, limits: Limits) -> Solution:
+def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     """Run ``solver`` until its certificate is good enough or a limit is reached."""
     objective.prepare()
     solver.prepare()
@@ -67,20 +59,19 @@ def drive(objective: Objective, solver, limits: Limits) -> Solution:
                 status = f"stopped after max_iter={max_iter} passes"
             elif time.perf_counter() >= objective.deadline:
                 status = f"stopped after max_time={limits.max_time:g} seconds"
-            stationary = getattr(solver, "stationary", False)
             promising = best.guess(solver.estimate) <= PROMISING * limits.tol
             loose = getattr(objective.batch, "recalls", False) or best.search_gap() > 0
             first, later = LOOSE if loose else FIRST
             due = small or iteration >= max(first, later * last_certified)
             # A certificate costs a full pass: not more than one every tenth.
             spaced = iteration >= 1.1 * last_certified
-            if status or due or stationary or (promising and spaced):
+            if status or due or solver.stationary or (promising and spaced):
                 last_certified = iteration
                 best.certify(solver, limits.tol)
                 best.see_dual(solver.dual)
                 if best.exhausted(limits.tol) and not best.explore():
                     status = SEARCH_ENDED
-            if best.relative_gap() <= limits.tol or stationary:
+            if best.relative_gap() <= limits.tol or solver.stationary:
                 status = "converged"
             row = _row(objective, solver, best, iteration, time.perf_counter() - began)
             history.append(row)

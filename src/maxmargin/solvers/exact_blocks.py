@@ -19,25 +19,23 @@ import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.contract import emit_block, score, solve_block
-from maxmargin.core.kernel import implemented, kernel
-from maxmargin.solvers.block_coordinate import BlockCoordinate, blend_into
-from maxmargin.solvers.planes import Planes, sum_of_squares
+from maxmargin.core.kernel import direct, implemented, kernel
+from maxmargin.core.vectors import blend_into, sum_of_squares
+from maxmargin.solvers.planes import Planes
+from maxmargin.solvers.schedule import Average, Schedule
+from maxmargin.solvers.solver import Solver
 
-MAX_VARIABLES = 1 << 28
+MAX_VARIABLES = 1 << 28  # dual variables: beyond, planes take less memory
 STAGE_RATIO = 4  # C grows by this factor ...
 STAGE_PASSES = 5  # ... after this many passes
-MAX_STAGES = 12
+MAX_STAGES = 12  # 4^12: no C worth its passes is further away
 MIN_VISITS = 5000  # per pass: on small data a pass is several sweeps ...
 MAX_SWEEPS = 20  # ... but not too many
 MANY_EXAMPLES = 5  # examples per feature from which the stages pay
 
 
-class ExactBlocks(BlockCoordinate):
-    """Shares the choice of blocks, averages and certificates with block-coordinate."""
-
-    max_wait = 32
-    longest_run = 8
-    newest = 0.0  # so many short passes that a longer average is the better one
+class ExactBlocks(Solver):
+    """See the module."""
 
     @staticmethod
     def applies(objective) -> bool:
@@ -49,19 +47,26 @@ class ExactBlocks(BlockCoordinate):
             and objective.n * objective.batch.width <= MAX_VARIABLES
         )
 
-    def _start(self, planes) -> None:
-        objective, batch = self.objective, self.objective.batch
-        self.stages = []
+    def __init__(self, objective, planes=None):
+        super().__init__(objective)
+        batch = objective.batch
+        self.theta = objective.buffers().theta
+        self.schedule = Schedule(objective, max_wait=32, longest_run=8)
+        self.hinges = np.zeros(objective.n)
+        self.stages: list[float] = []
         self.mass = objective.mass
         if planes is not None:
             self.alpha = alpha_from(objective, planes)
-            return
-        self.alpha = np.zeros((objective.n, batch.width), objective.dtype)
-        shares = self._shares()
-        if shares:
-            self.stages = [share for share in shares for _ in range(STAGE_PASSES)]
-            self.mass = objective.mass * shares[0]
-        self.alpha[np.arange(objective.n), batch.y] = self.mass
+        else:
+            self.alpha = np.zeros((objective.n, batch.width), objective.dtype)
+            shares = self._shares()
+            if shares:
+                self.stages = [share for share in shares for _ in range(STAGE_PASSES)]
+                self.mass = objective.mass * shares[0]
+            self.alpha[np.arange(objective.n), batch.y] = self.mass
+        self._rebuild()
+        # so many short passes that a long average is the better one
+        self.average = Average(self.w, newest=0.0)
 
     def _shares(self) -> list[float]:
         """Shares of C to begin with: from where C |x|^2 is about 1."""
@@ -73,57 +78,54 @@ class ExactBlocks(BlockCoordinate):
         return [float(STAGE_RATIO) ** -k for k in range(min(count, MAX_STAGES), 0, -1)]
 
     def prepare(self) -> None:
-        self._exact(np.zeros(0, np.int64))
-        self._rebuild()
-        blend_into(self.average[:0], self.w[:0], 0.0)
+        self._visit(np.zeros(0, np.int64))
+        blend_into(self.w[:0], self.w[:0], 0.0)
 
     def step(self) -> None:
-        objective = self.objective
-        share = self.stages[self.passes] if self.passes < len(self.stages) else 1.0
+        objective, schedule = self.objective, self.schedule
+        passes = schedule.passes
+        share = self.stages[passes] if passes < len(self.stages) else 1.0
         if not np.array_equal(self.mass, share * objective.mass):
             self._raise_mass(share * objective.mass)
         visits = 0
         while visits < min(MIN_VISITS, MAX_SWEEPS * objective.n):
-            order = self._chosen()
-            self._exact(order)
+            order = schedule.choose()
+            schedule.in_chunks(order, self._visit)
             visits += len(order)
             if len(order) == 0:
                 break
         objective.oracle_calls += visits
         began = time.perf_counter()
-        self.passes += 1
+        schedule.passes += 1
         self.dual = self._dual()
-        age = max(self.passes - len(self.stages), 1)
-        squared = blend_into(self.average, self.w, self._newest_share(age))
+        age = max(schedule.passes - len(self.stages), 1)
+        squared = self.average.take(self.w, age)
         self.estimate = np.inf
         if share == 1.0:
             self.estimate = objective.primal_from_hinges(squared, self.hinges)
         self.update_seconds += time.perf_counter() - began
 
-    def _exact(self, order) -> None:
-        done = 0
-        while True:
-            began = time.perf_counter()
-            part = order[done : done + self.chunk]
-            exact_block_pass(
-                self.objective.batch,
-                self.mass,
-                self.alpha,
-                part,
-                self.buffers.theta,
-                self.w,
-                self.gaps,
-                self.hinges,
-            )
-            done += len(part)
-            if done >= len(order):
-                break
-            self._pace(time.perf_counter() - began, len(part))
+    def candidates(self):
+        self._rebuild()
+        return [self.average.w, self.w]
+
+    def _visit(self, order) -> None:
+        direct(
+            exact_block_pass,
+            self.objective.batch,
+            self.mass,
+            self.alpha,
+            order,
+            self.theta,
+            self.w,
+            self.schedule.gaps,
+            self.hinges,
+        )
 
     def _raise_mass(self, mass) -> None:
         """Scale alpha (but the truth's share) to the new mass, at the best multiple."""
         ratio = float(mass.max() / self.mass.max())
-        squared = self._squared()
+        squared = sum_of_squares(self.w)
         linear = self._dual() + 0.5 * squared
         t = min(ratio, linear / squared) if squared > 0 else 1.0
         rows = np.arange(self.objective.n)
@@ -133,11 +135,12 @@ class ExactBlocks(BlockCoordinate):
         self.alpha[rows, truth] = mass - self.alpha.sum(axis=1)
         self.w *= self.w.dtype.type(t)
         self.mass = mass
-        self.next_visit[:] = self.passes
+        self.schedule.everyone()
 
     def _rebuild(self) -> None:
         self.w[:] = 0
-        rebuild_blocks(self.objective.batch, self.mass, self.alpha, self.w)
+        direct(rebuild_blocks, self.objective.batch, self.mass, self.alpha, self.w)
+        self.dual = self._dual()
 
     def _dual(self) -> float:
         cost = self.objective.batch.cost

@@ -29,9 +29,10 @@ from sklearn.exceptions import ConvergenceWarning
 from maxmargin.core.contract import difference, score, shape, value
 from maxmargin.core.kernel import inlined, kernel
 from maxmargin.core.objective import Objective, Sweep
+from maxmargin.core.vectors import add_listed, squared_norm, sum_of_squares
 from maxmargin.engine.threads import over_ranges
-from maxmargin.solvers.planes import add_listed, squared_norm, sum_of_squares
 from maxmargin.solvers.result import Certificate
+from maxmargin.solvers.solver import Solver
 from maxmargin.tags.chain_inference import k_best_range
 
 CAP = 200  # labellings listed of one sequence in one search
@@ -53,6 +54,8 @@ class Listed(NamedTuple):
 
 class PerOutputObjective(Objective):
     """Keeps every labelling that was ever found inside the margin."""
+
+    solver = property(lambda self: PerOutput)
 
     def __init__(self, batch, n_weights, form, mass, dtype, n_jobs=1, seed=0):
         # single coordinates move w thousands of times: double precision
@@ -179,26 +182,14 @@ class PerOutputObjective(Objective):
         plane_norms(self.batch, self.planes, len(old.owner), self.buffers())
 
 
-class PerOutput:
+class PerOutput(Solver):
     """Coordinate ascent over the planes stored, one search per step."""
 
-    update_seconds = 0.0
-
     def __init__(self, objective: PerOutputObjective, planes=None):
-        self.objective = objective
-        self.w = objective.weights()
-        self.dual = 0.0
-        self.estimate = math.inf
+        super().__init__(objective)
         self.buffers = objective.buffers()
         self.fresh = False  # whether planes were searched at this w
         self.count = 0  # planes at the last step
-        self.stationary = False
-
-    def prepare(self) -> None:
-        pass
-
-    def candidates(self):
-        return [self.w]
 
     def learn_from(self, sweep) -> None:
         self.fresh = True
