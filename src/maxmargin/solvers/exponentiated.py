@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.contract import parts, score, spread, sums
+from maxmargin.core.contract import parts, score, spread, sums, value
 from maxmargin.core.expectations import copy_into, places, working_memory
 from maxmargin.core.kernel import kernel, run, summing
 from maxmargin.core.vectors import blend_into, sum_of_squares
@@ -136,8 +136,9 @@ class Exponentiated(Solver):
 def start_at_truth(batch, gibbs, memory, w, confidence):
     """theta_i favours the true parts; expectations and entropies to match.
 
-    Only parts that the truth has once: others (transitions, rules) belong to several
-    places, and not all of these may want them.
+    All of them, or only those that the truth has once: others (gaps, rules) belong to
+    several places, and not all of these may want them. The truth decides, by where it
+    is more probable.
     """
     theta, mu, work = memory
     scores, expected = theta.ravel(), mu.ravel()
@@ -145,18 +146,27 @@ def start_at_truth(batch, gibbs, memory, w, confidence):
         first, last = batch.start[i], batch.start[i + 1]
         if first == last:
             continue
+        truth = batch.y[first:last]
         own = gibbs.scores[gibbs.place[i] : gibbs.place[i + 1]]
-        score(batch, i, w, theta)  # w = 0: minus infinity where a part is impossible
-        for k in range(len(own)):
-            expected[k] = 0.0
-        parts(batch, i, batch.y[first:last], 1.0, mu)
-        for k in range(len(own)):
-            if expected[k] == 1.0:
-                scores[k] = confidence
-        copy_into(own, scores)
-        total = sums(batch, i, theta, mu, work)
-        gibbs.entropy[i] = max(total - finite_dot(expected[: len(own)], scores), 0.0)
-        copy_into(gibbs.expectations[gibbs.place[i] : gibbs.place[i + 1]], expected)
+        best = -np.inf
+        for most in (np.inf, 1.0):
+            score(batch, i, w, theta)  # w = 0: -inf where a part is impossible
+            for k in range(len(own)):
+                expected[k] = 0.0
+            parts(batch, i, truth, 1.0, mu)
+            for k in range(len(own)):
+                if 0.0 < expected[k] <= most:
+                    scores[k] = confidence
+            total = sums(batch, i, theta, mu, work)
+            chance = value(batch, i, theta, truth) - total
+            if chance > best:
+                best = chance
+                copy_into(own, scores)
+                entropy = total - finite_dot(expected[: len(own)], scores)
+                gibbs.entropy[i] = max(entropy, 0.0)
+                place = gibbs.place[i]
+                kept = gibbs.expectations[place : gibbs.place[i + 1]]
+                copy_into(kept, expected)
 
 
 @summing
