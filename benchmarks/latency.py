@@ -23,6 +23,7 @@ from maxmargin.warmup import TASKS
 EMPTY = {
     "classify": 5,
     "taxonomy": 12,
+    "multilabel": 12,
     "tag": 12,
     "tag-arrays": 12,
     "align": 20,

@@ -1,89 +1,32 @@
 """Compile ahead: a tiny fit and prediction of every task, each in a process of its own.
 
 The machine code stays on disk (``core/kernel_cache.py``), so that the first real fit of
-the machine waits for nothing. ``maxmargin warmup`` is this from the command line.
+the machine waits for nothing. ``maxmargin warmup`` is this from the command line. A
+family lists its fits as ``warmups``: functions that return (fitted model, inputs).
 
 >>> from maxmargin.warmup import TASKS
 >>> print(*TASKS)
-classify taxonomy tag tag-arrays parse align homologs match
+classify taxonomy multilabel tag tag-arrays parse align homologs match
 """
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-
-def classify():
-    from maxmargin import MulticlassSVM
-
-    X = [[0.0, 1.0], [1.0, 0.1], [0.2, 0.9], [0.9, 0.0]]
-    return MulticlassSVM().fit(X, [0, 1, 0, 1]), X
+from maxmargin.families import places
 
 
-def taxonomy():
-    from maxmargin import TaxonomySVM
-
-    X = [[1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.1], [1.0, 1.0, 0.2]]
-    return TaxonomySVM().fit(X, ["pet.cat", "pet.dog", "car", "pet.cat"]), X
-
-
-def tag():
-    from maxmargin import SequenceTagger
-
-    X = [[["a"], ["b", "c"]], [["b"], ["a"], ["c"]]]
-    return SequenceTagger().fit(X, [["x", "y"], ["y", "x", "y"]]), X
+def _fit(task: str, module: str) -> Callable[[], tuple]:
+    """The function that fits; its module is imported when it is called."""
+    name = task.replace("-", "_")
+    return lambda: getattr(importlib.import_module(module), name)()
 
 
-def tag_arrays():
-    """Pixels and the like: the same in double precision."""
-    import numpy as np
-
-    from maxmargin import SequenceTagger
-
-    X = [np.linspace(0.0, 1.0, 6).reshape(3, 2), np.linspace(1.0, 0.1, 4).reshape(2, 2)]
-    return SequenceTagger().fit(X, [[0, 1, 1], [1, 0]]), X
-
-
-def parse():
-    from maxmargin import GrammarParser
-    from maxmargin.trees import Tree
-
-    trees = [
-        Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))"),
-        Tree.parse("(S (NP (NNS dogs)) (VP (VBD saw) (NP (DT a) (NN cat))))"),
-    ]
-    X = [[("a", "DT"), ("cat", "NN"), ("saw", "VBD"), ("dogs", "NNS")]]
-    return GrammarParser().fit(None, trees), X
-
-
-def align():
-    from maxmargin import SequenceAligner
-
-    X = [("HEAGAWGHEE", "PAWHEAE"), ("GATTACA", "GCATGCA")]
-    y = [("HEAGAWGHE-E", "--P-AW-HEAE"), ("G-ATTACA", "GCA-TGCA")]
-    return SequenceAligner().fit(X, y), X
-
-
-def homologs():
-    from maxmargin import HomologFinder
-    from maxmargin.alignments.homologs.invented import make_homologs
-
-    X, y = make_homologs(5, random_state=0)
-    return HomologFinder().fit(X, y), X
-
-
-def match():
-    from maxmargin import WordAligner
-
-    X = [("the house sleeps", "la maison dort"), ("he sleeps", "il dort")]
-    return WordAligner().fit(X, ["0-0 1-1 2-2", "0-0 1-1"]), X
-
-
-_FITS = (classify, taxonomy, tag, tag_arrays, parse, align, homologs, match)
-TASKS = {fit.__name__.replace("_", "-"): fit for fit in _FITS}
+TASKS = {task: _fit(task, module) for task, module in places("warmups").items()}
 
 
 def run(task: str) -> Any:

@@ -7,6 +7,7 @@ FAMILY = Family(
     public={"MultilabelSVM": "estimator"},
     models=("MultilabelSVM.v1",),
     commands={"multilabel": "command"},
+    warmups={"multilabel": "warmup"},
     metrics={"MultilabelReport": "metrics", "multilabel_scores": "metrics"},
     plots={"plot_label_scores": "plots"},
 )
