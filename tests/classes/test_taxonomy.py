@@ -18,7 +18,7 @@ from maxmargin import MulticlassSVM, Taxonomy, TaxonomySVM, load, save
 from maxmargin.classes.taxonomy import as_taxonomy
 from maxmargin.classes.taxonomy import node_sets as sets_structure
 from maxmargin.classes.taxonomy import structure as classes_structure
-from maxmargin.classes.taxonomy.closure import best_closures, make_graph
+from maxmargin.classes.taxonomy.closure import best_closures, make_network
 from maxmargin.classes.taxonomy.losses import tree_distances, tree_heights
 from maxmargin.classes.taxonomy.metrics import class_scores, node_set_scores
 from maxmargin.core import contract
@@ -92,7 +92,7 @@ def closed_sets(parents):
 
 
 def enumerate_sets(batch, i):
-    at, parent = batch.graph.parent_ptr, batch.graph.parent
+    at, parent = batch.network.parent_ptr, batch.network.parent
     return closed_sets([parent[at[v] : at[v + 1]] for v in range(batch.n_nodes)])
 
 
@@ -108,7 +108,7 @@ def test_classes_equal_enumeration(seed, most):
 @given(st.integers(0, 10**6), st.integers(0, 3), st.booleans())
 def test_sets_equal_enumeration(seed, most, equal):
     batch, n_weights = random_sets(seed, most=most, equal=equal)
-    assert batch.graph.tree or most > 1
+    assert batch.network.tree or most > 1
     check_structure(batch, n_weights, enumerate_sets, seed=seed, trials=1)
 
 
@@ -148,7 +148,7 @@ def test_best_closure_equals_enumeration(seed, n, most, whole):
     if whole:  # many ties
         weights = np.round(weights)
     found = np.zeros((5, n), np.int32)
-    best_closures(make_graph(parents), weights, found)
+    best_closures(make_network(parents), weights, found)
     every = np.array(list(closed_sets(parents)))
     values = weights @ every.T
     for row, weight, value in zip(found, weights, values, strict=True):

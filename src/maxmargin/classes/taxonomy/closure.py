@@ -20,7 +20,7 @@ import numpy as np
 from maxmargin.core.kernel import kernel
 
 
-class Graph(NamedTuple):
+class Network(NamedTuple):
     """Parents and children of nodes in flat arrays; edge e leads from a child up."""
 
     parent_ptr: np.ndarray  # int64: the edges of node v are parent_ptr[v] ...
@@ -31,7 +31,7 @@ class Graph(NamedTuple):
     tree: int  # 1 if no node has two parents
 
 
-def make_graph(parents) -> Graph:
+def make_network(parents) -> Network:
     """From a list of lists of parents, each smaller than its child."""
     n = len(parents)
     sizes = [len(above) for above in parents]
@@ -39,7 +39,7 @@ def make_graph(parents) -> Graph:
     lower = np.repeat(np.arange(n, dtype=np.int32), sizes)
     edges = np.argsort(parent, kind="stable").astype(np.int32)
     counts = np.bincount(parent, minlength=n) if len(parent) else np.zeros(n, int)
-    return Graph(
+    return Network(
         parent_ptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         parent=parent,
         child_ptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
@@ -50,41 +50,41 @@ def make_graph(parents) -> Graph:
 
 
 @kernel
-def best_closure(graph, weight, chosen):
+def best_closure(network, weight, chosen):
     """chosen[v] <- 1 for the nodes of the best closed set, else 0. Destroys weight."""
-    if graph.tree:
-        tree_closure(graph, weight, chosen)
+    if network.tree:
+        tree_closure(network, weight, chosen)
     else:
-        cut_closure(graph, weight, chosen)
+        cut_closure(network, weight, chosen)
 
 
 @kernel
-def best_closures(graph, scores, chosen):
+def best_closures(network, scores, chosen):
     """The best closed set under every row of scores."""
     for i in range(len(scores)):
-        best_closure(graph, scores[i].copy(), chosen[i])
+        best_closure(network, scores[i].copy(), chosen[i])
 
 
 @kernel
-def tree_closure(graph, weight, chosen):
+def tree_closure(network, weight, chosen):
     # weight[v] becomes that of the best set below v that holds v
     n = len(weight)
     for v in range(n - 1, -1, -1):
-        for e in range(graph.parent_ptr[v], graph.parent_ptr[v + 1]):
-            weight[graph.parent[e]] += max(weight[v], 0.0)
+        for e in range(network.parent_ptr[v], network.parent_ptr[v + 1]):
+            weight[network.parent[e]] += max(weight[v], 0.0)
     for v in range(n):
         chosen[v] = 1 if weight[v] > 0.0 else 0
-        for e in range(graph.parent_ptr[v], graph.parent_ptr[v + 1]):
-            chosen[v] *= chosen[graph.parent[e]]
+        for e in range(network.parent_ptr[v], network.parent_ptr[v + 1]):
+            chosen[v] *= chosen[network.parent[e]]
 
 
 @kernel
-def cut_closure(graph, weight, chosen):
+def cut_closure(network, weight, chosen):
     n = len(weight)
-    flow = np.zeros(len(graph.parent))
+    flow = np.zeros(len(network.parent))
     came_by = np.empty(n, np.int64)  # the edge over which a way reached a node
     queue = np.empty(n, np.int64)
-    up = len(graph.parent)  # edges from here on are their twins, against the flow
+    up = len(network.parent)  # edges from here on are their twins, against the flow
     while True:
         # the shortest ways from all nodes with something left
         head, tail = 0, 0
@@ -99,8 +99,8 @@ def cut_closure(graph, weight, chosen):
         while head < tail and found < 0:
             v = queue[head]
             head += 1
-            for e in range(graph.parent_ptr[v], graph.parent_ptr[v + 1]):
-                p = graph.parent[e]
+            for e in range(network.parent_ptr[v], network.parent_ptr[v + 1]):
+                p = network.parent[e]
                 if chosen[p] == 0:
                     chosen[p] = 1
                     came_by[p] = e
@@ -111,11 +111,11 @@ def cut_closure(graph, weight, chosen):
                         break
             if found >= 0:
                 break
-            for q in range(graph.child_ptr[v], graph.child_ptr[v + 1]):
-                c = graph.child[q]
-                if chosen[c] == 0 and flow[graph.child_edge[q]] > 0.0:
+            for q in range(network.child_ptr[v], network.child_ptr[v + 1]):
+                c = network.child[q]
+                if chosen[c] == 0 and flow[network.child_edge[q]] > 0.0:
                     chosen[c] = 1
-                    came_by[c] = up + graph.child_edge[q]
+                    came_by[c] = up + network.child_edge[q]
                     queue[tail] = c
                     tail += 1
                     if weight[c] < 0.0:
@@ -123,22 +123,22 @@ def cut_closure(graph, weight, chosen):
                         break
         if found < 0:
             return  # what was reached is the set
-        send(graph, weight, flow, came_by, found)
+        send(network, weight, flow, came_by, found)
 
 
 @kernel
-def send(graph, weight, flow, came_by, target):
+def send(network, weight, flow, came_by, target):
     """As much as possible along one way; it uses something up exactly."""
-    edges = len(graph.parent)
+    edges = len(network.parent)
     amount = -weight[target]
     v = target
     while came_by[v] >= 0:
         e = came_by[v]
         if e < edges:
-            v = lower_end(graph, e)
+            v = lower_end(network, e)
         else:
             amount = min(amount, flow[e - edges])
-            v = graph.parent[e - edges]
+            v = network.parent[e - edges]
     amount = min(amount, weight[v])
     weight[v] -= amount
     weight[target] += amount
@@ -147,13 +147,13 @@ def send(graph, weight, flow, came_by, target):
         e = came_by[v]
         if e < edges:
             flow[e] += amount
-            v = lower_end(graph, e)
+            v = lower_end(network, e)
         else:
             flow[e - edges] -= amount
-            v = graph.parent[e - edges]
+            v = network.parent[e - edges]
 
 
 @kernel
-def lower_end(graph, e):
+def lower_end(network, e):
     """The node whose edge this is."""
-    return np.searchsorted(graph.parent_ptr, e, side="right") - 1
+    return np.searchsorted(network.parent_ptr, e, side="right") - 1

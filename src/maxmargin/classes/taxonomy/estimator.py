@@ -205,13 +205,13 @@ class TaxonomySVM(MulticlassSVM):
         return scores @ marks.T
 
     def _closures(self, X) -> np.ndarray:
-        from maxmargin.classes.taxonomy.closure import best_closures, make_graph
+        from maxmargin.classes.taxonomy.closure import best_closures, make_network
 
         scores = np.ascontiguousarray(self._node_scores(X), np.float64)
         positions = [self.taxonomy_.position_of(name) for name in self.nodes_.tolist()]
         chosen = np.zeros(scores.shape, np.int32)
-        graph = make_graph(parents_within(self.taxonomy_, positions))
-        best_closures(graph, scores, chosen)
+        network = make_network(parents_within(self.taxonomy_, positions))
+        best_closures(network, scores, chosen)
         return chosen
 
     # training ---------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.classes.taxonomy.closure import Graph, best_closure, make_graph
+from maxmargin.classes.taxonomy.closure import Network, best_closure, make_network
 from maxmargin.classes.taxonomy.closure_by_loss import (
     best_by_loss,
     set_of_loss,
@@ -42,7 +42,7 @@ class NodeSetBatch(NamedTuple):
     values: np.ndarray
     norms: np.ndarray  # |x_i|^2
     cost: np.ndarray  # float64, by node
-    graph: Graph
+    network: Network
     least: float  # the smallest cost that is not zero
     order: np.ndarray  # of a tree whose nodes cost the same, else empty
     end: np.ndarray
@@ -60,9 +60,9 @@ def make_batch(
     values = np.ascontiguousarray(values, dtype)
     squares = np.concatenate([[0.0], np.cumsum(np.square(values, dtype=np.float64))])
     cost = np.ascontiguousarray(cost, np.float64)
-    graph = make_graph(parents)
+    network = make_network(parents)
     order = end = np.zeros(0, np.int64)
-    if graph.tree and k * k <= MAX_TABLE and (cost == cost[0]).all():
+    if network.tree and k * k <= MAX_TABLE and (cost == cost[0]).all():
         order, end = subtrees(parents)
     return NodeSetBatch(
         start=np.arange(n + 1, dtype=np.int64) * k,
@@ -72,7 +72,7 @@ def make_batch(
         values=values,
         norms=squares[indptr[1:]] - squares[indptr[:-1]],
         cost=cost,
-        graph=graph,
+        network=network,
         least=float(min(cost[cost > 0], default=0.0)),
         order=order,
         end=end,
@@ -112,7 +112,7 @@ def argmax(batch, i, theta, scale, y):
     truth = batch.y[batch.start[i] : batch.start[i + 1]]
     for v in range(batch.n_nodes):
         weight[v] = float(theta[0, v]) + scale * batch.cost[v] * (1 - 2 * truth[v])
-    best_closure(batch.graph, weight, y)
+    best_closure(batch.network, weight, y)
 
 
 @implements(contract.argmax_rescaled, NodeSetBatch)
