@@ -109,6 +109,23 @@ def test_labels_before_spaces(here, capsys):
     assert second == "sci:med sci:med old pill"
 
 
+def test_weights_as_texts_and_pictures(here, capsys):
+    assert train() == 0
+    assert run("inspect", "m.model", "--export", "w.txt", "--plot", "w.svg") == 0
+    rows = [line.split("\t") for line in (here / "w.txt").read_text().splitlines()]
+    model = load("m.model")
+    assert len(rows) == np.count_nonzero(model.coef_)
+    node, word, weight = rows[0]
+    column = model.notes["bag"]["words"].index(word)
+    row = model.coef_[model.nodes_.tolist().index(node)]
+    assert float(weight) == pytest.approx(row[column])
+    assert "rec.autos: " in (here / "w.svg").read_text()
+    capsys.readouterr()
+    assert run("inspect", "m.model", "--json", "--label", "sci.med") == 0
+    weights = json.loads(capsys.readouterr().out)["weights"]
+    assert {row["group"] for row in weights} == {"sci.med"}
+
+
 def test_choice_of_C(here, capsys):
     command = ("train", "classify", "train.txt", "-o", "m.model")
     assert run(*command, "--path", "0.01,1", "--dev", "test.txt") == 0

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import maxmargin
+from maxmargin.cli.common import Interrupts
 from maxmargin.cli.main import main
 from maxmargin.files import data_file, read_columns, write_crfsuite, write_svmhmm
 from maxmargin.metrics import span_scores
@@ -327,12 +328,25 @@ def interrupt_at(monkeypatch, when):
 
 
 def test_an_interrupted_training_is_saved(here, monkeypatch, capsys):
+    before = signal.getsignal(signal.SIGINT)  # under nohup it is ignored
     interrupt_at(monkeypatch, 2)
     assert main(train_command("train.txt", "m.model", "--tol", "1e-9")) == 130
     err = capsys.readouterr().err
     assert "interrupted; the best model so far is in m.model." in err
     assert len(maxmargin.load("m.model").history_) == 2
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) == before
+
+
+@pytest.mark.parametrize("before", [signal.SIG_IGN, signal.default_int_handler])
+def test_the_handler_before_comes_back(before):
+    old = signal.signal(signal.SIGINT, before)
+    try:
+        with pytest.raises(KeyboardInterrupt), Interrupts() as interrupts:
+            signal.raise_signal(signal.SIGINT)
+        assert interrupts.seen
+        assert signal.getsignal(signal.SIGINT) == before
+    finally:
+        signal.signal(signal.SIGINT, old)
 
 
 def test_an_interrupted_choice_is_among_what_was_tried(here, monkeypatch, capsys):

@@ -130,6 +130,17 @@ def test_parts_are_called_by_address(dtype):
     assert np.array_equal(ask_double(make(), x)[0], twice)  # by value, in one module
 
 
+def test_arrays_that_may_not_be_written_are_like_others():
+    before = len(ask_loss.signatures)
+    batch, y = make(), np.array([4], np.int32)
+    run(ask_loss, batch, y)
+    for array in (batch.start, batch.y, batch.columns, batch.inner.table, y):
+        array.flags.writeable = False
+    assert run(ask_loss, batch, y) == 6.5
+    assert len(ask_loss.signatures) == max(before, 1)
+    assert not y.flags.writeable
+
+
 def test_one_kernel_serves_all_structures():
     from maxmargin.classes.structure import make_batch
 
@@ -163,7 +174,7 @@ def test_only_what_a_formulation_needs():
     plain = {f.__name__ for f in reached(most_violated.py_func, {Handle, Plain})}
     assert plain == {"argmax", "loss", "margin"}
     other = {f.__name__ for f in reached(most_violated.py_func, {Handle, Form})}
-    assert other == plain | {"argmax_rescaled", "least_loss"}
+    assert other == plain | {"argmax_rescaled", "least_loss", "recall"}
 
 
 def test_a_word_to_those_who_wait(monkeypatch):

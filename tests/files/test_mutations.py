@@ -4,12 +4,12 @@ import contextlib
 import time
 
 import pytest
-from maxmargin.trees.command_files import read_sentences
 from mutations import check_reader, complaint
 
 from maxmargin import files
 from maxmargin.classes.texts import read_new_texts
 from maxmargin.files import RawText
+from maxmargin.trees.command import Parse
 
 COLUMNS = "the D\ndog N\nbarks V\n\n-DOCSTART- X\n\nit P\nruns é\n"
 STOCKHOLM = """# STOCKHOLM 1.0
@@ -47,6 +47,14 @@ ALIGNED = [
     "1\ta b\tc\t0-0\n2\tc\td e\t\n",
     "a b\tc d\ne\tf\n",
 ]
+
+
+def _sentences(raw):
+    command = Parse()
+    command.input = "both"
+    return command.read(raw, False)
+
+
 READERS = {
     "columns": (files.read_columns, [COLUMNS]),
     "tabs": (
@@ -82,7 +90,7 @@ READERS = {
         [TREES.replace("(())", "")],
     ),
     "sentences": (
-        lambda raw: read_sentences(raw, "both", "utf-8"),
+        _sentences,
         ["a_B c_é\n\nx_y_Z\n"],
     ),
     "fasta": (files.read_fasta, [">a some\nACD\nEF\n;x\n>b\nA CD\n"]),

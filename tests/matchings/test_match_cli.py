@@ -101,6 +101,31 @@ def test_inspect(folder, capsys):
     )
 
 
+def test_json_and_pictures_for_all(folder, capsys):
+    command = f"train match {folder}/links.tsv -o {folder}/j.model --json --quiet"
+    code, out, err = run(capsys, f"{command} --dev {folder}/test.tsv --solver n-slack")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert found["notes"]["task"] == "match"
+    assert (
+        found["dev"]["aer"]
+        == load(folder / "j.model").evaluate(*_test_pairs(folder), bootstrap=0).aer
+    )
+    code, out, _ = run(capsys, f"inspect {folder}/j.model --json --top 3")
+    assert [set(row) for row in json.loads(out)["weights"]] == [
+        {"group", "name", "weight"}
+    ] * 3
+    assert run(capsys, f"inspect {folder}/j.model --plot {folder}/w.png")[0] == 0
+    assert (folder / "w.png").read_bytes().startswith(b"\x89PNG")
+
+
+def _test_pairs(folder):
+    from maxmargin.files import read_aligned
+
+    text = read_aligned(folder / "test.tsv", True)
+    return text.X, text.y
+
+
 def test_choosing_C(folder, capsys):
     base = f"train match {folder}/links.tsv -o {folder}/c.model --path 0.01,0.1"
     code, out, _ = run(capsys, f"{base} --cv 2")

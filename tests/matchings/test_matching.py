@@ -81,6 +81,21 @@ def test_search_finds_the_best_of_all(size, most, seed, ties):
         assert (weight[found] > 0).all()
 
 
+@given(sizes, mosts, st.integers(0, 10**6))
+def test_the_search_stops_where_nothing_is_gained(size, most, seed):
+    """Of equally good matchings it is one with the fewest links."""
+    weight = np.random.default_rng(seed).integers(-1, 4, size=size)
+    tables = list(matchings(*size, *most))
+    best = max(weight[table].sum() for table in tables)
+    fewest = min(table.sum() for table in tables if weight[table].sum() == best)
+    assert solve(weight, *most, best_links.py_func).sum() == fewest
+
+
+def test_a_tie_changes_nothing():
+    taken = solve(np.array([[2, 1], [1, 0]]), 1, 1, best_links.py_func)
+    assert taken.tolist() == [[True, False], [False, False]]
+
+
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_large_one_to_one_as_scipy(scale):
     rng = np.random.default_rng(1)

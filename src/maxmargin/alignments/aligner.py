@@ -230,6 +230,11 @@ class SequenceAligner(MaxMarginEstimator):
         if not targets:
             raise ValueError("X is empty: at least one pair of sequences is needed.")
         labels, counts = check_alignments(y, targets, templates)
+        if not counts.any():
+            raise ValueError(
+                "y has no matched pair that counts, because all core masks are empty: "
+                "leave the masks out, or give alignments with core columns."
+            )
         weights = check_weights(sample_weight, len(targets))
         model = self._make_model(targets, templates)
         norm = norms(targets, templates, self.normalize)

@@ -209,9 +209,11 @@ Files may be compressed with gzip. What they look like: docs/alignment.md."""
 
     def draw(self, option: str, path: str, model, sample, outputs, report):
         """The worst alignment."""
+        import numpy as np
+
         from maxmargin.plots import plot_alignment
 
-        worst = int(report.each[:, 0].argmin())
+        worst = int(np.nanargmin(report.each[:, 0]))
         pair = sample.more[worst]
         q, near, right = (f"{value:.0%}" for value in report.each[worst])
         counted = "" if pair.core is None else " (core columns)"

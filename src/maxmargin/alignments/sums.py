@@ -17,7 +17,7 @@ from maxmargin.alignments.scores import spread_gaps, spread_matches
 from maxmargin.core import contract
 from maxmargin.core.contract import score, shape, value
 from maxmargin.core.expectations import expectations
-from maxmargin.core.kernel import implements, inlined, kernel
+from maxmargin.core.kernel import direct, implements, inlined, kernel
 from maxmargin.engine.threads import over_ranges
 
 
@@ -25,7 +25,9 @@ def values(batch, w, labels, n_jobs: int = 1) -> np.ndarray:
     """The score of one labelling per example, all laid out as ``batch.y``."""
     out = np.zeros(len(batch.start) - 1)
     over_ranges(
-        lambda lo, hi: values_range(batch, lo, hi, w, labels, out), batch.start, n_jobs
+        lambda lo, hi: direct(values_range, batch, lo, hi, w, labels, out),
+        batch.start,
+        n_jobs,
     )
     return out
 

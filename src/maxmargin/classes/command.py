@@ -186,23 +186,13 @@ gzip."""
 
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
         """Labels in front of the texts; alone, one per line, for vectors."""
-        from maxmargin.files.text_files import encode_text, write_raw
-
         if self.multilabel:
             lowest = self.tree.lowest
             outputs = [",".join(map(str, lowest(nodes))) for nodes in outputs]
-        lines = [
-            line
-            for i, output in enumerate(outputs)
-            for line in self.lines(sample, i, output)
-        ]
-        text = "".join(f"{line}\n" for line in lines)
-        write_raw(path, encode_text(text, path, self.encoding))
-
-    def lines(self, sample: Sample, i: int, output) -> list[str]:
-        if sample.more is None:
-            return [str(output)]
-        return [f"{output}{self.between}{sample.more[i]}"]
+        if sample.more is not None:
+            texts = zip(outputs, sample.more, strict=True)
+            outputs = [f"{label}{self.between}{text}" for label, text in texts]
+        self.write_lines(path, outputs)
 
     # use -------------------------------------------------------------------------------
 

@@ -92,14 +92,14 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
             return np.zeros((0, self.n_features_in_))
         X = _validated(self, X, reset=False)
         if not np.isfinite(X.data if issparse(X) else X).all():
-            from maxmargin.tags.features import csr_arrays
+            from maxmargin.core.arrays import csr_arrays
 
             csr_arrays(X)  # says where
         return X
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         from maxmargin.classes.structure import make_batch
-        from maxmargin.tags.features import csr_arrays
+        from maxmargin.core.arrays import csr_arrays
 
         _check_labels(y)
         # validated on a copy, so that a failed fit leaves this estimator as it was

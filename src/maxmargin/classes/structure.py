@@ -174,8 +174,12 @@ def solve_block(batch, i, theta, mass, alpha, w):
     if gap <= 1e-15 * mass * top:
         return max(gap, 0.0), top
     if square == 0.0:  # nothing to learn from: the dearest class takes all the mass
-        alpha[:n_labels] = 0
-        alpha[np.argmax(b)] = mass
+        dearest = 0
+        for k in range(n_labels):
+            alpha[k] = 0
+            if b[k] > b[dearest]:
+                dearest = k
+        alpha[dearest] = mass
         return gap, top
     # Find the level by dropping classes below it until none is (Michelot 1986).
     active, level = n_labels + 1, -np.inf

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar
 
@@ -127,12 +127,16 @@ class Command:
 
     def write_ranked(self, path: str, sample: Sample, ranked) -> None:
         """The best outputs of every sample, each after '# RANK SCORE'."""
-        from maxmargin.files.text_files import encode_text, write_raw
-
         lines = []
         for i, best in enumerate(ranked):
             for rank, (output, score) in enumerate(best, 1):
                 lines += [f"# {rank} {score:.6g}", *self.lines(sample, i, output)]
+        self.write_lines(path, lines)
+
+    def write_lines(self, path: str, lines: Iterable[str]) -> None:
+        """A text, whole or not at all; "-" is standard output."""
+        from maxmargin.files.text_files import encode_text, write_raw
+
         text = "".join(f"{line}\n" for line in lines)
         write_raw(path, encode_text(text, path, self.encoding))
 
@@ -196,11 +200,10 @@ class Command:
         """A text for other programs (--export of inspect): all weights that have names."""
         from argparse import Namespace
 
-        from maxmargin.files.text_files import write_raw
-
         found = self.weights(model, Namespace(top=sys.maxsize, label=None))
-        rows = [f"{group}\t{name}\t{weight:.9g}\n" for group, name, weight in found]
-        write_raw(path, "".join(rows).encode())
+        self.write_lines(
+            path, [f"{group}\t{name}\t{w:.9g}" for group, name, w in found]
+        )
 
 
 def counts(found) -> dict[str, float]:

@@ -12,6 +12,8 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from maxmargin.core.compiling import announce, compile_seconds
+
 INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 PICTURES = (".pdf", ".png", ".svg")
 
@@ -32,11 +34,12 @@ def print_json(values: dict[str, Any]) -> None:
             value = asdict(value)
         elif hasattr(value, "_asdict"):
             value = value._asdict()
+        elif hasattr(value, "tolist"):
+            value = value.tolist()
         if isinstance(value, dict):
             return {str(key): plain(v) for key, v in value.items()}
         if isinstance(value, (list, tuple)):
             return [plain(v) for v in value]
-        value = value.item() if hasattr(value, "item") else value
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
     print(json.dumps(plain(values), indent=2, ensure_ascii=False))
@@ -102,13 +105,25 @@ def save_figure(figure, path: str) -> None:
 # models ------------------------------------------------------------------------------
 
 
-def load_model(path: str, tasks: Collection[str]):
-    """The model in a file, and the task it was trained for."""
+def load_model(path: str, tasks: Collection[str], structure: str | None = None):
+    """The model in a file, and the task it was trained for.
+
+    A structure of the user's own is imported because it is named, ``module:Class``, never
+    because a file names it.
+    """
+    from maxmargin.cli.structure import structure_class
     from maxmargin.files.model_file import load
 
     if path == "-":
         raise ValueError("a model is read from a file, not from standard input.")
-    model = load(path)
+    own = structure and structure_class(structure)
+    try:
+        model = load(path, structure=own) if own else load(path)
+    except ValueError as error:
+        said, mark, _ = str(error).partition(". Import that class")
+        if not mark:
+            raise
+        raise ValueError(f"{said}: name it with --structure module:Class.") from None
     task = getattr(model, "notes", {}).get("task")
     if task is None:
         raise ValueError(
@@ -152,20 +167,36 @@ def certificate_sentence(model) -> str:
     )
 
 
+def plain_notes(model) -> dict[str, Any]:
+    """What a model notes, without vocabularies."""
+    return {k: v for k, v in model.notes.items() if not isinstance(v, dict)}
+
+
 # time, Ctrl-C, warnings --------------------------------------------------------------
 
 
+def _compiled() -> float:
+    """Seconds spent on compiling so far; nothing compiles before kernels are imported."""
+    kernel = sys.modules.get("maxmargin.core.kernel")
+    return getattr(kernel, "compile_seconds", float)()
+
+
 class Stopwatch:
-    """Seconds by name: ``watch("reading")`` gives the time since the last call a name."""
+    """Seconds by name: ``watch("reading")`` gives the time since the last call a name.
+
+    Compiling has a name of its own, whenever it happens.
+    """
 
     def __init__(self):
         self.began = self._last = time.perf_counter()
+        self._compiled = _compiled()
         self.seconds: dict[str, float] = {}
 
     def __call__(self, name: str) -> None:
-        now = time.perf_counter()
+        now, compiled = time.perf_counter(), _compiled()
         self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
-        self._last = now
+        self.move(name, "compiling", compiled - self._compiled)
+        self._last, self._compiled = now, compiled
 
     def move(self, source: str, target: str, seconds: float) -> None:
         """Part of the time of one name belongs to another."""
@@ -238,15 +269,18 @@ def plain_warnings(options: Mapping[str, str]) -> Iterator[None]:
 @contextlib.contextmanager
 def patience(quiet: bool, seconds: float = 5.0) -> Iterator[None]:
     """Say why nothing happens, if nothing happens for a while."""
-    timer = threading.Timer(
-        seconds,
-        say,
-        ["encoding or compiling; the first run on a machine takes half a minute more."],
-    )
+
+    def still_encoding() -> None:
+        if compile_seconds() == 0.0:  # else there is a word about that
+            say("encoding; large files take a while.")
+
+    timer = threading.Timer(seconds, still_encoding)
     timer.daemon = True
     if not quiet:
         timer.start()
+        announce(say)
     try:
         yield timer
     finally:
         timer.cancel()
+        announce(None)

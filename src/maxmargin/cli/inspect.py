@@ -7,6 +7,7 @@ from maxmargin.cli.common import (
     certificate_sentence,
     check_output,
     check_picture,
+    plain_notes,
     print_json,
     save_figure,
     without_display,
@@ -23,7 +24,7 @@ def inspect(command: Command, model, args) -> int:
     rows = command.rows(model)
     proved = hasattr(model, "certificate_")
     if args.json:
-        out = {"notes": model.notes, "settings": dict(rows)}
+        out = {"notes": plain_notes(model), "settings": dict(rows)}
         if proved:
             out["certificate"] = model.certificate_
         names = ("group", "name", "weight")

@@ -20,16 +20,17 @@ from maxmargin.cli.language import options_of, spoken
 from maxmargin.cli.options import add_options, add_train_options, declared, flag
 from maxmargin.cli.predict import predict
 from maxmargin.cli.train import train as train_model
-from maxmargin.core.compiling import announce, say_on_stderr
 from maxmargin.families import places
 
-TASKS = dict(sorted(places("commands").items()))
+TASKS = {**places("commands"), "structure": "maxmargin.cli.structure"}
+TASKS = dict(sorted(TASKS.items()))
 ENDED = (
     "Ctrl-C ends training; the best weights so far are saved, and the exit code is 130."
 )
 
 MODEL = "what `maxmargin train` wrote"
 BAD_INPUT = 2
+BAD = (ValueError, OSError, ImportError, NotImplementedError)
 CLOSED = 1
 
 
@@ -50,13 +51,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         argv = sys.argv[1:] if argv is None else list(argv)
         args, extra = _parser(argv).parse_known_args(argv)
-        options = args.spoken
+        options = getattr(args, "spoken", {})
         if extra and args.command == "evaluate" and args.file is None:
             # argparse stops looking for optional names at the first option
             args.file = extra.pop(0) if not extra[0].startswith("--") else None
         if extra:
             raise ValueError(f"unknown arguments: {' '.join(extra)}; see --help.")
-        announce(say_on_stderr)
         code = args.run(args)
         sys.stdout.flush()
         return code
@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read our output, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED
-    except (ValueError, OSError, ImportError, MemoryError) as error:
+    except (*BAD, MemoryError) as error:
         said = spoken(_sentence(error), options)
         print(f"maxmargin: error: {said}", file=sys.stderr)
         return BAD_INPUT
@@ -196,7 +196,7 @@ def _add_inspect(commands) -> None:
   maxmargin inspect ner.model --transitions --plot transitions.png
   maxmargin inspect aligner.model --export costs.txt""",
     )
-    parser.add_argument("model", metavar="MODEL", help=MODEL)
+    _add_model(parser)
     add_options(
         parser,
         """
@@ -212,10 +212,16 @@ def _add_inspect(commands) -> None:
 
 
 def _add_files(parser: _Parser, **options) -> None:
-    parser.add_argument("model", metavar="MODEL", help=MODEL)
+    _add_model(parser)
     parser.add_argument("file", metavar="FILE", help="- is standard input", **options)
     what = "threads (default: 1)"
     parser.add_argument("--jobs", dest="n_jobs", type=int, metavar="N", help=what)
+
+
+def _add_model(parser: _Parser) -> None:
+    parser.add_argument("model", metavar="MODEL", help=MODEL)
+    what = "the class of a structure of your own, as in train"
+    parser.add_argument("--structure", metavar="MODULE:CLASS", help=what)
 
 
 def _add_own(parser: _Parser, which: str) -> None:
@@ -238,7 +244,7 @@ def command_of(task: str) -> type[Command]:
 
 
 def _with_model(run, which: str, args) -> int:
-    model, task = load_model(args.model, TASKS)
+    model, task = load_model(args.model, TASKS, args.structure)
     kind = command_of(task)
     others = map(command_of, TASKS if which else ())
     for name in sorted(set().union(*(_own(other, which) for other in others))):

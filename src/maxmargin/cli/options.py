@@ -56,18 +56,29 @@ NEEDS = {"path": "C", "cv": "C", "plot": "callbacks"}
 
 @functools.cache
 def parameters_of(name: str) -> dict[str, Any]:
-    """{parameter: default} of a public estimator, without importing it."""
+    """{parameter: default} of a public estimator, without importing it.
+
+    What it hands to a function of `maxmargin.core.parameters` is in its source.
+    """
     import maxmargin
+    from maxmargin.core import parameters
 
     module = maxmargin._WHERE[name]
-    spec = importlib.util.find_spec(module)
-    for node in ast.parse(spec.loader.get_source(module)).body:
-        if isinstance(node, ast.ClassDef) and node.name == name:
-            break
-    init = next(n for n in node.body if getattr(n, "name", "") == "__init__").args
-    names = [argument.arg for argument in init.args[1:]]
-    values = [_literal(default) for default in init.defaults]
-    return dict(zip(names[len(names) - len(values) :], values, strict=True))
+    source = importlib.util.find_spec(module).loader.get_source(module)
+    (body,) = (node.body for node in ast.parse(source).body if _called(node) == name)
+    (call,) = (n.value for n in body if "__init__" in map(_called, _targets(n)))
+    own = {keyword.arg: _literal(keyword.value) for keyword in call.keywords}
+    signature = getattr(parameters, _called(call.func))(**own).__signature__
+    return {p.name: p.default for p in list(signature.parameters.values())[1:]}
+
+
+def _called(node: ast.AST) -> str:
+    """The name of a class, of a variable or of a function."""
+    return getattr(node, "name", getattr(node, "id", ""))
+
+
+def _targets(node: ast.AST) -> list[ast.AST]:
+    return node.targets if isinstance(node, ast.Assign) else []
 
 
 def _literal(node: ast.expr) -> Any:

@@ -12,6 +12,7 @@ from maxmargin.cli.common import (
     certificate_sentence,
     keep,
     patience,
+    plain_notes,
     plain_warnings,
     print_json,
 )
@@ -80,17 +81,9 @@ def _fit(command, model, sample: Sample, dev, Cs, args, interrupts, watch):
         model.set_params(verbose=0, callbacks=None)
         watch("encoding")
         watch.move("encoding", "training", seconds)
-        watch.move("encoding", "compiling", compile_seconds())
     else:
         watch("counting")
     return model, scores
-
-
-def compile_seconds() -> float:
-    """Seconds that this process has spent on compiling kernels."""
-    from maxmargin.core import kernel
-
-    return getattr(kernel, "compile_seconds", float)()
 
 
 def _on(command: Command, model, dev: Sample):
@@ -107,7 +100,7 @@ def _summary(command: Command, model, path: str, watch: Stopwatch) -> str:
 
 def _numbers(command, model, dev, scores, args, watch: Stopwatch) -> dict[str, Any]:
     """The summary for programs."""
-    out: dict[str, Any] = {"model": args.output, "notes": model.notes}
+    out: dict[str, Any] = {"model": args.output, "notes": plain_notes(model)}
     if hasattr(model, "certificate_"):
         out |= {"C": model.C, "passes": model.n_iter_, "converged": model.converged_}
         out["certificate"] = model.certificate_

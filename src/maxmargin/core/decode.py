@@ -12,6 +12,7 @@ from maxmargin.engine.threads import over_ranges
 def decode(batch, w, n_jobs: int = 1) -> np.ndarray:
     """Labellings of all examples, laid out as ``batch.y``."""
     outputs = np.zeros(len(batch.y), np.int32)
+    w = np.ascontiguousarray(w)
 
     def part(lo, hi):
         run(decode_range, batch, lo, hi, w, outputs)

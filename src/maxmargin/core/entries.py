@@ -9,6 +9,7 @@ compiled once, each function of a structure once, and only those that a kernel r
 from __future__ import annotations
 
 import inspect
+import zlib
 from typing import NamedTuple
 
 import numpy as np
@@ -21,8 +22,8 @@ from numba.extending import lower_builtin
 from maxmargin.core.formulation import Form
 from maxmargin.core.packed import Packed, load_word
 
-SLOTS = 128
-Real = types.DeferredType()  # stands for the precision: float32 or float64
+SLOTS = 1 << 16  # of a table; memory that is not touched costs nothing
+Real = types.Opaque("Real")  # stands for the precision: float32 or float64
 
 
 class Handle(NamedTuple):
@@ -44,10 +45,11 @@ Doubles = types.Array(types.float64, 1, "C")
 DoubleTable = types.Array(types.float64, 2, "C")
 Vector = types.Array(Real, 1, "C")
 Table = types.Array(Real, 2, "C")
+Tables = types.UniTuple(Table, 2)
 Formulation = types.NamedTuple([types.int64, types.int64, types.float64], Form)
 
 
-_declared: list = []
+_places: dict[int, str] = {}
 
 
 class Declaration:
@@ -59,9 +61,13 @@ class Declaration:
         self.arguments = [p.annotation for p in list(signature.parameters.values())[1:]]
         self.returns = signature.return_annotation or types.none
         self.precise = any(_with_real(t, types.float64) != t for t in self.arguments)
-        self.place = len(_declared)
-        _declared.append(self)
-        assert self.place < SLOTS // 2
+        # by name, so that machine code on disk fits whatever was imported before
+        full = f"{function.__module__}.{function.__qualname__}"
+        self.place = zlib.crc32(full.encode()) % (SLOTS // 2)
+        if _places.setdefault(self.place, full) != full:
+            raise ValueError(
+                f"{full} needs another name: {_places[self.place]} is there."
+            )
 
     def __repr__(self):
         return f"{self.place} {self.name} {self.arguments} {self.returns}"
@@ -89,9 +95,9 @@ def _with_real(t, real):
     """The type with a precision in place of Real."""
     if isinstance(t, types.Array) and t.dtype is Real:
         return t.copy(dtype=real)
-    if isinstance(t, types.BaseNamedTuple):
+    if isinstance(t, types.BaseTuple):
         parts = [_with_real(part, real) for part in t.types]
-        return types.BaseTuple.from_types(parts, t.instance_class)
+        return types.BaseTuple.from_types(parts, getattr(t, "instance_class", None))
     return t
 
 

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from maxmargin.core.choices import OBJECTIVES, check_objective
+from maxmargin.core.compiling import announce, say_on_stderr
 
 POSITIVE_C = "a positive number, or inf for a hard margin"
 # Passes of the baselines, which have no certificate to stop at.
@@ -109,6 +110,8 @@ class MaxMarginEstimator(BaseEstimator):
         from maxmargin.solvers.warm_start import DualState
 
         form, limits, name, seed, n_jobs = settings
+        if limits.verbose:
+            announce(say_on_stderr)
         C = float(self.C)
         mass = masses(C, encoded.weights)
         dtype = np.float64 if math.isinf(C) else encoded.dtype

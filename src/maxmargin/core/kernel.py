@@ -42,7 +42,14 @@ from maxmargin.core.entries import (
     is_handle,
     is_whole,
 )
-from maxmargin.core.packed import Packed, Pointer, named_tuples, words_of
+from maxmargin.core.packed import (
+    Packed,
+    Pointer,
+    named_tuples,
+    type_of,
+    words_of,
+    writable,
+)
 
 with contextlib.suppress(ImportError):  # numba moved its classes: compile every time
     from maxmargin.core.kernel_cache import KernelCache
@@ -200,17 +207,20 @@ def run(function, batch, *args):
         return interpreted(function)(batch, *args)
     table = _table(function, batch, args, {Handle})
     words = words_of(batch, table)  # alive, like the batch, until the kernel returns
-    return function(Handle(batch.start, batch.y, words.ctypes.data), *args)
+    start = np.require(batch.start, np.int64, "CW")
+    y = np.require(batch.y, np.int32, "CW")
+    return function(Handle(start, y, words.ctypes.data), *map(writable, args))
 
 
 def direct(function, batch, *args):
     """Call a kernel compiled for the type of the batch, without calls by address."""
-    return function(Pointer(batch, _table(function, batch, args, set())), *args)
+    pointer = Pointer(batch, _table(function, batch, args, set()))
+    return function(pointer, *map(writable, args))
 
 
 def _table(function, batch, args, classes) -> np.ndarray:
     """The addresses of a structure's functions; those that the kernel calls are there."""
-    batch_type = numba.typeof(batch)
+    batch_type = type_of(batch)
     single = any(a.dtype == np.float32 for a in _arrays(args))
     real = numba_types.float32 if single else numba_types.float64
     classes = frozenset(type(a) for a in args if isinstance(a, tuple)) | classes

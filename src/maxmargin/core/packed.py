@@ -59,6 +59,62 @@ def named_tuples(arguments):
             yield from named_tuples(t.types)
 
 
+def type_of(batch):
+    """The numba type of a batch; arrays that may not be written are like others.
+
+    Kernels do not write into a batch, so code is compiled for one kind only.
+    """
+    key = _fingerprint(batch)
+    if key not in _types:
+        _types[key] = _writable_type(typeof(batch))
+    return _types[key]
+
+
+_types: dict = {}
+
+
+def _fingerprint(value):
+    """What decides the type of a value; quicker to find than the type."""
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        return (
+            value.dtype,
+            value.ndim,
+            flags.c_contiguous,
+            flags.f_contiguous,
+            flags.aligned,
+        )
+    if isinstance(value, tuple):
+        return type(value), *map(_fingerprint, value)
+    return type(value)
+
+
+def _writable_type(t):
+    if isinstance(t, types.Array):
+        return t.copy(readonly=False)
+    if isinstance(t, types.BaseNamedTuple):
+        parts = [_writable_type(part) for part in t.types]
+        return types.BaseTuple.from_types(parts, t.instance_class)
+    return t
+
+
+def writable(value):
+    """An argument that is only read, as a writable view: one signature for both kinds."""
+    if isinstance(value, np.ndarray) and not value.flags.writeable:
+        return np.asarray(_View(value))
+    return value
+
+
+class _View:
+    def __init__(self, array):
+        self.array = array  # alive as long as the view
+        address = array.__array_interface__["data"][0]
+        self.__array_interface__ = {
+            **array.__array_interface__,
+            "data": (address, False),
+        }
+
+
 class Pointer:
     """A batch for kernels that are compiled for its type (``kernel.direct``)."""
 
@@ -66,7 +122,7 @@ class Pointer:
         self.batch = batch  # alive as long as this is
         self.words = words_of(batch, table)
         self.address = self.words.ctypes.data
-        self.type = Packed(typeof(batch))
+        self.type = Packed(type_of(batch))
 
 
 @typeof_impl.register(Pointer)
@@ -94,7 +150,7 @@ def words_of(batch, table) -> np.ndarray:
 
 def _append(words, value, where) -> None:
     if isinstance(value, np.ndarray):
-        words += (value.ctypes.data, *value.shape, *value.strides)
+        words += (value.__array_interface__["data"][0], *value.shape, *value.strides)
     elif isinstance(value, tuple):
         for name, part in zip(value._fields, value, strict=True):
             _append(words, part, f"{where}.{name}")

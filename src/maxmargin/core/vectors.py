@@ -73,7 +73,9 @@ def sum_of_squares(w):
         for k in range(8):
             x = float(w[j + k])
             lanes[k] += x * x
-    total = lanes.sum()
+    total = 0.0
+    for k in range(8):
+        total += lanes[k]
     for j in range(n, len(w)):
         total += float(w[j]) * float(w[j])
     return total
@@ -90,7 +92,9 @@ def blend_into(average, w, weight):
             x = w[j + k]
             average[j + k] += a * (x - average[j + k])
             lanes[k] += float(x) * float(x)
-    total = lanes.sum()
+    total = 0.0
+    for k in range(8):
+        total += lanes[k]
     for j in range(whole, len(w)):
         average[j] += a * (w[j] - average[j])
         total += float(w[j]) * float(w[j])

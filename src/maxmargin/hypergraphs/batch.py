@@ -8,7 +8,7 @@ import numpy as np
 
 from maxmargin.core.contract import score, shape
 from maxmargin.core.expectations import expectations
-from maxmargin.core.kernel import kernel
+from maxmargin.core.kernel import direct, kernel
 from maxmargin.engine.threads import over_ranges
 from maxmargin.hypergraphs import inference
 from maxmargin.hypergraphs.counts import count_ranges
@@ -154,7 +154,7 @@ def k_best(batch: HypergraphBatch, w, k: int, n_jobs: int = 1):
     values = np.full((k, len(batch.start) - 1), -np.inf)
 
     def part(lo, hi):
-        k_best_range(batch, lo, hi, w, labels, values)
+        direct(k_best_range, batch, lo, hi, w, labels, values)
 
     over_ranges(part, batch.start, n_jobs)
     return labels, values

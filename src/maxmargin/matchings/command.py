@@ -105,10 +105,6 @@ are i-j (sure) or i?j (possible), with words counted from 0: docs/matching.md.""
 
     # use -------------------------------------------------------------------------------
 
-    def k_best(self, model, sample: Sample, k: int) -> list:
-        ranked = model.predict_k_best(sample.X, k)
-        return ranked
-
     def report(self, model, sample: Sample, outputs):
         from maxmargin.matchings.metrics import alignment_scores
 
@@ -154,10 +150,8 @@ are i-j (sure) or i?j (possible), with words counted from 0: docs/matching.md.""
         return [("features", *row) for row in self._table(model)[: args.top]]
 
     def export(self, path: str, model) -> None:
-        from maxmargin.files.text_files import write_raw
-
-        rows = [f"{name}\t{weight:.9g}\n" for name, weight in self._table(model)]
-        write_raw(path, "".join(rows).encode())
+        table = self._table(model)
+        self.write_lines(path, [f"{name}\t{weight:.9g}" for name, weight in table])
 
 
 COMMAND = Match

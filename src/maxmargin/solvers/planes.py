@@ -338,7 +338,8 @@ def store_planes(batch, form, planes, outputs, chosen):
 def rebuild(batch, form, planes, buffers, w):
     """w <- sum alpha r psi, and c, r anew: exact after many float steps or on new data."""
     room = planes.alpha.shape[1]
-    w[:] = 0
+    for j in range(len(w)):
+        w[j] = 0
     for i in range(len(batch.start) - 1):
         size = batch.start[i + 1] - batch.start[i]
         first = batch.start[i] * room

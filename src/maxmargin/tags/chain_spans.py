@@ -122,7 +122,7 @@ def argmax_spans(tables, n, theta, truth, length, scale, y):
             same = same_type(tables, truth, t, k)
             if t == 0:
                 begin = tables.begins[n, k] != 0
-                bit = 1 if begin and true_begin and same else 0
+                bit = 1 if begin and same else 0  # then the truth begins one too
                 best[0, bit, k] = theta[n, k] + emission + (scale if begin else 0.0)
                 continue
             for j in range(n):
@@ -136,7 +136,8 @@ def argmax_spans(tables, n, theta, truth, length, scale, y):
                     if begin:
                         new = 1 if true_begin and same else 0
                     elif goes_on:
-                        whole = bit == 1 and same and not true_begin and not ended
+                        # where a true span begins, the one before has ended
+                        whole = bit == 1 and same and not ended
                         new = 1 if whole else 0
                     else:
                         new = 0

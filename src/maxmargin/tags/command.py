@@ -49,8 +49,8 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
       --gazetteer FILE+  a list, one entry per line, that a template reads by the name of
           the file (%g[0,0,cities] reads cities.txt), or NAME=FILE; repeatable
     the model
-      --model svm|hmm=svm  svm (default) is trained; hmm counts, and has no settings but
-          --alpha
+      --model svm|hmm=svm  svm (default) is trained; hmm counts, and takes of all these
+          settings only the features, the scheme, the decoding and --alpha
       --objective  hinge, hinge-per-output, log (CRF), marginal, exponential, boosting,
           perceptron, passive-aggressive
       --C  weight of the data

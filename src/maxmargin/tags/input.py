@@ -10,7 +10,7 @@ import numpy as np
 
 def check_samples(X, y):
     """X as a list of sequences and y as a list of label sequences, as many."""
-    from maxmargin.tags.features.tokens import sequence_list
+    from maxmargin.tags.features.sequences import sequence_list
     from maxmargin.tags.files.columns import Columns
 
     if not isinstance(X, Columns):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.entries import Float, Int, Labels, Table
+from maxmargin.core.kernel import apart, inlined
 
 
-@kernel
-def viterbi(batch, i, theta, scale, y):
+@apart
+def viterbi(batch, i: Int, theta: Table, scale: Float, y: Labels) -> None:
     """y <- argmax of the score + scale * sum of costs."""
     length, n_labels = batch.start[i + 1] - batch.start[i], batch.n_labels
     best = np.empty((length, batch.width), theta.dtype)

@@ -88,7 +88,7 @@ Function tags and empty elements are left out. Files may be compressed with gzip
         }
 
     def learn(self, path: str, args) -> Sample:
-        return self.read(path, True, collapse_same=True)
+        return self._read_trees(path, True)
 
     def settings(self, args, given, sample, dev) -> dict[str, Any]:
         if args.method != "pcfg":
@@ -116,13 +116,14 @@ Function tags and empty elements are left out. Files may be compressed with gzip
 
     # files -----------------------------------------------------------------------------
 
-    def read(self, path: str, truth: bool, collapse_same: bool = False) -> Sample:
+    def read(self, path: str, truth: bool) -> Sample:
         # a label above itself stays, as for evalb: all that is in the file counts
+        return self._read_trees(path, False) if truth else self._read_sentences(path)
+
+    def _read_trees(self, path: str, collapse_same: bool) -> Sample:
         from maxmargin.files import read_raw, read_trees
 
         raw = read_raw(path)
-        if not truth:
-            return self._read_sentences(raw)
         trees = read_trees(
             raw,
             encoding=self.encoding,
@@ -134,11 +135,11 @@ Function tags and empty elements are left out. Files may be compressed with gzip
             raise ValueError(f"{raw.path} has no trees: it is empty.")
         return Sample(trees, trees, raw.path)
 
-    def _read_sentences(self, raw) -> Sample:
+    def _read_sentences(self, path: str) -> Sample:
         """One sentence per line as the parser wants it; blank lines have no tree."""
         from maxmargin.files.text_files import read_text
 
-        text, name = read_text(raw, self.encoding)
+        text, name = read_text(path, self.encoding)
         lines = [line.split() for line in text.decode().split("\n")]
         while lines and not lines[-1]:
             lines.pop()
@@ -153,7 +154,6 @@ Function tags and empty elements are left out. Files may be compressed with gzip
 
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
         """A tree per line; with probabilities, a comment per bracket behind it."""
-        from maxmargin.files.text_files import write_text
         from maxmargin.trees.treebank import MISSING
 
         found = iter(zip(outputs, chances or [{}] * len(outputs), strict=True))
@@ -165,11 +165,10 @@ Function tags and empty elements are left out. Files may be compressed with gzip
                 label, begin, end = bracket
                 chance = known.get(bracket, 0.0)
                 lines.append(f"# {chance:.4f} {label} {begin} {end}")
-        write_text(path, "\n".join([*lines, ""]), self.encoding)
+        self.write_lines(path, lines)
 
     def write_ranked(self, path: str, sample: Sample, ranked) -> None:
         """The best trees of every sentence, and a blank line between sentences."""
-        from maxmargin.files.text_files import write_text
         from maxmargin.trees.treebank import MISSING
 
         ranked, lines = iter(ranked), []
@@ -178,7 +177,7 @@ Function tags and empty elements are left out. Files may be compressed with gzip
             for rank, (tree, score) in enumerate(best, 1):
                 lines += [f"# {rank} {score:.6g}", str(tree)]
             lines += [""] if best else [MISSING, ""]
-        write_text(path, "\n".join(lines), self.encoding)
+        self.write_lines(path, lines[:-1])
 
     # use -------------------------------------------------------------------------------
 
@@ -271,11 +270,8 @@ Function tags and empty elements are left out. Files may be compressed with gzip
         return "\n".join(["Strongest rules", "", *lines])
 
     def export(self, path: str, model) -> None:
-        from maxmargin.files.text_files import write_text
-
         rules = sorted(self._rules(model), key=lambda rule: (-rule[1], rule[0]))
-        lines = [f"{weight:.6g}\t{name}" for name, weight in rules]
-        write_text(path, "\n".join(lines) + "\n", "utf-8")
+        self.write_lines(path, [f"{weight:.6g}\t{name}" for name, weight in rules])
 
 
 COMMAND = Parse
@@ -283,16 +279,13 @@ COMMAND = Parse
 
 def _left_out(notes: dict[str, Any]) -> str:
     """How many trees were too long, or had a loop, if any."""
-    n = notes["left_out"]
-    return f" ({n:,} trees left out)" if n else ""
+    return f" ({notes['left_out']:,} trees left out)" if notes["left_out"] else ""
 
 
 def _sentence(line: list[str], kind: str, place: str) -> list:
     """Tokens such as cat_NN as pairs; words, or tags alone, stay as they are."""
-    if kind == "words":
-        return line
     pairs = [token.rpartition("_") for token in line]
-    if kind == "tags" and not any(mark for _, mark, _ in pairs):
+    if kind == "words" or (kind == "tags" and not any(mark for _, mark, _ in pairs)):
         return line
     for token, (word, _, tag) in zip(line, pairs, strict=True):
         if not (word and tag):

@@ -168,7 +168,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
             "_encoders": encoders,
         }
         size = n_weights(batch.grammar, batch.n_word_features, batch.n_span_features)
-        return Encoded(for_training(batch), size, dtype, weights, attributes)
+        return Encoded(for_training(batch, dtype), size, dtype, weights, attributes)
 
     def _make_batch(self, derivations, encoders, sentences: Sentences, y=None):
         from maxmargin.trees.cky.structure import make_batch

@@ -44,6 +44,8 @@ class LocalFinder:
         y holds numbers of candidates, or pairs as for ``fit``, of which the first counts.
         """
         truth = check_numbers(check_inputs(X), y)
+        if not len(truth):
+            raise ValueError("X is empty: there is no score without samples.")
         weights = check_weights(sample_weight, len(truth))
         return float(np.average(self.predict(X) == truth, weights=weights))
 

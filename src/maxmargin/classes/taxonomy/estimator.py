@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from maxmargin.classes.multiclass import MulticlassSVM
 from maxmargin.classes.taxonomy import Node, Taxonomy, taxonomy_of_labels
@@ -22,6 +22,7 @@ from maxmargin.classes.taxonomy.metrics import (
     node_set_scores,
 )
 from maxmargin.core.estimator import Encoded
+from maxmargin.core.listed import listed
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved
 
@@ -165,7 +166,8 @@ class TaxonomySVM(MulticlassSVM):
             truth, found = self._as_sets(y), self._as_sets(predicted)
             tree = self.taxonomy_with(set().union(*truth))
             return node_set_scores(tree, truth, found)
-        truth = plain(np.asarray(y))
+        truth = listed(y, f"y is {y!r}, not a list with the class of every sample.")
+        truth = plain(column_or_1d(truth))
         tree = self.taxonomy_with(truth)
         check_known(tree, truth, set(truth))
         return class_scores(tree, truth, plain(predicted))

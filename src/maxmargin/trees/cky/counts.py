@@ -23,8 +23,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.entries import Float, Int, Labels, Table
+from maxmargin.core.kernel import apart, inlined
 from maxmargin.core.rows import copy_into
+from maxmargin.trees.cky.batch import sentence_of
 from maxmargin.trees.cky.chart import chart_of, marked
 from maxmargin.trees.cky.entries import best_entry_tree
 from maxmargin.trees.cky.goal import Goal, needed, reached, slopes
@@ -41,18 +43,27 @@ MAX_PLANES = (
 )
 
 
-@kernel
-def search_counts(batch, sentence, truth, bounds, loss, slack, quadratic, scale, y):
-    """y <- the tree with the largest goal; returns (charts made, entries made).
+@apart
+def search_counts(
+    batch,
+    i: Int,
+    theta: Table,
+    slack: Int,
+    quadratic: Int,
+    scale: Float,
+    y: Labels,
+) -> None:
+    """y <- the tree with the largest goal.
 
-    ``bounds`` are the least right brackets, the fewest and the most brackets of a tree.
     With neither rescaling nor quadratic slacks, the goal is score + scale * loss.
     """
+    sentence, bounds = sentence_of(batch, i, theta), batch.bounds[i]
+    truth = batch.y[batch.start[i] : batch.start[i + 1]]
     tables, size, length = batch.grammar, len(truth), sentence.length
     gold, g = true_brackets(tables, length, truth)
     value = tree_value(tables, sentence, truth)
     base = value if slack or quadratic else 0.0
-    goal = Goal(loss, g, slack, quadratic, scale, base)
+    goal = Goal(batch.loss.kind, g, slack, quadratic, scale, base)
     best_y = np.empty(size, np.int32)
     copy_into(best_y, 0, truth, size)
     incumbent = reached(goal, value, g, g)
@@ -65,7 +76,7 @@ def search_counts(batch, sentence, truth, bounds, loss, slack, quadratic, scale,
         v = write_best(tables, sentence, chart, y)
         if v == -np.inf:  # weights that overflowed: no score is a number
             copy_into(y, 0, best_y, size)
-            return made, 0
+            return
         planes[made, 0], planes[made, 1], planes[made, 2] = a, b, v
         made += 1
         t, p = count_brackets(tables, length, gold, y)
@@ -85,19 +96,17 @@ def search_counts(batch, sentence, truth, bounds, loss, slack, quadratic, scale,
                     widest, wide_t, wide_p = excess, t, p
         if widest <= slop:
             copy_into(y, 0, best_y, size)
-            return made, 0
+            return
         a, b = slopes(goal, wide_t, wide_p, incumbent, most)
     chosen, threshold = best_plane(goal, incumbent, bounds, planes[:made], room, slop)
     sentence = marked(sentence, planes[chosen, 1], planes[chosen, 0], gold)
     chart = chart_of(batch, sentence)
-    above, around = outside(tables, sentence, chart)
-    found, entries = best_entry_tree(
-        tables,
+    found = best_entry_tree(
+        batch,
         sentence,
         planes[chosen, 1],
         chart,
-        above,
-        around,
+        outside(batch, sentence, chart),
         threshold - slop,
         goal,
         incumbent,
@@ -105,7 +114,6 @@ def search_counts(batch, sentence, truth, bounds, loss, slack, quadratic, scale,
     )
     if not found:
         copy_into(y, 0, best_y, size)
-    return made + 1, entries
 
 
 @inlined

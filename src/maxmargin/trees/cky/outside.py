@@ -9,13 +9,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import kernel
-from maxmargin.trees.cky.chart import cell_of, chain_marks, impossible
+from maxmargin.core.entries import Tables
+from maxmargin.core.kernel import apart
+from maxmargin.trees.cky.chart import (
+    CHART,
+    SENTENCE,
+    cell_of,
+    chain_marks,
+    impossible,
+)
 
 
-@kernel
-def outside(tables, sentence, chart):
+@apart
+def outside(batch, sentence: SENTENCE, chart: CHART) -> Tables:
     """(above, around) of the best trees."""
+    tables = batch.grammar
     label_of, by_left = tables.label, tables.by_left
     right_of, parent_of = tables.right, tables.parent
     by_bottom, top_of = tables.by_bottom, tables.top

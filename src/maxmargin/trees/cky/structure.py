@@ -274,7 +274,7 @@ def argmax_rescaled(batch, i, theta, form, y):
 @generic
 def search(loss, batch, i, theta, slack, quadratic, scale, y):
     """y <- the tree with the largest violation, or score + scale * loss."""
-    search_brackets(batch, i, theta, slack, quadratic, scale, y)
+    search_counts(batch, i, theta, slack, quadratic, scale, y)
 
 
 @implements(search, ZeroOne)
@@ -282,22 +282,6 @@ def search_zero_one(loss, batch, i, theta, slack, quadratic, scale, y):
     search_other(
         batch, i, theta, scale, y
     )  # all rescalings of a loss of 1 are the same
-
-
-@apart
-def search_brackets(
-    batch,
-    i: Int,
-    theta: Table,
-    slack: Int,
-    quadratic: Int,
-    scale: Float,
-    y: Labels,
-) -> None:
-    truth = batch.y[batch.start[i] : batch.start[i + 1]]
-    sentence, kind = sentence_of(batch, i, theta), batch.loss.kind
-    bounds = batch.bounds[i]
-    search_counts(batch, sentence, truth, bounds, kind, slack, quadratic, scale, y)
 
 
 @apart
@@ -315,10 +299,9 @@ def search_other(batch, i: Int, theta: Table, scale: Float, y: Labels) -> None:
 
 
 @kernel
-def bound_brackets(batch):
+def bound_brackets(batch, theta):
     """bounds <- least right brackets, fewest and most brackets of any tree."""
     tables = batch.grammar
-    theta = np.zeros((1, max(batch.n_scores, 1)))
     y = np.empty(6 * batch.longest + 3, np.int32)
     for i in range(len(batch.start) - 1):
         if batch.start[i + 1] == batch.start[i]:
@@ -335,8 +318,9 @@ def bound_brackets(batch):
             batch.bounds[i, which] = t if which == 0 else p
 
 
-def for_training(batch: ParseBatch) -> ParseBatch:
+def for_training(batch: ParseBatch, dtype=np.float64) -> ParseBatch:
     """The batch, with what the search for violated trees must know of it."""
     if isinstance(batch.loss, Brackets):
-        direct(bound_brackets, batch)
+        no_scores = np.zeros((1, max(batch.n_scores, 1)), dtype)
+        direct(bound_brackets, batch, no_scores)
     return batch
