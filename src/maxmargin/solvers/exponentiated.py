@@ -116,11 +116,7 @@ class Exponentiated(Solver):
 
 @kernel
 def start_at_truth(batch, gibbs, memory, w):
-    """theta_i favours the true parts; expectations and entropies to match.
-
-    Only parts that the truth has once: others (transitions, rules) belong to several
-    places, and not all of these may want them.
-    """
+    """theta_i favours the true parts; expectations and entropies to match."""
     theta, mu, work = memory
     scores, expected = theta.ravel(), mu.ravel()
     for i in range(len(batch.start) - 1):
@@ -133,7 +129,7 @@ def start_at_truth(batch, gibbs, memory, w):
             expected[k] = 0.0
         parts(batch, i, batch.y[first:last], 1.0, mu)
         for k in range(len(own)):
-            if expected[k] == 1.0:
+            if expected[k] > 0.0:
                 scores[k] = CONFIDENCE
         copy_into(own, scores)
         total = sums(batch, i, theta, mu, work)
