@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.contract import parts, score, spread, sums
+from maxmargin.core.contract import parts, score, shared, spread, sums
 from maxmargin.core.expectations import copy_into, places, working_memory
 from maxmargin.core.kernel import kernel, run, summing
 from maxmargin.core.vectors import blend_into, sum_of_squares
@@ -128,7 +128,7 @@ def start_at_truth(batch, gibbs, memory, w):
         for k in range(len(own)):
             expected[k] = 0.0
         parts(batch, i, batch.y[first:last], 1.0, mu)
-        for k in range(len(own)):
+        for k in range(shared(batch), len(own)):
             if expected[k] > 0.0:
                 scores[k] = CONFIDENCE
         copy_into(own, scores)
