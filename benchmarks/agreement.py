@@ -164,11 +164,14 @@ def _compare_problems() -> bool:
     problems = [random_problem(seed) for seed in range(PROBLEMS)]
     cells = [("outputs", solver) for solver in SOLVERS]
     cells += [("most_violated", SOLVERS[0]), ("loss_augmented_argmax", SOLVERS[0])]
+    slow = {("outputs", "one-slack")}  # with quadratic slacks: up to a minute each
     rows = []
     for form in FORMS:
         programs = [Listed(*given, *form) for given in problems]
         optima = [program.optimum() for program in programs]
         for door, solver in cells:
+            if (door, solver) in slow and form[1] == "quadratic":
+                continue
             exact = door != "loss_augmented_argmax" or form == FORMS[0]
             found = [
                 _problem_fit(given, form, door, solver, ALLOWED if exact else 0.01)

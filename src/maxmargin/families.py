@@ -14,6 +14,7 @@ from typing import Any
 
 FAMILIES = (
     "classes",
+    "multilabel",
     "tags",
     "trees",
     "alignments",

@@ -291,7 +291,7 @@ def test_vectors():
         ("a b\na b\n", "f, line 2: it repeats line 1"),
         ("a\tb\na\t\n", "f, line 2"),
         ("a a\n", "f: 'a' is its own parent"),
-        ("a.b\na..c\n", "f: path 1"),
+        ("a.b\na..c\n", "f, line 2: the path, 'a..c', has an empty name"),
     ],
 )
 def test_bad_taxonomy_files(text, words):

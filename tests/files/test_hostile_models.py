@@ -138,3 +138,26 @@ def test_patient_expressions_do_not_hang(tmp_path):
 
     model = load(edited("tagger-columns", tmp_path / "model", edit))
     assert len(model.predict([[["a" * 29]]])[0]) == 1
+
+
+def test_variants_are_also_tried_in_another_process():
+    model = load(FOLDER / "multiclass.safetensors")
+    X = EXPECTED["multiclass"]["X"]
+    done = check_model_file(model, X, n=20, apart=True)
+    assert done == check_model_file(model, X, n=20)
+
+
+def test_models_that_check_nothing_are_found_out(monkeypatch):
+    def believe(cls, params, arrays, state):
+        model = cls(**params)
+        model.coef_, model.intercept_ = arrays["coef"], arrays["intercept"]
+        model.classes_ = state["classes"]
+        model.n_features_in_ = model.coef_.shape[1]
+        model.history_, model.n_iter_, model.converged_ = [], 0, True
+        model.certificate_ = load(FOLDER / "taxonomy.safetensors").certificate_
+        return model
+
+    model = load(FOLDER / "multiclass.safetensors")
+    monkeypatch.setattr(MulticlassSVM, "_from_state", classmethod(believe))
+    with pytest.raises(AssertionError, match=r"array|params|state"):
+        check_model_file(model, EXPECTED["multiclass"]["X"], n=200)

@@ -86,7 +86,11 @@ class Words(DynamicProgram):
 X, Y = [np.array([2.0, 1.0]), np.array([-1.0, -3.0])], [1, -1]
 
 
-@pytest.mark.parametrize("given", [Sign, Sign(), [Other, Sign], (Sign(3.0),)], ids=str)
+@pytest.mark.parametrize(
+    "given",
+    [Sign, Sign(), [Other, Sign], (Sign(3.0),)],
+    ids=["class", "object", "classes", "objects"],
+)
 def test_problems(given, path):
     table = np.array([[1.0, 2.0], [0.0, 1.0]])
     model = StructuralSVM(Sign(2.0, table), C=10, n_jobs=2).fit(X, Y)

@@ -12,6 +12,7 @@ from maxmargin import HypergraphBuilder
 from maxmargin.core.formulation import make_form
 from maxmargin.hypergraphs.batch import Example, make_batch
 from maxmargin.testing import FORMULATIONS, _Asker
+from maxmargin.trees.cky.batch import span_at
 from maxmargin.trees.cky.chart import cell_of
 from maxmargin.trees.cky.structure import sentence_of
 
@@ -89,7 +90,7 @@ class Parses:
         out = [part[3]] if kind == "rule" else []
         out += [batch.chain_at + part[3]] if kind == "chain" else []
         if batch.n_span_features:
-            row = batch.span_at + self.cell(part) * self.tables.n_labels
+            row = span_at(batch, self.i) + self.cell(part) * self.tables.n_labels
             out += [row + label for label in self.labels(part)]
         return out
 

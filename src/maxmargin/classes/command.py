@@ -67,12 +67,18 @@ gzip."""
 
     @classmethod
     def of(cls, model) -> Classify:
+        run = cls._of_notes(model)
+        run.tree = model.taxonomy_
+        return run
+
+    @classmethod
+    def _of_notes(cls, model) -> Classify:
         from maxmargin.classes.bag_of_words import BagOfWords
 
         run = super().of(model)
         bag = model.notes["bag"]
         run.bag = None if bag is None else BagOfWords.from_state(bag)
-        run.width, run.tree = model.coef_.shape[1], model.taxonomy_
+        run.width = model.coef_.shape[1]
         return run
 
     def notes(self, model, sample: Sample) -> dict[str, Any]:
@@ -82,13 +88,7 @@ gzip."""
     def check(self, args) -> None:
         if not args.separator:
             raise ValueError("--separator is empty: give a text such as . or /.")
-        if args.format != "text":
-            for name in ("ngrams", "weighting", "min_count"):
-                if getattr(args, name) is not None:
-                    raise ValueError(
-                        f"--{name.replace('_', '-')} is for texts: files of vectors hold "
-                        "their features."
-                    )
+        self.check_words(args)
         if args.multilabel and args.mode == "flat":
             raise ValueError("--mode flat is for one label per line: leave it out.")
         if args.multilabel and args.loss not in (None, "tree"):
@@ -96,33 +96,46 @@ gzip."""
                 f"--loss {args.loss} is for one label per line: leave it out."
             )
 
+    def check_words(self, args) -> None:
+        """Options for texts only."""
+        if args.format != "text":
+            for name in ("ngrams", "weighting", "min_count"):
+                if getattr(args, name) is not None:
+                    raise ValueError(
+                        f"--{name.replace('_', '-')} is for texts: files of vectors hold "
+                        "their features."
+                    )
+
     def learn(self, path: str, args) -> Sample:
-        """A file with labels, from which the bag learns its words."""
-        from maxmargin.classes.bag_of_words import BagOfWords
         from maxmargin.classes.taxonomy.file import read_taxonomy
-        from maxmargin.classes.texts import read_texts
 
         self.separator = args.separator
         if args.taxonomy:
             self.tree = read_taxonomy(args.taxonomy, args.separator, args.encoding)
-        if self.format != "text":
-            sample = self._vectors(path)
-        else:
-            names = ("ngrams", "weighting", "min_count")
-            given = {name: getattr(args, name) for name in names}
-            bag = BagOfWords(**{k: v for k, v in given.items() if v is not None})
-            found = read_texts(path, None, self.encoding, self.multilabel)
-            try:
-                self.bag = bag.fit(found.texts)
-            except ValueError as error:
-                raise ValueError(f"{found.path}: {error}") from None
-            self.between = found.between
-            sample = self._texts(found)
+        sample = self.learn_vectors(path, args)
         check_labels(sample, self.tree, self.separator)
         self.width = sample.X.shape[1]
         if self.tree is None and not args.quiet:
             remark_on_separator(args.separator, sample)
         return sample
+
+    def learn_vectors(self, path: str, args) -> Sample:
+        """A file with labels, from which the bag learns its words."""
+        from maxmargin.classes.bag_of_words import BagOfWords
+        from maxmargin.classes.texts import read_texts
+
+        if self.format != "text":
+            return self._vectors(path)
+        names = ("ngrams", "weighting", "min_count")
+        given = {name: getattr(args, name) for name in names}
+        bag = BagOfWords(**{k: v for k, v in given.items() if v is not None})
+        found = read_texts(path, None, self.encoding, self.multilabel)
+        try:
+            self.bag = bag.fit(found.texts)
+        except ValueError as error:
+            raise ValueError(f"{found.path}: {error}") from None
+        self.between = found.between
+        return self._texts(found)
 
     def settings(self, args, given, sample, dev) -> dict[str, Any]:
         if dev is not None:
@@ -152,10 +165,13 @@ gzip."""
 
         def known(cell: str) -> bool:
             labels = cell.split(",") if self.multilabel else [cell]
-            return all(label in self.tree for label in labels)
+            return all(map(self.is_label, labels))
 
         found = read_new_texts(path, self.between, known, self.encoding)
         return self._texts(found._replace(labels=None))
+
+    def is_label(self, label: str) -> bool:
+        return label in self.tree
 
     def _texts(self, found) -> Sample:
         y = None if found.labels is None else self._labels(found)
@@ -187,12 +203,16 @@ gzip."""
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
         """Labels in front of the texts; alone, one per line, for vectors."""
         if self.multilabel:
-            lowest = self.tree.lowest
-            outputs = [",".join(map(str, lowest(nodes))) for nodes in outputs]
+            outputs = self.joined(outputs)
         if sample.more is not None:
             texts = zip(outputs, sample.more, strict=True)
             outputs = [f"{label}{self.between}{text}" for label, text in texts]
         self.write_lines(path, outputs)
+
+    def joined(self, outputs) -> list[str]:
+        """Sets of nodes as files have them: without what their descendants say."""
+        lowest = self.tree.lowest
+        return [",".join(map(str, lowest(nodes))) for nodes in outputs]
 
     # use -------------------------------------------------------------------------------
 
@@ -242,14 +262,18 @@ gzip."""
             ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
         ]
 
+    def named_rows(self, model) -> list[str]:
+        """What the rows of weights are called."""
+        return model.nodes_.tolist()
+
     def weights(self, model, args) -> list[tuple[str, str, float]]:
         import numpy as np
 
-        names, bag = model.nodes_.tolist(), self.bag
+        names, bag = self.named_rows(model), self.bag
         for label in args.label or ():
             if label not in names:
                 raise ValueError(
-                    f"--label {label} is not a node with weights; there are, for example, "
+                    f"--label {label} has no weights; there are, for example, "
                     f"{', '.join(names[:5])}."
                 )
         out = []

@@ -107,6 +107,8 @@ def asking(where: str) -> Iterator[None]:
     """Say where an exception of a user's method arose; it stays the cause."""
     try:
         yield
+    except NotImplementedError:  # says itself what is missing
+        raise
     except Exception as error:
         what = f": {error}"
         if not isinstance(error, ValueError):

@@ -140,15 +140,13 @@ def _describe(value) -> tuple[str, list]:
         text = f"class {value.__module__}.{value.__qualname__} {fields}"
         return text, [] if fields is None else [value]
     if isinstance(value, (types.FunctionType, types.BuiltinFunctionType)):
-        inside = isinstance(value, types.FunctionType) and not _outside(
-            value.__module__
-        )
-        return f"function {value.__qualname__}", [value] if inside else []
+        # numba cannot call it: a name that a kernel's module happens to have too
+        return f"function {value.__qualname__}", []
     if isinstance(value, np.ndarray):
         data = hashlib.sha256(np.ascontiguousarray(value)).hexdigest()
         return f"array {value.dtype} {value.shape} {data}", []
     if isinstance(value, dict):
-        value = tuple(sorted(value.items()))
+        value = tuple(sorted(value.items(), key=repr))
     if isinstance(value, (set, frozenset)):
         value = tuple(sorted(value, key=repr))
     if isinstance(value, (tuple, list)):

@@ -138,18 +138,18 @@ class StructuralSVM(MaxMarginEstimator):
         check_is_fitted(self, "coef_")
         X, y = _check_lengths(X, y)
         weights = check_weights(sample_weight, len(X))
+        structure = self.structure_
+        if not (hasattr(structure, "losses") or hasattr(structure, "loss")):
+            raise NotImplementedError(missing_loss(structure))
         found = self.predict(X)
-        if not _is_structure(self.structure_):
+        if not _is_structure(structure):
             from maxmargin.core.functions import losses
 
-            values = losses(self.structure_, y, found)
-        elif hasattr(self.structure_, "losses"):  # outputs that need x to be compared
-            values = self.structure_.losses(X, y, found)
-        elif hasattr(self.structure_, "loss"):
-            loss = self.structure_.loss
-            values = [loss(a, b) for a, b in zip(y, found, strict=True)]
+            values = losses(structure, y, found)
+        elif hasattr(structure, "losses"):  # of outputs that need x to be compared
+            values = structure.losses(X, y, found)
         else:
-            raise NotImplementedError(missing_loss(self.structure_))
+            values = [structure.loss(a, b) for a, b in zip(y, found, strict=True)]
         return -float(np.average(values, weights=weights))
 
     def _encode(self, X, y, sample_weight) -> Encoded:
@@ -180,12 +180,10 @@ class StructuralSVM(MaxMarginEstimator):
     def _get_state(self):
         arrays, plain = {"coef": self.coef_}, {}
         for name, value in state_of(self.structure_).items():
-            table = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
-            if table and name.isascii():
+            if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
                 arrays[f"structure.{name}"] = value
             else:
-                plain[name] = value
-            _check_plain(self.structure_, name, value)
+                plain[name] = _plain(self.structure_, name, value)
         state = {"structure": class_name(self.structure_), "attributes": plain}
         return arrays, {**state, **shared_state(self)}
 
@@ -206,13 +204,13 @@ class StructuralSVM(MaxMarginEstimator):
         return restore_shared(model, state)
 
 
-def _check_plain(structure, name: str, value) -> None:
-    """Refuse what a model file cannot hold, in words that help."""
+def _plain(structure, name: str, value):
+    """The value, if a model file can hold it."""
     from maxmargin.files.model_values import Refused, encode
 
     try:
-        if not (isinstance(value, np.ndarray) and value.dtype.kind in "biuf"):
-            encode(value)
+        encode(value)
+        return value
     except Refused as reason:
         kind = type(structure).__name__
         raise ValueError(

@@ -19,7 +19,7 @@ import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.contract import emit_block, score, solve_block
-from maxmargin.core.kernel import direct, implemented, kernel
+from maxmargin.core.kernel import implemented, kernel, run
 from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.solvers.planes import Planes
 from maxmargin.solvers.schedule import Average, Schedule
@@ -110,7 +110,7 @@ class ExactBlocks(Solver):
         return [self.average.w, self.w]
 
     def _visit(self, order) -> None:
-        direct(
+        run(
             exact_block_pass,
             self.objective.batch,
             self.mass,
@@ -139,7 +139,7 @@ class ExactBlocks(Solver):
 
     def _rebuild(self) -> None:
         self.w[:] = 0
-        direct(rebuild_blocks, self.objective.batch, self.mass, self.alpha, self.w)
+        run(rebuild_blocks, self.objective.batch, self.mass, self.alpha, self.w)
         self.dual = self._dual()
 
     def _dual(self) -> float:

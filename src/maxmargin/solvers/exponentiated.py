@@ -13,6 +13,11 @@ the path, the entropy bends with the variance V of theta(w) - theta_i and |w|^2 
 
     eta = C V / (C V + |dw / d eta|^2).
 
+Every theta_i starts with the true parts so far above all others that even all the mass
+together moves w but little: a constant would leave the dual far below zero where C is
+large. Most of the gap soon lies with a few blocks whose steps are short. They are visited
+again at once, as long as that raises the dual faster than the whole round did.
+
 Scores and expectations of all examples are kept, one table of parts each, in a flat array
 (``core/expectations.py``).
 (Collins, Globerson, Koo, Carreras & Bartlett 2008. ``benchmarks/tagging.py`` prints the
@@ -26,7 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.contract import parts, score, shared, spread, sums
+from maxmargin.core.contract import parts, score, shared, spread, sums, value
 from maxmargin.core.expectations import copy_into, places, working_memory
 from maxmargin.core.kernel import kernel, run, summing
 from maxmargin.core.vectors import blend_into, sum_of_squares
@@ -34,12 +39,14 @@ from maxmargin.solvers.log_objective import LogObjective, finite_dot
 from maxmargin.solvers.schedule import Average, Schedule
 from maxmargin.solvers.solver import Solver
 
-CONFIDENCE = 9.0  # score of the true parts in the first theta_i: nearly certain
+CERTAIN = 1.5  # how far true parts start above the log of all mass
 FIRST_STEP = 0.3  # eta before any curvature is known
 RETRIES = 4  # steps tried in a visit until one raises the dual
 SHORTER = 0.1  # a step is cut to this share at least ...
 MUCH_SHORTER = 0.5  # ... and at most, when it has lowered the dual
-LEAST_STEP = 1e-9  # smaller steps drown in rounding
+LEAST_STEP = 1e-5  # curvature seen by smaller steps is rounding, and they never recover
+HOT = 2.0  # blocks of more than this many mean gaps are visited again
+MOST_ROUNDS = 50  # of such visits after a pass
 NEWEST = 0.35  # share of the newest weights in their average, at least
 
 
@@ -67,7 +74,10 @@ class Exponentiated(Solver):
         self.eta = np.full(objective.n, FIRST_STEP)
         self.memory = run(working_memory, objective.batch, self.w)
         self.schedule = Schedule(objective)
-        run(start_at_truth, objective.batch, self.gibbs, self.memory, self.w)
+        self.slots = np.diff(objective.batch.start)
+        confidence = np.log(max(objective.mass @ self.slots, 1.0)) + CERTAIN
+        arguments = (self.gibbs, self.memory, self.w, confidence)
+        run(start_at_truth, objective.batch, *arguments)
         self._rebuild()
         self.average = Average(self.w, NEWEST)
 
@@ -77,9 +87,17 @@ class Exponentiated(Solver):
 
     def step(self) -> None:
         schedule = self.schedule
+        before, work = self.dual, 0
         order = schedule.choose()
-        schedule.in_chunks(order, self._visit)
-        self.objective.oracle_calls += len(order)
+        for _ in range(MOST_ROUNDS):
+            dual, cost = self.dual, int(self.slots[order].sum())
+            schedule.in_chunks(order, self._visit)
+            self.objective.oracle_calls += len(order)
+            gain, work = self.dual - dual, work + cost
+            hot = np.flatnonzero(schedule.gaps > HOT * schedule.gaps.mean())
+            if len(hot) == 0 or gain * work < (self.dual - before) * cost:
+                break
+            order = schedule.shuffled(hot)
         began = time.perf_counter()
         schedule.passes += 1
         self.average.take(self.w, schedule.passes)
@@ -115,26 +133,40 @@ class Exponentiated(Solver):
 
 
 @kernel
-def start_at_truth(batch, gibbs, memory, w):
-    """theta_i favours the true parts; expectations and entropies to match."""
+def start_at_truth(batch, gibbs, memory, w, confidence):
+    """theta_i favours the true parts; expectations and entropies to match.
+
+    All of them, or only those that the truth has once: others (gaps, rules) belong to
+    several places, and not all of these may want them. The truth decides, by where it
+    is more probable.
+    """
     theta, mu, work = memory
     scores, expected = theta.ravel(), mu.ravel()
     for i in range(len(batch.start) - 1):
         first, last = batch.start[i], batch.start[i + 1]
         if first == last:
             continue
+        truth = batch.y[first:last]
         own = gibbs.scores[gibbs.place[i] : gibbs.place[i + 1]]
-        score(batch, i, w, theta)  # w = 0: minus infinity where a part is impossible
-        for k in range(len(own)):
-            expected[k] = 0.0
-        parts(batch, i, batch.y[first:last], 1.0, mu)
-        for k in range(shared(batch), len(own)):
-            if expected[k] > 0.0:
-                scores[k] = CONFIDENCE
-        copy_into(own, scores)
-        total = sums(batch, i, theta, mu, work)
-        gibbs.entropy[i] = max(total - finite_dot(expected[: len(own)], scores), 0.0)
-        copy_into(gibbs.expectations[gibbs.place[i] : gibbs.place[i + 1]], expected)
+        best = -np.inf
+        for most in (np.inf, 1.0):
+            score(batch, i, w, theta)  # w = 0: -inf where a part is impossible
+            for k in range(len(own)):
+                expected[k] = 0.0
+            parts(batch, i, truth, 1.0, mu)
+            for k in range(shared(batch), len(own)):
+                if 0.0 < expected[k] <= most:
+                    scores[k] = confidence
+            total = sums(batch, i, theta, mu, work)
+            chance = value(batch, i, theta, truth) - total
+            if chance > best:
+                best = chance
+                copy_into(own, scores)
+                entropy = total - finite_dot(expected[: len(own)], scores)
+                gibbs.entropy[i] = max(entropy, 0.0)
+                place = gibbs.place[i]
+                kept = gibbs.expectations[place : gibbs.place[i + 1]]
+                copy_into(kept, expected)
 
 
 @summing
@@ -196,6 +228,7 @@ def exponentiated_pass(batch, gibbs, memory, order, mass, eta, w, gaps):
             step = min(max(best, SHORTER * step), MUCH_SHORTER * step)
         if gain < 0.0:
             eta[i] = max(step, LEAST_STEP)
+            gaps[i] = 0.0  # nothing to gain but rounding
             continue
         gaps[i] = 0.5 * c * variance
         gained += gain

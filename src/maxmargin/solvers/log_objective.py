@@ -60,10 +60,10 @@ class LogObjective(Objective):
 
     @property
     def solver(self) -> str:
-        """Exponentiated gradient, unless l1 or too many parts forbid it."""
+        """Exponentiated gradient first, unless l1 or too many parts forbid it."""
         if self.l1 > 0 or places(self.batch)[-1] > MOST_PARTS:
             return "lbfgs"
-        return "exponentiated"
+        return "handover"
 
     def prepare(self) -> None:
         empty = Sweep(*np.zeros((3, 0)), np.zeros(0, np.int32))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from maxmargin.solvers.block_coordinate import BlockCoordinate
 from maxmargin.solvers.exact_blocks import ExactBlocks
 from maxmargin.solvers.exponentiated import Exponentiated
+from maxmargin.solvers.handover import Handover
 from maxmargin.solvers.n_slack import NSlack
 from maxmargin.solvers.one_slack import OneSlack
 from maxmargin.solvers.online import PassiveAggressive, Perceptron, Subgradient
@@ -19,6 +20,7 @@ _SOLVERS = {
     "subgradient": Subgradient,
     "exponentiated": Exponentiated,
     "lbfgs": LBFGS,
+    "handover": Handover,
 }
 
 

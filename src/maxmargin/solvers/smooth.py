@@ -7,8 +7,10 @@ is convex (log, exponential), so that any subgradient g at w proves
 
     optimum >= objective(w) - 1/2 |g|^2
 
-which is the dual bound of the certificate. The marginal loss is not convex: its bound is
-0, and the fit ends where the gradient vanishes.
+which is the value of a dual point: that of the distributions at w. Without l1, the best
+mixture of the last few such points (:class:`Cuts`) is the dual bound of the certificate:
+the entropy of a mixture is at least the mixture of entropies. The marginal loss is not
+convex: its bound is 0, and the fit ends where the gradient vanishes.
 
 With l1 > 0 the steps are those of OWL-QN (Andrew & Gao 2007): directions from the
 gradient, kept in the orthant of the current signs.
@@ -18,13 +20,51 @@ from __future__ import annotations
 
 import numpy as np
 
+from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.log_objective import LogObjective, norm1
+from maxmargin.solvers.one_slack import ascend_simplex
 from maxmargin.solvers.solver import Solver
 
 MEMORY = 6  # pairs of steps and changes of the gradient
+CUTS = 8  # dual points that are mixed
 SLOPE = 1e-4
 WARM_UP = 30  # iterations on an easier objective, where there is one
 FLAT = 1e-3  # |g| / |w| at which a fit without a dual bound ends, times tol
+
+
+class Cuts:
+    """Dual points (v, e): max over mixtures a of a.e - 1/2 |sum_j a_j v_j|^2."""
+
+    def __init__(self):
+        self.points: list = []
+        self.gram = np.zeros((0, 0))
+        self.entropies, self.shares = np.zeros(0), np.ones(0)
+
+    def add(self, point, entropy: float) -> float:
+        """The best bound, with a new point that ``entropy`` belongs to."""
+        if len(self.points) == CUTS:
+            self._drop(int(self.shares.argmin()))
+        products = [float(np.vdot(other, point)) for other in self.points]
+        self.points.append(point)
+        products.append(sum_of_squares(point))
+        size = len(products)
+        gram = np.empty((size, size))
+        gram[:-1, :-1], gram[-1], gram[:, -1] = self.gram, products, products
+        self.gram = gram
+        self.entropies = np.append(self.entropies, entropy)
+        self.shares = np.append(self.shares, float(size == 1))
+        tolerance = 1e-9 * float(np.abs(self.entropies).max())
+        ascend_simplex(gram, self.entropies, self.shares, tolerance, 10_000)
+        # exact, whatever the rounding of the products: a true lower bound
+        mixed = sum(a * p for a, p in zip(self.shares, self.points, strict=True) if a)
+        return float(self.shares @ self.entropies) - 0.5 * sum_of_squares(mixed)
+
+    def _drop(self, j: int) -> None:
+        del self.points[j]
+        self.gram = np.delete(np.delete(self.gram, j, 0), j, 1)
+        self.entropies = np.delete(self.entropies, j)
+        self.shares = np.delete(self.shares, j)
+        self.shares /= self.shares.sum()
 
 
 class LBFGS(Solver):
@@ -34,6 +74,7 @@ class LBFGS(Solver):
         super().__init__(objective)
         self.gradient = None
         self.warm = False
+        self.cuts = Cuts()
         self.steps: list = []
         self.changes: list = []
 
@@ -47,6 +88,7 @@ class LBFGS(Solver):
             self.step()
         self.objective = objective
         self.gradient, self.steps, self.changes = None, [], []
+        self.cuts = Cuts()
         self.dual, self.stationary = 0.0, False
 
     def step(self) -> None:
@@ -88,6 +130,10 @@ class LBFGS(Solver):
         squared = _dot(slope, slope)
         if objective.convex:
             self.dual = max(self.dual, value - 0.5 * squared)
+        if objective.convex and objective.l1 == 0:
+            point = w - gradient
+            entropy = value + 0.5 * (sum_of_squares(point) - squared)
+            self.dual = max(self.dual, self.cuts.add(point, entropy))
         size = max(_dot(w, w), 1e-30)
         self.stationary = not objective.convex and (
             squared <= FLAT**2 * size or gain <= 1e-7 * abs(value)

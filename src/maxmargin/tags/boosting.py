@@ -1,4 +1,4 @@
-"""Label sequence AdaBoost: one weight per round, sparse models.
+"""Label sequence AdaBoost, a baseline: one weight per round, sparse models.
 
 The exponential risk of the labellings that are not the truth,
 

@@ -6,8 +6,10 @@ With p the distribution exp(score) / Z over labellings and y the truth:
     exponential  s (1 / p(y) - 1), s = 2^-T           bounds s times the labellings
                                                       ranked above the truth
 
-beside the log-loss -log p(y) (``solvers/log_objective.py``), which bounds the zero-one
-loss / log 2. (Altun, Hofmann & Johnson 2003; Kakade, Teh & Roweis 2002.)
+(beyond LARGEST the exponential loss goes on as its tangent, so that it stays convex and
+its gradient finite) beside the log-loss -log p(y) (``solvers/log_objective.py``), which
+bounds the zero-one loss / log 2.
+(Altun, Hofmann & Johnson 2003; Kakade, Teh & Roweis 2002.)
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from maxmargin.tags.chain_sums import (
 MARGINAL, EXPONENTIAL = 0, 1
 KINDS = {"marginal": MARGINAL, "exponential": EXPONENTIAL}
 SHRINK = np.log(2.0)  # per token, so that long sequences do not outweigh all others
-LARGEST = 300.0  # exponents are cut here: beyond it the loss is a plane
+LARGEST = 30.0  # exponents: squared norms of e^30 C still fit into single precision
 
 
 class ChainObjective(LogObjective):
@@ -88,8 +90,10 @@ def loss_and_gradient(batch, i, kind, theta, mu, work):
     lead = max(total - value(batch, i, theta, truth), 0.0)
     parts(batch, i, truth, -1.0, mu)
     least = -length * SHRINK
-    factor = np.exp(min(lead + least, LARGEST))
-    return max(factor - np.exp(least), 0.0), factor
+    power = lead + least  # the log of s / p(y)
+    factor = np.exp(min(power, LARGEST))
+    beyond = max(power - LARGEST, 0.0)
+    return max(factor * (1.0 + beyond) - np.exp(least), 0.0), factor
 
 
 @summing

@@ -19,6 +19,7 @@ from maxmargin.tags.input import (
     check_matching,
     check_samples,
     label_set,
+    warn_of_length,
 )
 from maxmargin.tags.objectives import (
     OBJECTIVES,
@@ -49,10 +50,11 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
         - "hinge": one slack per sequence (structural SVM)
         - "log": -log p(y), the conditional random field
         - "marginal": -sum_t log p(y_t), decoded token by token
-        - "exponential": 1 / p(y) - 1, halved for every token
+        - "exponential": 1 / p(y) - 1, halved for every token; a baseline, which learns
+          long sequences badly
         - "hinge-per-output": one slack per sequence and labelling, for short sequences
         - "boosting": the exponential loss without 1/2 |w|^2, one weight per round, 200
-          rounds: sparse weights, no certificate
+          rounds: a baseline with sparse weights and no certificate
         - "perceptron", "passive-aggressive": averaged, 10 passes, no certificate
 
     C : float, default 1.0
@@ -89,8 +91,9 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
         test accuracy has all but stopped moving (``benchmarks/chunking.py`` and
         ``benchmarks/tagging.py`` print the curves).
     solver : str, default "auto"
-        For "log" also "exponentiated" (the default) or "lbfgs", which "marginal",
-        "exponential" and l1 use. For "hinge" as in :class:`maxmargin.StructuralSVM`.
+        For "log" also "exponentiated" (the default starts with it and goes on with L-BFGS
+        where it is stuck) or "lbfgs", which "marginal", "exponential" and l1 use. For
+        "hinge" as in :class:`maxmargin.StructuralSVM`.
     rescaling, penalty, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks
         As in :class:`maxmargin.StructuralSVM`.
@@ -219,6 +222,7 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
         encoder = self._new_encoder()
         tokens = encoder.fit_encode(X)
         check_matching(tokens.start, y)
+        warn_of_length(tokens.start)
         if gaps and not labels:
             raise ValueError("y holds no known label: at least two are needed.")
         if gaps:

@@ -212,4 +212,4 @@ def _candidate_scores(batch, w, n_jobs) -> list[np.ndarray]:
     over_ranges(
         lambda lo, hi: score_candidates(batch, w, lo, hi, scores), batch.start, n_jobs
     )
-    return np.split(scores, batch.list_start[1:-1])
+    return np.split(scores, batch.list_start[1:-1])[: len(batch.start) - 1]
