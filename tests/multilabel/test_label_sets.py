@@ -1,5 +1,7 @@
 """Sets of labels against enumeration, and the estimator on small and real data."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,8 +11,29 @@ from maxmargin import MultilabelSVM, load, save
 from maxmargin.core.arrays import csr_arrays
 from maxmargin.core.formulation import make_form
 from maxmargin.multilabel.metrics import multilabel_scores
-from maxmargin.multilabel.structure import KINDS, enumerate_label_sets, make_batch
+from maxmargin.multilabel.structure import KINDS, RANKING, is_pair, make_batch
 from maxmargin.testing import FORMULATIONS, _Asker, check_structure
+
+
+def enumerate_label_sets(batch, i: int):
+    """Every labelling of a small example."""
+    n = batch.n_labels
+    if batch.kind != RANKING:
+        for y in product((0, 1), repeat=n):
+            yield np.array(y, np.int32)
+        return
+    wanted = [
+        (a, b)
+        for a in range(n + 1)
+        for b in range(n + 1)
+        if is_pair.py_func(batch, i, a, b)
+    ]
+    for chosen in product((0, 1), repeat=len(wanted)):
+        y = np.zeros(n + 1, np.int32)
+        for (a, b), on in zip(wanted, chosen, strict=True):
+            y[a] += on
+            y[b] += on
+        yield y
 
 
 def random_batch(seed, kind, n=4, n_labels=3, n_features=3, cost=None):

@@ -204,27 +204,51 @@ def shift(batch, i, step, s, rs, a, ra, theta):
 
 @implements(contract.sums, LabelSetBatch)
 def sums(batch, i, theta, mu, work):
-    total = 0.0
-    for k in range(batch.n_labels):
-        x = float(theta[0, k])
-        total += max(x, 0.0) + np.log1p(np.exp(-abs(x)))
-        mu[0, k] = 0.5 * (1.0 + np.tanh(0.5 * x))
-    for k in range(batch.n_labels, batch.width):
+    n, total = batch.n_labels, 0.0
+    for k in range(batch.width):
         mu[0, k] = 0.0
+    if batch.kind == RANKING:  # every pair for itself
+        share = 1.0 / pairs(batch, i)
+        for a in range(n + 1):
+            for b in range(n + 1):
+                if is_pair(batch, i, a, b):
+                    x = share * difference_of(theta, n, a, b)
+                    total += log_sum(x)
+                    if a < n:
+                        mu[0, a] += share * chance(x)
+                    if b < n:
+                        mu[0, b] -= share * chance(x)
+        return total
+    for k in range(n):
+        x = float(theta[0, k])
+        total += log_sum(x)
+        mu[0, k] = chance(x)
     return total
 
 
+@inlined
+def log_sum(x):
+    """log(1 + exp(x))."""
+    return max(x, 0.0) + np.log1p(np.exp(-abs(x)))
+
+
+@inlined
+def chance(x):
+    """1 / (1 + exp(-x))."""
+    return 0.5 * (1.0 + np.tanh(0.5 * x))
+
+
 @implements(contract.parts, LabelSetBatch)
-def parts(batch, i, y, coefficient, mu):
+def parts(batch, i, y, factor, mu):
     for k in range(batch.n_labels):
-        mu[0, k] += coefficient * y[k]
+        mu[0, k] += factor * coefficient(batch, i, k, y[k])
 
 
 @implements(contract.spread, LabelSetBatch)
-def spread(batch, i, coefficient, mu, w):
+def spread(batch, i, factor, mu, w):
     rows = w.reshape((batch.n_features, batch.width))
     for j in range(batch.indptr[i], batch.indptr[i + 1]):
-        row, x = rows[batch.indices[j]], coefficient * batch.values[j]
+        row, x = rows[batch.indices[j]], factor * batch.values[j]
         for k in range(batch.n_labels):
             row[k] += x * mu[0, k]
 
@@ -363,26 +387,3 @@ def fewest_pairs(batch, i, theta, form, y):
     for m in range(count):
         y[above[order[m]]] += 1
         y[below[order[m]]] += 1
-
-
-def enumerate_label_sets(batch, i: int):
-    """Every labelling of a small example, for tests."""
-    from itertools import product
-
-    n = batch.n_labels
-    if batch.kind != RANKING:
-        for y in product((0, 1), repeat=n):
-            yield np.array(y, np.int32)
-        return
-    wanted = [
-        (a, b)
-        for a in range(n + 1)
-        for b in range(n + 1)
-        if is_pair.py_func(batch, i, a, b)
-    ]
-    for chosen in product((0, 1), repeat=len(wanted)):
-        y = np.zeros(n + 1, np.int32)
-        for (a, b), on in zip(wanted, chosen, strict=True):
-            y[a] += on
-            y[b] += on
-        yield y
