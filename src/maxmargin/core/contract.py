@@ -229,6 +229,16 @@ def sums_room(batch) -> Int:
 
 
 @generic
+def shared(batch) -> Int:
+    """How many numbers at the head of theta score parts of several places each.
+
+    Transitions of a chain, say. The first distributions of the log objective leave them
+    out: what favours one place would mislead another.
+    """
+    return 0
+
+
+@generic
 def parts(batch, i: Int, y: Labels, coefficient: Float, mu: DoubleTable) -> None:
     """mu += coefficient * parts(y), so that <theta, parts(y)> is value(theta, y)."""
 

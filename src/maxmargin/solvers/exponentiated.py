@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.contract import parts, score, spread, sums, value
+from maxmargin.core.contract import parts, score, shared, spread, sums, value
 from maxmargin.core.expectations import copy_into, places, working_memory
 from maxmargin.core.kernel import kernel, run, summing
 from maxmargin.core.vectors import blend_into, sum_of_squares
@@ -154,7 +154,7 @@ def start_at_truth(batch, gibbs, memory, w, confidence):
             for k in range(len(own)):
                 expected[k] = 0.0
             parts(batch, i, truth, 1.0, mu)
-            for k in range(len(own)):
+            for k in range(shared(batch), len(own)):
                 if 0.0 < expected[k] <= most:
                     scores[k] = confidence
             total = sums(batch, i, theta, mu, work)

@@ -99,6 +99,11 @@ def copy_ends(batch, length, mu):
         mu[n + 1, k] = mu[n + 1 + length, k]
 
 
+@implements(contract.shared, ChainBatch)
+def shared(batch):
+    return (batch.n_labels + 2) * batch.width
+
+
 @implements(contract.parts, ChainBatch)
 def parts(batch, i, y, coefficient, mu):
     n, length = batch.n_labels, batch.start[i + 1] - batch.start[i]
