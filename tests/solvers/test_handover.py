@@ -5,7 +5,7 @@ import pytest
 from conftest import random_chain
 
 from maxmargin.core.formulation import make_form
-from maxmargin.solvers import handover, registry
+from maxmargin.solvers import exponentiated, handover, registry
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.log_objective import LogObjective
 from maxmargin.solvers.result import Limits
@@ -14,11 +14,17 @@ from maxmargin.tags.chain_gradients import LARGEST, ChainObjective
 from maxmargin.tags.input import LONG, warn_of_length
 
 
-def objective_on(seed, C, make=LogObjective, **more):
+def objective_on(seed, C, make=LogObjective, dtype=np.float64, **more):
     batch, n_weights = random_chain(seed)
+    batch = batch._replace(
+        **{
+            name: getattr(batch, name).astype(dtype)
+            for name in ("values", "cost", "barrier")
+        }
+    )
     mass = np.full(len(batch.start) - 1, C)
     form = make_form("margin", "linear", 1e-5)
-    return make(batch, n_weights, form, mass, np.float64, **more)
+    return make(batch, n_weights, form, mass, dtype, **more)
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0, 1e4])
@@ -112,3 +118,12 @@ def test_a_file_without_blank_lines_is_noticed():
     with pytest.warns(UserWarning, match="sequence 1 has 6000 tokens.*blank line"):
         warn_of_length(np.array([0, 3, 6003]))
     warn_of_length(np.array([0, LONG]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_distributions_too_certain_to_feel_a_step_come_loose(monkeypatch, dtype):
+    monkeypatch.setattr(exponentiated, "CERTAIN", 60.0)
+    objective = objective_on(9, 10.0, dtype=dtype)
+    solver = registry.make("exponentiated", objective)
+    solution = drive(objective, solver, Limits(tol=1e-3))
+    assert solution.converged

@@ -16,7 +16,9 @@ the path, the entropy bends with the variance V of theta(w) - theta_i and |w|^2 
 Every theta_i starts with the true parts so far above all others that even all the mass
 together moves w but little: a constant would leave the dual far below zero where C is
 large. Most of the gap soon lies with a few blocks whose steps are short. They are visited
-again at once, as long as that raises the dual faster than the whole round did.
+again at once, as long as that raises the dual faster than the whole round did. A p_i that
+is certain of the truth does not change with theta_i until that is near enough to
+theta(w): where nothing changes, theta_i moves on by large steps, at no cost.
 
 Scores and expectations of all examples are kept, one table of parts each, in a flat array
 (``core/expectations.py``).
@@ -33,7 +35,7 @@ import numpy as np
 
 from maxmargin.core.contract import parts, score, shared, spread, sums, value
 from maxmargin.core.expectations import copy_into, places, working_memory
-from maxmargin.core.kernel import kernel, run, summing
+from maxmargin.core.kernel import inlined, kernel, run, summing
 from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.solvers.log_objective import LogObjective, finite_dot
 from maxmargin.solvers.schedule import Average, Schedule
@@ -45,6 +47,8 @@ RETRIES = 4  # steps tried in a visit until one raises the dual
 SHORTER = 0.1  # a step is cut to this share at least ...
 MUCH_SHORTER = 0.5  # ... and at most, when it has lowered the dual
 LEAST_STEP = 1e-5  # curvature seen by smaller steps is rounding, and they never recover
+AWAY = 0.5  # the step of a distribution that is too certain to feel any
+FLAT = 100.0  # change of p_i, over the precision, below which it feels none
 HOT = 2.0  # blocks of more than this many mean gaps are visited again
 MOST_ROUNDS = 50  # of such visits after a pass
 NEWEST = 0.35  # share of the newest weights in their average, at least
@@ -121,6 +125,7 @@ class Exponentiated(Solver):
             self.eta,
             self.w,
             self.schedule.gaps,
+            FLAT * float(np.finfo(objective.dtype).eps),
         )
 
     def _rebuild(self) -> None:
@@ -191,8 +196,18 @@ def change_of(mu, old, own, theta):
     return along, mine
 
 
+@inlined
+def farthest(own, goal):
+    """The largest |goal - own| of a part that is possible."""
+    most = 0.0
+    for k in range(len(own)):
+        if goal[k] > -np.inf:
+            most = max(most, abs(float(goal[k]) - float(own[k])))
+    return most
+
+
 @kernel
-def exponentiated_pass(batch, gibbs, memory, order, mass, eta, w, gaps):
+def exponentiated_pass(batch, gibbs, memory, order, mass, eta, w, gaps, flat):
     """Visit blocks in order; writes gaps (estimates), returns the gain of the dual."""
     theta, mu, work = memory
     mixed = np.empty_like(theta)
@@ -208,12 +223,16 @@ def exponentiated_pass(batch, gibbs, memory, order, mass, eta, w, gaps):
         new = mu.ravel()[: len(own)]
         score(batch, i, w, theta)
         step = eta[i]
-        for _ in range(RETRIES):
+        unmoved = False
+        for attempt in range(RETRIES):
             blend(own, scores, step, others)
             total = sums(batch, i, mixed, mu, work)
             entropy = max(total - finite_dot(new, others), 0.0)
             along, mine = change_of(new, old, own, scores)
             variance = max((along - mine) / step, 0.0)
+            unmoved = attempt == 0 and step * variance < flat
+            if unmoved:
+                break
             spread(batch, i, -c, mu, w)
             score(batch, i, w, mixed)
             after = finite_dot(new, others)
@@ -226,6 +245,11 @@ def exponentiated_pass(batch, gibbs, memory, order, mass, eta, w, gaps):
                 break
             spread(batch, i, c, mu, w)  # taken back
             step = min(max(best, SHORTER * step), MUCH_SHORTER * step)
+        if unmoved:
+            gaps[i] = c if farthest(own, scores) > 1.0 else 0.0
+            blend(own, scores, step, own)
+            eta[i] = max(step, AWAY)
+            continue
         if gain < 0.0:
             eta[i] = max(step, LEAST_STEP)
             gaps[i] = 0.0  # nothing to gain but rounding
