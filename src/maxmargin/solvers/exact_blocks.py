@@ -9,6 +9,9 @@ With many more examples than features, or a large C, the ascent from zero is slo
 many blocks pull hard at the same weights. Then the first passes work with a smaller C,
 raised in steps: its dual points are feasible for the larger one, and scaled up they are a
 good start (OCR letters: a dual within 2% of the optimum after 20 visits instead of 100).
+
+Where there are few features and C |x|^2 is so large that this would not help either, or
+when the passes no longer gain much, second-order steps take over (``proximal_newton``).
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from maxmargin.core.contract import emit_block, score, solve_block
 from maxmargin.core.kernel import implemented, kernel
 from maxmargin.solvers.block_coordinate import BlockCoordinate, blend_into
 from maxmargin.solvers.planes import Planes, sum_of_squares
+from maxmargin.solvers.proximal_newton import ProximalNewton
 
 MAX_VARIABLES = 1 << 28
 STAGE_RATIO = 4  # C grows by this factor ...
@@ -30,6 +34,10 @@ MAX_STAGES = 12
 MIN_VISITS = 5000  # per pass: on small data a pass is several sweeps ...
 MAX_SWEEPS = 20  # ... but not too many
 MANY_EXAMPLES = 5  # examples per feature from which the stages pay
+HARD_PULL = 500.0  # C |x|^2 from which second-order steps begin at once
+FIRST_LOOK = 16  # passes; then after 32, 64, ... the gap should have halved
+SLOW = 0.6
+SETTLED = 1e-3  # a smaller gap is closed best by the passes
 
 
 class ExactBlocks(BlockCoordinate):
@@ -51,6 +59,7 @@ class ExactBlocks(BlockCoordinate):
 
     def _start(self, planes) -> None:
         objective, batch = self.objective, self.objective.batch
+        self.newton, self.last_look = None, np.inf
         self.stages = []
         self.mass = objective.mass
         if planes is not None:
@@ -65,12 +74,20 @@ class ExactBlocks(BlockCoordinate):
 
     def _shares(self) -> list[float]:
         """Shares of C to begin with: from where C |x|^2 is about 1."""
-        objective = self.objective
+        objective, pull = self.objective, self._pull()
+        if self._begins_with_newton():
+            return []
         if objective.n < MANY_EXAMPLES * objective.batch.n_features:
             return []
-        pull = float(objective.mass @ objective.batch.norms) / max(objective.n, 1)
         count = int(np.ceil(np.log(max(pull, 1.0)) / np.log(STAGE_RATIO)))
         return [float(STAGE_RATIO) ** -k for k in range(min(count, MAX_STAGES), 0, -1)]
+
+    def _pull(self) -> float:
+        objective = self.objective
+        return float(objective.mass @ objective.batch.norms) / max(objective.n, 1)
+
+    def _begins_with_newton(self) -> bool:
+        return ProximalNewton.applies(self.objective) and self._pull() > HARD_PULL
 
     def prepare(self) -> None:
         self._exact(np.zeros(0, np.int64))
@@ -79,6 +96,9 @@ class ExactBlocks(BlockCoordinate):
 
     def step(self) -> None:
         objective = self.objective
+        if self._slow():
+            self._second_order()
+            return
         share = self.stages[self.passes] if self.passes < len(self.stages) else 1.0
         if not np.array_equal(self.mass, share * objective.mass):
             self._raise_mass(share * objective.mass)
@@ -99,6 +119,38 @@ class ExactBlocks(BlockCoordinate):
         if share == 1.0:
             self.estimate = objective.primal_from_hinges(squared, self.hinges)
         self.update_seconds += time.perf_counter() - began
+
+    def _slow(self) -> bool:
+        """Whether it is time for second-order steps; once it is, it stays so."""
+        if self.newton is not None:
+            return True
+        look = self.passes - len(self.stages)
+        if look == 0:
+            return self._begins_with_newton()
+        if look < FIRST_LOOK or look & (look - 1):
+            return False
+        gap = (self.estimate - self.dual) / self.estimate
+        slow, self.last_look = gap > max(SLOW * self.last_look, SETTLED), gap
+        return slow and ProximalNewton.applies(self.objective)
+
+    def _second_order(self) -> None:
+        """A proximal step, then a sweep, which mends what is left of its error."""
+        objective, newton = self.objective, self.newton
+        if newton is None:
+            newton = self.newton = ProximalNewton(objective, self.alpha)
+        k, dual, before = objective.batch.n_labels, self._dual(), self.alpha.copy()
+        found, solved = newton.step(before, dual)
+        self.average.reshape(-1, objective.batch.width)[:, :k] = newton.weights
+        for start in [found, before] if solved else [before]:
+            self.alpha[:, :k] = start[:, :k]
+            self._rebuild()
+            self._exact(objective.rng.permutation(objective.n))
+            objective.oracle_calls += objective.n
+            self.dual = self._dual()
+            if self.dual > dual:
+                break
+        self.passes += 1
+        self.estimate = self.dual  # a certificate is always worth its price here
 
     def _exact(self, order) -> None:
         done = 0
