@@ -9,6 +9,16 @@ from maxmargin.alignments.features.settings import make_model
 from maxmargin.alignments.structure import make_batch
 
 
+def marginals(match, gaps):
+    """(log Z, expected matches) under these scores."""
+    from maxmargin.alignments.sums import sum_alignments
+
+    runs = [0.0 * part for part in gaps[:6]]
+    found = np.zeros(match.shape)
+    total = sum_alignments(match, gaps, found, type(gaps)(*runs, *gaps[6:]))
+    return total, found
+
+
 def all_alignments(n, m):
     """Every increasing set of pairs, as labellings of n slots."""
     for k in range(min(n, m) + 1):

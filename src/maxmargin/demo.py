@@ -34,7 +34,7 @@ class Reading(NamedTuple):
 
     @classmethod
     def of(cls, labels, truth) -> Reading:
-        right = np.array(labels) == np.array(truth)
+        right = np.array(list(labels)) == np.array(list(truth))
         return cls(labels, right.mean(), right.all(axis=1).mean())
 
 

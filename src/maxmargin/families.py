@@ -14,6 +14,7 @@ from typing import Any
 
 FAMILIES = (
     "classes",
+    "multilabel",
     "tags",
     "trees",
     "alignments",
@@ -32,6 +33,7 @@ class Family:
     public: Places = field(default_factory=dict)  # maxmargin.NAME
     models: tuple[str, ...] = ()  # versioned names of public classes, for model files
     commands: Places = field(default_factory=dict)  # maxmargin train NAME
+    warmups: Places = field(default_factory=dict)  # maxmargin warmup NAME
     files: Places = field(default_factory=dict)  # maxmargin.files.NAME
     metrics: Places = field(default_factory=dict)  # maxmargin.metrics.NAME
     plots: Places = field(default_factory=dict)  # maxmargin.plots.NAME

@@ -3,6 +3,7 @@
 Give a batch and a function that lists every output of a small example, and
 :func:`check_structure` compares each function of the contract with enumeration.
 :func:`check_solver` runs a solver on a batch and checks what every solver promises.
+:func:`check_model_file` saves a model, and loads what others may have made of the file.
 
 >>> import numpy as np
 >>> from maxmargin.classes.structure import make_batch
@@ -14,6 +15,7 @@ Give a batch and a function that lists every output of a small example, and
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterable
@@ -22,9 +24,10 @@ import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.formulation import make_form
-from maxmargin.core.kernel import interpreted, kernel
+from maxmargin.core.kernel import interpreted, kernel, run
 from maxmargin.core.objective import Objective
 from maxmargin.core.oracle import most_violated
+from maxmargin.files.model_variants import check_model_file as check_model_file
 from maxmargin.solvers import registry
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.result import Limits, Solution
@@ -74,7 +77,8 @@ def check_structure(
     Checks for every example: the loss is zero on the truth, finite and not negative;
     ``value(theta, y) == <w, Psi(x, y)>``; ``margin`` and ``difference`` agree with it;
     ``argmax`` finds the maximum with and without loss; the search for the most violated
-    output is right, or bounded, in all four formulations.
+    output is right, or bounded, in all four formulations. Where there are ``sums``, they
+    are those of all outputs, and ``spread`` is the adjoint of ``score``.
 
     Raises AssertionError with a sentence that names example, function and numbers.
     """
@@ -104,6 +108,8 @@ def _check_example(batch, i, w, outputs, rng, compiled, where) -> None:
     _close(
         margins, w @ psi_truth - expected, f"{where}: margin() is not the difference"
     )
+    if ask.size and isinstance(batch, tuple) and contract.probabilistic(batch):
+        _check_sums(ask, outputs, psi, expected, rng, where)
     for scale in (0.0, 1.0, 0.37):
         y = ask.argmax(scale)
         best = (expected + scale * losses).max()
@@ -132,12 +138,34 @@ def _check_example(batch, i, w, outputs, rng, compiled, where) -> None:
             _close(got, best, f"{what}: not the maximum")
 
 
+def _check_sums(ask, outputs, psi, values, rng, where) -> None:
+    """log Z, expectations, features of parts, and <F w, mu> == <w, F^T mu>."""
+    tables = [ask.parts(y) for y in outputs]
+    possible = np.isfinite(ask.theta)
+    theta = np.where(possible, ask.theta, 0.0)
+    got = np.array([np.sum(theta * table) for table in tables])
+    _close(got, values, f"{where}: <theta, parts(y)> differs from value(theta, y)")
+    for table, features in zip(tables, psi, strict=True):
+        _close(ask.spread(table), features, f"{where}: spread(parts(y)) is not Psi")
+    top = values.max()
+    p = np.exp(values - top)
+    total, mu = ask.sums()
+    _close(total, top + np.log(p.sum()), f"{where}: sums() is not the log-partition")
+    wanted = np.tensordot(p / p.sum(), tables, 1)
+    _close(mu, wanted, f"{where}: sums() does not expect what outputs say")
+    mu = np.where(possible, rng.normal(size=mu.shape), 0.0) * ask.inside
+    left, right = np.sum(theta * mu), ask.w @ ask.spread(mu)
+    _close(left, right, f"{where}: spread() is not the adjoint of score()")
+
+
 class _Asker:
     """Calls the contract on one example, compiled or not."""
 
     def __init__(self, batch, i, w, compiled):
         self.batch, self.i, self.w = batch, i, w
-        self.call = (lambda f: f) if compiled else interpreted
+        self.call = (
+            functools.partial(functools.partial, run) if compiled else interpreted
+        )
         self.theta = np.zeros(self.call(_shape)(batch))
         self.entries = 3 * self.call(_capacity)(batch) + 16
         self.size = int(batch.start[i + 1] - batch.start[i])
@@ -169,6 +197,27 @@ class _Asker:
 
     def loss(self, y):
         return self.call(_loss)(self.batch, self.i, y)
+
+    @property
+    def inside(self):
+        """1 in the extent of the example, 0 elsewhere."""
+        out = np.zeros(self.theta.shape)
+        out.ravel()[: self.call(_extent)(self.batch, self.i)] = 1.0
+        return out
+
+    def parts(self, y):
+        out = np.zeros(self.theta.shape)
+        self.call(_parts)(self.batch, self.i, y, out)
+        return out
+
+    def spread(self, mu):
+        out = np.zeros(len(self.w))
+        self.call(_spread)(self.batch, self.i, mu, out)
+        return out
+
+    def sums(self):
+        mu = np.where(self.inside > 0, np.nan, 0.0)  # all of it must be written
+        return self.call(_sums)(self.batch, self.i, self.theta, mu), mu
 
     def argmax(self, scale):
         y = np.zeros(self.size, np.int32)
@@ -219,6 +268,26 @@ def _margin(batch, i, theta, y):
 @kernel
 def _loss(batch, i, y):
     return contract.loss(batch, i, y)
+
+
+@kernel
+def _extent(batch, i):
+    return contract.extent(batch, i)
+
+
+@kernel
+def _parts(batch, i, y, mu):
+    contract.parts(batch, i, y, 1.0, mu)
+
+
+@kernel
+def _spread(batch, i, mu, w):
+    contract.spread(batch, i, 1.0, mu, w)
+
+
+@kernel
+def _sums(batch, i, theta, mu):
+    return contract.sums(batch, i, theta, mu, np.zeros(contract.sums_room(batch)))
 
 
 @kernel

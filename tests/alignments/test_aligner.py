@@ -227,7 +227,7 @@ BAD_DATA = [
     ([(1, "A")], [[]], "sample 0: the target is of type int"),
     ([({}, "A")], [[]], "sample 0: the target has no tracks"),
     ([({"residue": "AB", "ss": "H"}, "A")], [[]], "'ss' has 1 positions"),
-    ([({"residue": "AB", "ss": 3}, "A")], [[]], "has no positions"),
+    ([({"residue": "AB", "ss": 3}, "A")], [[]], "track 'ss' is 3"),
     ([({"residue": "AB", "ss": "HH"}, "A")], [[]], "the template has no track 'ss'"),
     ([({"residue": [1, 2]}, "A")], [[]], "which is not a text"),
     (PAIR, [], "X has 1 samples, but y has 0"),

@@ -387,3 +387,13 @@ def test_homstrad_is_read(data_home):
     pairs = read_pair_table(data_file("homstrad_struct/pairs_consensus.tsv.gz"))
     assert len(pairs) == 2535
     assert all(len(p.core) == len(p.pairs) for p in pairs)
+
+
+def test_edges_of_what_tables_hold():
+    """100 per cent is possible; gap characters at letters are annotations not known."""
+    table = "#aln_a\taln_b\tpid\tss_a\tss_b\nACD\tACD\t100\tC-.\tCHE\n"
+    (pair,) = read_pair_table(RawText(table.encode(), "file"))
+    assert pair.identity == 100
+    assert (pair.tracks_a["ss"], pair.tracks_b["ss"]) == ("C**", "CHE")
+    with pytest.raises(ValueError, match=r"pid is '100\.5'"):
+        read_pair_table(RawText(table.replace("100", "100.5").encode(), "file"))

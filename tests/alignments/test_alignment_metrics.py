@@ -69,7 +69,19 @@ def test_nothing_to_find():
     assert pair_precision([], [(0, 0)]) == 0
     assert pair_precision([], []) == 1
     assert pair_precision([(0, 0)], []) == q_score([(0, 0)], []) == 0
-    assert q_score([(0, 0)], [], [False]) == 1
+    assert q_score([], [], []) == 1
+
+
+def test_masks_without_a_pair():
+    for score in (q_score, shift_score, pair_precision):
+        assert np.isnan(score([(0, 0)], [(0, 0)], core=[False]))
+    both = [[(0, 0)], [(0, 0)]], [[(0, 0)], []]
+    report = alignment_report(*both, cores=[[False], None], families=["x", "y"])
+    assert np.isnan(report.each[0]).all()
+    assert (report.overall.n, report.overall.q.mean) == (1, 0.0)
+    assert list(report.families) == ["y"]
+    with pytest.raises(ValueError, match="core masks are empty"):
+        alignment_report(*both, cores=[[False], [False]])
 
 
 def test_report():

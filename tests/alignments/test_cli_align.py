@@ -11,7 +11,9 @@ from maxmargin.cli.main import main
 from maxmargin.files import (
     PairAlignment,
     gapped,
+    pairs_of,
     read_fasta_pairs,
+    read_stockholm,
     write_fasta,
     write_pair_table,
 )
@@ -177,6 +179,49 @@ def test_inspect(folder, capsys, tmp_path):
     assert "Strongest" not in run(capsys, "inspect", folder / "model", "--top", "0")
 
 
+def test_k_best_and_marginals(folder, pairs, capsys, tmp_path):
+    words = ("predict", folder / "model", folder / "pairs.fa", "-o", tmp_path / "out")
+    run(capsys, *words, "--k-best", "2")
+    found = read_fasta_pairs(tmp_path / "out")
+    assert len(found) == 2 * len(pairs)
+    heads = [z for z in (tmp_path / "out").read_text().split("\n") if z[:1] == ">"]
+    assert heads[0].split()[:2] == [">x0", "1"]
+    assert heads[3].split()[:2] == [">y0", "2"]
+    assert float(heads[0].split()[2]) >= float(heads[3].split()[2])
+    run(capsys, *words)
+    best = [p.pairs for p in read_fasta_pairs(tmp_path / "out")]
+    assert [p.pairs for p in found[::2]] == best
+
+    run(capsys, *words, "--marginals")
+    made = read_stockholm(tmp_path / "out")
+    assert [p.pairs for a in made for p in pairs_of(a)] == best
+    model = load(folder / "model")
+    table = model.predict_marginals([(pairs[0].a, pairs[0].b)])[0]
+    marks = made[0].columns["pp_cons"].replace(".", "")
+    assert len(marks) == len(best[0])
+    for mark, (i, j) in zip(marks, best[0], strict=True):
+        tenths = 10 if mark == "*" else int(mark)
+        assert abs(tenths / 10 - table[i, j]) <= 0.0501
+
+
+def test_families_are_not_torn_apart_by_cross_validation(folder, capsys, tmp_path):
+    from maxmargin.alignments.command import Align
+    from maxmargin.cli.choice import _folds
+
+    sample = Align().read(str(folder / "pairs.tsv"), True)
+    for rest, held in _folds(sample, 3, 0):
+        kept = {sample.groups[i] for i in rest}
+        assert not kept & {sample.groups[i] for i in held}
+        assert sorted(rest + held) == list(range(len(sample)))
+    words = ("train", "align", folder / "pairs.tsv", "-o", tmp_path / "m", "--cv", "2")
+    out = run(
+        capsys, *words, "--path", "1,100", "--json", "--quiet", "--max-iter", "50"
+    )
+    found = json.loads(out)
+    assert [set(row["measures"]) for row in found["choice"]] == [{"Q"}] * 2
+    assert found["notes"]["tracks"] == ["residue"]
+
+
 # bad input ---------------------------------------------------------------------------
 
 
@@ -199,8 +244,8 @@ def test_inspect(folder, capsys, tmp_path):
             ("--unknown", "XY"),
             "--unknown XY is not one letter",
         ),
-        ("aln_a\taln_b\nAC\tA-\n", ("--gaps", "free"), "gaps='free' is not known"),
-        ("aln_a\taln_b\nAC\tA-\n", ("--C", "-1"), "C=-1.0 is not possible"),
+        ("aln_a\taln_b\nAC\tA-\n", ("--gaps", "free"), "--gaps free is not known"),
+        ("aln_a\taln_b\nAC\tA-\n", ("--C", "-1"), "--C -1.0 is not possible"),
         ("aln_a\taln_b\nAC\tA-\n", ("--format", "fasta"), "before the first record"),
     ],
 )
@@ -216,8 +261,8 @@ def test_bad_training(text, options, said, capsys, tmp_path):
 def test_bad_use(folder, capsys, tmp_path):
     words = ("train", "align", folder / "pairs.tsv", "-o", "-")
     assert "name a file" in run(capsys, *words, code=2)
-    words = ("predict", folder / "model", folder / "pairs.fa", "--k-best", "2")
-    assert "--k-best means nothing" in run(capsys, *words, code=2)
+    words = ("inspect", folder / "model", "--transitions")
+    assert "--transitions means nothing" in run(capsys, *words, code=2)
     (tmp_path / "new.tsv").write_text("ACD\tAC\nAC1\tAC\n")
     words = ("predict", folder / "model", tmp_path / "new.tsv")
     assert "line 2: the first sequence has '1'" in run(capsys, *words, code=2)

@@ -326,3 +326,11 @@ def test_arrays_of_candidates_and_sets_of_pairs(homologs, finder):
     sets = [(homolog, set(pairs)) for homolog, pairs in y]
     again = HomologFinder(C=0.1).fit(arrays, sets)
     assert np.array_equal(again.substitution_matrix_, finder.substitution_matrix_)
+
+
+def test_no_samples(finder):
+    found = finder.predict([])
+    assert (len(found), found.dtype.kind) == (0, "i")
+    assert finder.decision_function([]) == []
+    with pytest.raises(ValueError, match="no score without samples"):
+        finder.score([], [])

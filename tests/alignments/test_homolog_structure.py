@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 
 from maxmargin.alignments.homologs.structure import (
     alignment_score,
+    candidate_score,
     make_batch,
     score_candidates,
     table_shape,
+    write_best,
 )
 from maxmargin.core.decode import decode
+from maxmargin.core.kernel import interpreted
 from maxmargin.testing import check_solver, check_structure
 
 
@@ -62,6 +65,29 @@ def random_batch(seed, affine, known=True, n=2, n_letters=3, longest=4):
 def test_uncompiled(affine):
     batch, n_weights = random_batch(0, affine)
     check_structure(batch, n_weights, enumerate_homologs, compiled=False, trials=1)
+
+
+@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize("gap", [-1.0, 0.5])
+def test_letters_outside_of_the_matches_are_free(affine, gap):
+    """x matches in the middle of z, and z in the middle of x; gaps may even be gains."""
+    short, long = np.array([0], np.uint8), np.array([1, 0, 2, 1], np.uint8)
+    for native, other in ((short, long), (long, short), (long[:2], long[1:])):
+        batch = make_batch([native, other], [0], [[1]], None, 3, affine)
+        theta = np.zeros(table_shape(3))
+        theta[:3] = np.diag([5.0, -9.0, -9.0])[:, : theta.shape[1]] - 9 * (
+            1 - np.eye(3, theta.shape[1])
+        )
+        theta[3, :2] = gap, -0.25
+        found = interpreted(candidate_score)(batch, 0, theta, 0)
+        best = max(
+            interpreted(alignment_score)(batch, 0, theta, y)
+            for y in enumerate_homologs(batch, 0)
+        )
+        assert found == best == 5.0
+        y = np.zeros(1 + len(native), np.int32)
+        interpreted(write_best)(batch, 0, theta, 0, y)
+        assert interpreted(alignment_score)(batch, 0, theta, y) == best
 
 
 @given(st.integers(0, 10**6), st.booleans())

@@ -22,10 +22,10 @@ from maxmargin.classes.taxonomy.closure import best_closures, make_graph
 from maxmargin.classes.taxonomy.losses import tree_distances, tree_heights
 from maxmargin.classes.taxonomy.metrics import class_scores, node_set_scores
 from maxmargin.core import contract
+from maxmargin.core.arrays import csr_arrays
 from maxmargin.core.formulation import make_form
 from maxmargin.core.oracle import most_violated
 from maxmargin.core.rescale import violation
-from maxmargin.tags.features import csr_arrays
 from maxmargin.testing import (
     FORMULATIONS,
     check_solver,
@@ -597,6 +597,13 @@ def test_rescaled_sets_in_a_tree_converge(data, rescaling):
     model.fit(X, Y)
     assert model.certificate_.relative_gap <= 0.01
     assert model.evaluate(X, Y).micro_f1 > 0.8
+
+
+def test_no_samples(model, data):
+    assert len(model.predict([])) == len(model.predict_path([])) == 0
+    X, y = data
+    sets = TaxonomySVM(multilabel=True, tol=0.1).fit(X, [[label] for label in y])
+    assert sets.predict([]) == sets.predict_path([]) == []
 
 
 # scikit-learn ------------------------------------------------------------------------

@@ -109,6 +109,23 @@ def test_labels_before_spaces(here, capsys):
     assert second == "sci:med sci:med old pill"
 
 
+def test_weights_as_texts_and_pictures(here, capsys):
+    assert train() == 0
+    assert run("inspect", "m.model", "--export", "w.txt", "--plot", "w.svg") == 0
+    rows = [line.split("\t") for line in (here / "w.txt").read_text().splitlines()]
+    model = load("m.model")
+    assert len(rows) == np.count_nonzero(model.coef_)
+    node, word, weight = rows[0]
+    column = model.notes["bag"]["words"].index(word)
+    row = model.coef_[model.nodes_.tolist().index(node)]
+    assert float(weight) == pytest.approx(row[column])
+    assert "rec.autos: " in (here / "w.svg").read_text()
+    capsys.readouterr()
+    assert run("inspect", "m.model", "--json", "--label", "sci.med") == 0
+    weights = json.loads(capsys.readouterr().out)["weights"]
+    assert {row["group"] for row in weights} == {"sci.med"}
+
+
 def test_choice_of_C(here, capsys):
     command = ("train", "classify", "train.txt", "-o", "m.model")
     assert run(*command, "--path", "0.01,1", "--dev", "test.txt") == 0
@@ -173,7 +190,7 @@ def test_new_classes_in_a_test_file_count_as_wrong(here, capsys):
         ("train classify train.txt -o m --cv 2 --C 1", "not both"),
         ("train classify train.txt -o m --cv 2 --dev test.txt", "not with both"),
         ("train classify train.txt -o m --cv 99", "--cv 99 is not possible"),
-        ("train classify train.txt -o m --ngrams 0", "ngrams=0 is not possible"),
+        ("train classify train.txt -o m --ngrams 0", "--ngrams 0 is not possible"),
         ("train classify train.txt -o m --min-count 999", "no words are left"),
         ("train classify train.txt -o m --format svmlight", "train.txt, line 1"),
         ("train classify train.txt -o m --format svmlight --ngrams 2", "is for texts"),
@@ -274,7 +291,7 @@ def test_vectors():
         ("a b\na b\n", "f, line 2: it repeats line 1"),
         ("a\tb\na\t\n", "f, line 2"),
         ("a a\n", "f: 'a' is its own parent"),
-        ("a.b\na..c\n", "f: path 1"),
+        ("a.b\na..c\n", "f, line 2: the path, 'a..c', has an empty name"),
     ],
 )
 def test_bad_taxonomy_files(text, words):

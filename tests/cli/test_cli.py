@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import maxmargin
+from maxmargin.cli.common import Interrupts
 from maxmargin.cli.main import main
 from maxmargin.files import data_file, read_columns, write_crfsuite, write_svmhmm
 from maxmargin.metrics import span_scores
@@ -171,6 +172,8 @@ def test_marginals_and_k_best(here, trained, capsys):
     )
     main(["evaluate", "out.txt", "--truth", "2", "--predicted", "-2", "--json"])
     assert json.loads(capsys.readouterr().out)["token_accuracy"] == 1.0
+    says = refusal(capsys, ["evaluate", "out.txt"])  # would compare labels and numbers
+    assert "as predict --marginals writes them" in says
 
     assert main(["predict", trained, "new.txt", "--k-best", "3", "-o", "k.txt"]) == 0
     blocks = (here / "k.txt").read_text().split("\n\n")
@@ -303,7 +306,8 @@ def test_options_reach_the_tagger(here):
     model = maxmargin.load("m.model")
     assert (model.objective, model.C, model.tol) == ("log", 0.5, 0.05)
     assert (model.min_count, model.scheme, model.random_state) == (2, "BIO", 3)
-    assert (model.n_jobs, model.max_time, model.verbose) == (2, 60.0, 0)
+    # what spends resources is not taken from files
+    assert (model.n_jobs, model.max_time, model.verbose) == (1, None, 0)
 
 
 # Ctrl-C ------------------------------------------------------------------------------
@@ -315,7 +319,7 @@ def interrupt_at(monkeypatch, when):
 
     passes = []
 
-    def report(row, verbose):
+    def report(row, estimate, verbose):
         passes.append(row["iteration"])
         if len(passes) == when:
             signal.raise_signal(signal.SIGINT)
@@ -325,12 +329,25 @@ def interrupt_at(monkeypatch, when):
 
 
 def test_an_interrupted_training_is_saved(here, monkeypatch, capsys):
+    before = signal.getsignal(signal.SIGINT)  # under nohup it is ignored
     interrupt_at(monkeypatch, 2)
     assert main(train_command("train.txt", "m.model", "--tol", "1e-9")) == 130
     err = capsys.readouterr().err
     assert "interrupted; the best model so far is in m.model." in err
     assert len(maxmargin.load("m.model").history_) == 2
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) == before
+
+
+@pytest.mark.parametrize("before", [signal.SIG_IGN, signal.default_int_handler])
+def test_the_handler_before_comes_back(before):
+    old = signal.signal(signal.SIGINT, before)
+    try:
+        with pytest.raises(KeyboardInterrupt), Interrupts() as interrupts:
+            signal.raise_signal(signal.SIGINT)
+        assert interrupts.seen
+        assert signal.getsignal(signal.SIGINT) == before
+    finally:
+        signal.signal(signal.SIGINT, old)
 
 
 def test_an_interrupted_choice_is_among_what_was_tried(here, monkeypatch, capsys):
@@ -351,7 +368,9 @@ def test_an_interrupted_choice_is_among_what_was_tried(here, monkeypatch, capsys
 def test_limits_are_said_without_code(here, capsys):
     assert main(train_command("train.txt", "m.model", "--max-time", "1e-9")) == 0
     err = capsys.readouterr().err
-    assert err.startswith("maxmargin: Training stopped after max_time=1e-09 seconds")
+    assert err.startswith("maxmargin: Training stopped after --max-time 1e-09 seconds")
+    assert "Allow more --max-iter or --max-time, or a larger --tol" in err
+    assert "certificate_" not in err
     assert ".py" not in err
 
 
@@ -378,13 +397,13 @@ def refusal(capsys, command):
     ("content", "options", "says"),
     [
         ("a N B-X\nb N\n", [], "bad.txt, line 2: 2 columns, but the first token"),
-        ("a N B-X\nb\tc N O\n", [], "if only tabs separate columns, say separator="),
+        ("a N B-X\nb\tc N O\n", [], "if only tabs separate columns, say --separator"),
         ("a\tN\tO\nb N O\n", ["--separator", "\\t"], "bad.txt, line 2: 1 column"),
         (b"a N O\nb\xe9 N B-X\n", [], "bad.txt, line 2: byte 2 of the line, 0xe9"),
         (
             "a N O\nb N X\n",
             ["--encoding", "klingon"],
-            "encoding='klingon' is not known",
+            "--encoding klingon is not known; try 'utf-8'",
         ),
         ("", [], "bad.txt has no token: it is empty"),
         ("\n\n \n", [], "bad.txt has no token"),
@@ -413,10 +432,10 @@ def refusal(capsys, command):
             ["--scheme", "auto", "--repair"],
             "not written in a tagging",
         ),
-        ("a N O\nb N X\n", ["--scheme", "ABC"], "scheme='ABC' is not known"),
-        ("a N O\nb N X\n", ["--C", "-1"], "C=-1.0 is not possible"),
-        ("a N O\nb N X\n", ["--objective", "odd"], "objective='odd' is not known"),
-        ("a N O\nb N X\n", ["--order", "7"], "order=7 is not possible"),
+        ("a N O\nb N X\n", ["--scheme", "ABC"], "--scheme ABC is not known"),
+        ("a N O\nb N X\n", ["--C", "-1"], "--C -1.0 is not possible"),
+        ("a N O\nb N X\n", ["--objective", "odd"], "--objective odd is not known"),
+        ("a N O\nb N X\n", ["--order", "7"], "--order 7 is not possible"),
         (
             "a N O\nb N X\n",
             ["--cv", "9"],
@@ -460,7 +479,10 @@ def test_a_column_of_words_is_not_one_of_labels(here, capsys):
             "1 without that of the labels (train.txt)",
         ),
         ("B\n", "bad.template has no line that begins with U"),
-        ("U00:%x[0,0]\nU01:%g[0,0,x]\n", "bad.template, line 2: U01 reads a gazetteer"),
+        (
+            "U00:%x[0,0]\nU01:%g[0,0,x]\n",
+            "bad.template, line 2: U01 reads a gazetteer 'x'",
+        ),
         ("U00:%x[0,0\n", "bad.template, line 1: bad brackets"),
     ],
 )
@@ -494,8 +516,11 @@ def test_features_must_be_named(here, capsys):
         (["predict", "MODEL", "."], ". is a folder, not a file"),
         (["predict", "MODEL", "new.txt", "-o", "no/x"], "there is no folder no"),
         (["predict", "MODEL", "new.txt", "-o", "."], "is a folder"),
-        (["predict", "MODEL", "new.txt", "--k-best", "0"], "k=0 is not possible"),
-        (["predict", "MODEL", "new.txt", "--jobs", "0"], "n_jobs=0 is not possible"),
+        (
+            ["predict", "MODEL", "new.txt", "--k-best", "0"],
+            "--k-best 0 is not possible",
+        ),
+        (["predict", "MODEL", "new.txt", "--jobs", "0"], "--jobs 0 is not possible"),
         (["predict", "MODEL"], "the following arguments are required: FILE"),
         (
             ["predict", "MODEL", "wide.txt"],
@@ -510,8 +535,8 @@ def test_features_must_be_named(here, capsys):
         (["evaluate", "one.txt"], "one.txt, line 1: there is only one column"),
         (["evaluate", "new.txt", "--truth", "9"], "there is no column 9 (--truth)"),
         (["evaluate", "new.txt", "--page", "x.png"], "must end in .html"),
-        (["inspect", "MODEL", "--label", "B-X"], "label='B-X' is not known"),
-        (["inspect", "MODEL", "--top", "-3"], "n=-3 is not possible"),
+        (["inspect", "MODEL", "--label", "B-X"], "--label B-X is not known"),
+        (["inspect", "MODEL", "--top", "-3"], "--top -3 is not possible"),
         (["inspect", "MODEL", "--plot", "x.doc"], "must end in"),
         (["inspect", "-"], "a model is read from a file"),
         (

@@ -117,18 +117,18 @@ def test_outputs_of_other_inputs_are_no_planes():
 
 
 def test_only_equal_samples_keep_their_planes():
-    model = StructuralSVM(Strict(), C=10.0, tol=1e-4, warm_start=True)
+    model = StructuralSVM(Strict(), C=0.01, tol=1e-4, warm_start=True)
     state = model.fit(TEXTS, CUTS)._dual_state
     assert (state.planes.count > 1).all()
     others = ["aabb", "b", "aaab", "ab", "bb"]
     cuts = [{"at": at} for at in (2, 0, 2, 1, 0)]
     encoded = model._encode(others, cuts, None)
-    objective = Objective(encoded.batch, 3, LINEAR, np.full(5, 10.0), np.float64)
+    objective = Objective(encoded.batch, 3, LINEAR, np.full(5, 0.01), np.float64)
     planes = state.planes_for(objective)
     kept = planes.count > 1
     np.testing.assert_array_equal(kept, [True, False, False, True, True])
     assert (planes.alpha[~kept, 1:] == 0).all()
-    np.testing.assert_allclose(planes.alpha.sum(axis=1), 10.0)
+    np.testing.assert_allclose(planes.alpha.sum(axis=1), 0.01)
 
 
 def test_another_problem_is_another_start():
@@ -288,8 +288,10 @@ def test_an_argmax_that_fails_does_not_spoil_the_fit():
 
     model = StructuralSVM(wrong(argmax=fail)).fit(X, y)
     assert model.converged_
-    with pytest.raises(RuntimeError, match="not written yet"):
+    message = "argmax for sample 0 raised RuntimeError: not written yet"
+    with pytest.raises(ValueError, match=message) as caught:
         model.predict(X)
+    assert isinstance(caught.value.__cause__, RuntimeError)
 
 
 # ends of training ---------------------------------------------------------------------

@@ -23,12 +23,20 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from maxmargin import MulticlassSVM, Problem, SequenceTagger, StructuralSVM
 
 
+def inexact_checks(estimator):
+    """What check_estimator is to expect where fits are good to tol only."""
+    reason = "equal fits agree to tol, and the check wants seven digits"
+    kinds = ("dense", "sparse") if estimator.tol > 1e-9 else ()
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
+
+
 # Two checks compare scores of equivalent fits to seven digits. The weights are only as
 # exact as the square root of the gap, so they need the smallest tolerance there is;
 # some of the data sets do not reach it, which is no matter here.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [MulticlassSVM(tol=1e-14, max_iter=300)],
+    [MulticlassSVM(tol=1e-14, max_iter=300), MulticlassSVM()],
+    expected_failed_checks=inexact_checks,
 )
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)

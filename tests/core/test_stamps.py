@@ -7,7 +7,8 @@ import pytest
 from numba import types
 
 from maxmargin.core.kernel import generic, implements, inlined, kernel
-from maxmargin.core.stamps import named_tuples, stamp
+from maxmargin.core.packed import Packed, named_tuples
+from maxmargin.core.stamps import stamp
 
 SOURCE = '''
 """A module."""
@@ -128,5 +129,5 @@ def test_classes_are_found_inside_others_and_behind_pointers():
     space = make()
     inner = types.NamedTuple([types.int64[::1]], space["Batch"])
     outer = types.NamedTuple([inner], space["Other"])
-    found = set(named_tuples([types.CPointer(types.Tuple([outer]))]))
+    found = set(named_tuples([Packed(outer)]))
     assert found == {space["Batch"], space["Other"]}

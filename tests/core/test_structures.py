@@ -59,7 +59,7 @@ SPAN_LABELS = [["O", "B-X", "I-X"], ["B-X", "B-Y", "I-Y"], ["E-X", "I-X", "S-X"]
 )
 def test_span_loss_equals_enumeration(seed, lengths, labels):
     batch, n_weights = random_chain(seed, lengths)
-    batch = batch._replace(spans=1, counted=0, tables=span_tables(labels))
+    batch = batch._replace(tables=span_tables(labels))
     check_structure(batch, n_weights, enumerate_chain, seed=seed, trials=1)
     for i in range(len(lengths)):
         truth = [labels[k] for k in batch.y[batch.start[i] : batch.start[i + 1]]]

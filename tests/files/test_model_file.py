@@ -20,7 +20,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from maxmargin.files import model_file
+from maxmargin.files import model_file, model_format, model_values
 from maxmargin.files.model_file import load, save
 
 
@@ -114,8 +114,8 @@ def signed(data, edit):
 def resigned(outer, body):
     raw = json.dumps(outer, separators=(",", ":")).encode()
     data = bytearray(len(raw).to_bytes(8, "little") + raw + body)
-    at, end = model_file._DIGEST_AT, model_file._DIGEST_END
-    data[at:end] = model_file._digest(data).encode()
+    at, end = model_format.DIGEST_AT, model_format.DIGEST_END
+    data[at:end] = model_format.digest(data).encode()
     return bytes(data)
 
 
@@ -339,7 +339,7 @@ def test_value_that_contains_itself(path):
 def test_nesting_limit_is_the_same_for_writing_and_reading(path):
     # An array of numpy scalars is two levels of its own.
     deepest = np.array([np.float64("nan")], dtype=object)
-    for _ in range(model_file._MAX_DEPTH - 2):
+    for _ in range(model_values.MAX_DEPTH - 2):
         deepest = [deepest]
     save(Fake().fit({}, {"v": deepest}), path)
     assert_same(load(path).state_["v"], deepest)
@@ -377,7 +377,7 @@ def test_array_that_cannot_be_written(path, arrays):
 
 
 def test_header_over_the_limit_of_the_format(path, monkeypatch):
-    monkeypatch.setattr(model_file, "_MAX_HEADER", 1000)
+    monkeypatch.setattr(model_format, "MAX_HEADER", 1000)
     with pytest.raises(ValueError, match="exceed 100 MB"):
         save(Fake().fit({}, {"vocabulary": "x" * 1000}), path)
     assert not path.exists()
@@ -537,8 +537,8 @@ def test_signing_helper_gives_readable_files(good, path):
 
 
 def test_too_new(good, path):
-    message = refusal(path, signed(good, lambda h: h.update(version=2)))
-    assert "format version 2" in message
+    message = refusal(path, signed(good, lambda h: h.update(version=3)))
+    assert "format version 3" in message
     assert "Upgrade maxmargin" in message
     message = refusal(path, signed(good, lambda h: h.update({"class": "Fake.v2"})))
     assert "'Fake.v2'" in message
@@ -670,7 +670,7 @@ def test_deep_nesting(good, path):
     data = signed(good, lambda header: header.update(state={"a": medium}))
     assert "32 levels" in refusal(path, data)
 
-    start = model_file._START + b"0" * 64 + b'\\"}"},"x":' + deep.encode() + b"}"
+    start = model_format.START + b"0" * 64 + b'\\"}"},"x":' + deep.encode() + b"}"
     refusal(path, len(start).to_bytes(8, "little") + start)
 
 

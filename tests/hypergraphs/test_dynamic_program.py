@@ -292,6 +292,13 @@ class BadCosts(Segments):
         ),
         (Ragged(), [[1.0], 2.0], [["a"]] * 2, "sample 1 is a number, but"),
         (BadCosts(lambda parts: [1.0]), X0, Y0, "one number for each of the"),
+        (
+            BadCosts(lambda parts: {}["cost"]),
+            X0,
+            Y0,
+            r"costs\(x, y, parts\) of sample 0 raised KeyError: 'cost'",
+        ),
+        (Segments(), [X0[0], 3], Y0, r"graph\(x\) of sample 1 raised TypeError"),
         (BadCosts(lambda parts: ["x"] * len(parts)), X0, Y0, "one number for each"),
         (BadCosts(lambda parts: [np.inf] * len(parts)), X0, Y0, "costs must be finite"),
         (

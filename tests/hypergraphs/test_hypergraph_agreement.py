@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin import HypergraphBuilder
+from maxmargin.core.expectations import expectations
 from maxmargin.tags.chain_inference import complete, k_best, table_per_token
-from maxmargin.tags.chain_sums import exp_transitions, make_sums, sum_labellings
 from maxmargin.testing import _Asker
 
 SEEDS = st.integers(0, 10**6)
@@ -92,9 +92,7 @@ def test_chain_has_the_same_sums_and_marginals(seed, lengths, walled):
         table = table_per_token("sum", batch, w)[batch.start[i] : batch.start[i + 1]]
         for (t, k), p in np.ndenumerate(table):
             assert found.get((5 + t, k), 0.0) == pytest.approx(p, abs=1e-9)
-        sums = make_sums(3, batch.width, batch.longest)
-        taken = exp_transitions(theta, 3, sums)
-        total = sum_labellings(theta, 3, lengths[i], taken, sums)
+        total = expectations(batch, w)[1][i]
         assert graph.log_partition(scores) == pytest.approx(total, abs=1e-9)
 
 

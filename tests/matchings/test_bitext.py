@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.files import data_file
+from maxmargin.files import RawText, data_file
 from maxmargin.matchings.bitext import (
     Links,
     links_text,
@@ -216,3 +216,13 @@ def test_lengths_must_match():
         alignment_scores([[], []], [[]])
     with pytest.raises(ValueError, match="no alignments"):
         alignment_scores([], [])
+
+
+def test_the_longest_sentence():
+    for n, good in ((1000, True), (1001, False)):
+        raw = RawText((" ".join(["a"] * n) + "\tb\n").encode(), "file")
+        if good:
+            assert len(read_aligned(raw).X[0][0]) == n
+        else:
+            with pytest.raises(ValueError, match=r"file, line 1: .* 1001 words"):
+                read_aligned(raw)

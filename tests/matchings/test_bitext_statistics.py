@@ -85,7 +85,7 @@ def test_statistics_survive_and_refuse_damage(bitext):
     pair = (["dog", "?", "red"], ["chien", "zzz"])
     for name, table in first.describe(pair).items():
         np.testing.assert_array_equal(table, again.describe(pair)[name])
-    with pytest.raises(ValueError, match="do not fit"):
+    with pytest.raises(ValueError, match="not fit"):
         BitextStatistics.from_state({**arrays, "keys": arrays["keys"][:-1]}, state)
 
 

@@ -81,6 +81,21 @@ def test_search_finds_the_best_of_all(size, most, seed, ties):
         assert (weight[found] > 0).all()
 
 
+@given(sizes, mosts, st.integers(0, 10**6))
+def test_the_search_stops_where_nothing_is_gained(size, most, seed):
+    """Of equally good matchings it is one with the fewest links."""
+    weight = np.random.default_rng(seed).integers(-1, 4, size=size)
+    tables = list(matchings(*size, *most))
+    best = max(weight[table].sum() for table in tables)
+    fewest = min(table.sum() for table in tables if weight[table].sum() == best)
+    assert solve(weight, *most, best_links.py_func).sum() == fewest
+
+
+def test_a_tie_changes_nothing():
+    taken = solve(np.array([[2, 1], [1, 0]]), 1, 1, best_links.py_func)
+    assert taken.tolist() == [[True, False], [False, False]]
+
+
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_large_one_to_one_as_scipy(scale):
     rng = np.random.default_rng(1)
@@ -150,13 +165,13 @@ def test_k_best_are_the_k_best(size, most, seed, k):
     every = sorted((weight[t].sum() for t in matchings(*size, *most)), reverse=True)
     found = k_best(weight, *most, k)
     assert len(found) == min(k, len(every))
-    np.testing.assert_allclose([value for value, _ in found], every[:k], atol=1e-9)
-    assert len({tuple(links) for _, links in found}) == len(found)
-    for value, links in found:
+    np.testing.assert_allclose([value for _, value in found], every[:k], atol=1e-9)
+    assert len({tuple(links) for links, _ in found}) == len(found)
+    for links, value in found:
         assert sum(weight[link] for link in links) == pytest.approx(value)
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, True])
 def test_k_must_be_a_number(k):
-    with pytest.raises(ValueError, match="positive whole number"):
+    with pytest.raises(ValueError, match="whole number >= 1"):
         k_best(np.ones((1, 1)), 1, 1, k)

@@ -86,9 +86,9 @@ def test_predictions_maximise_the_scores(model):
         strict=True,
     ):
         value = sum(scores[link] for link in links)
-        assert value == pytest.approx(best[0][0])
-        assert links == best[0][1]
-        values = [found for found, _ in best]
+        assert value == pytest.approx(best[0][1])
+        assert links == best[0][0]
+        values = [found for _, found in best]
         assert values == sorted(values, reverse=True)
 
 

@@ -10,18 +10,11 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from maxmargin import SequenceTagger
-from maxmargin.core.contract import score, shape
+from maxmargin.core.expectations import expectations
 from maxmargin.core.formulation import make_form
 from maxmargin.solvers.log_objective import LogObjective
-from maxmargin.solvers.smooth import SmoothObjective
-from maxmargin.tags.chain_gradients import add_gradient, loss_and_gradient
+from maxmargin.tags.chain_gradients import ChainObjective
 from maxmargin.tags.chain_inference import table_per_token
-from maxmargin.tags.chain_sums import (
-    exp_transitions,
-    make_sums,
-    sum_labellings,
-    sum_pairs,
-)
 
 KINDS = ("log", "marginal", "exponential")
 FORM = make_form("margin", "linear", 0.01)
@@ -110,7 +103,10 @@ def listed(batch, w):
 
 def smooth_task(batch, n_weights, kind, C=1.0, l1=0.0):
     mass = C * np.ones(len(batch.start) - 1)
-    return SmoothObjective(batch, n_weights, FORM, mass, np.float64, kind=kind, l1=l1)
+    arguments = (batch, n_weights, FORM, mass, np.float64)
+    if kind == "log":
+        return LogObjective(*arguments, l1=l1)
+    return ChainObjective(*arguments, kind=kind, l1=l1)
 
 
 def weights(batch, n_weights, seed, size=1.0):
@@ -167,14 +163,10 @@ def test_every_entry_of_a_gradient(kind):
     """Coordinate by coordinate, against enumeration, the padding included."""
     batch, n_weights = chain(3, (1, 2, 3), 7, n_features=2, wall=0.2)
     w = weights(batch, n_weights, 3)
-    sums = make_sums(batch.n_labels, batch.width, batch.longest)
-    theta = np.empty(shape(batch))
-    numbers = {"log": 0, "marginal": 1, "exponential": 2}
+    objective = smooth_task(batch, n_weights, kind)
     for i in range(3):
-        score(batch, i, w, theta)
-        loss_and_gradient(batch, i, numbers[kind], theta, sums)
         gradient = np.zeros(n_weights)
-        add_gradient(batch, i, 1.0, sums, np.empty(batch.width), gradient)
+        objective._gradient_range(i, i + 1, w, np.zeros(3), gradient)
         x = Listed(batch, i, w)
         if kind == "marginal":
             wanted = len(x.truth) * x.p @ x.psi
@@ -217,24 +209,22 @@ def check_sums(seed, size):
     batch, n_weights = chain(seed, wall=0.3)
     w = weights(batch, n_weights, seed, size)
     table = table_per_token("sum", batch, w)
-    sums = make_sums(batch.n_labels, batch.width, batch.longest)
-    theta = np.empty(shape(batch))
+    n = batch.n_labels
+    found, totals = expectations(batch, w)
     for i, x in enumerate(listed(batch, w)):
-        length = len(x.truth)
-        score(batch, i, w, theta)
-        taken = exp_transitions(theta, batch.n_labels, sums)
-        total = sum_labellings(theta, batch.n_labels, length, taken, sums)
-        sum_pairs(batch.n_labels, length, sums)
+        length, total = len(x.truth), totals[i]
+        mu = found[i].reshape(-1, batch.width)
         assert total == pytest.approx(logsumexp(x.scores), rel=1e-11, abs=1e-9)
         wanted = x.marginals(batch.n_labels)
-        np.testing.assert_allclose(sums.marginals[:length], wanted, atol=1e-10)
+        np.testing.assert_allclose(mu[n + 2 :], wanted, atol=1e-10)
+        np.testing.assert_allclose(mu[n : n + 2], wanted[[0, -1]], atol=1e-10)
         np.testing.assert_allclose(
             table[batch.start[i] : batch.start[i + 1]], wanted, atol=1e-10
         )
         pairs = np.zeros((batch.n_labels, batch.n_labels))
         for t in range(1, length):
             np.add.at(pairs, (x.every[:, t - 1], x.every[:, t]), x.p)
-        np.testing.assert_allclose(sums.pairs, pairs, atol=1e-10)
+        np.testing.assert_allclose(mu[:n], pairs, atol=1e-10)
 
 
 # Bounds ---------------------------------------------------------------------------------
@@ -412,6 +402,7 @@ def test_l1_through_the_estimator():
 def test_marginal_objective_ends_where_the_gradient_vanishes():
     X, y = toy(2)
     model = SequenceTagger(objective="marginal", C=1.0, max_iter=2000).fit(X, y)
+    assert not model.certificate_.exact  # it is not convex: there is no bound
     assert model.converged_
     assert model.certificate_.dual == 0  # not convex: no bound
     w = model._w.astype(np.float64)
@@ -539,6 +530,7 @@ def test_ranges_and_expectations_of_boosting_agree_with_enumeration():
 def test_boosting_gives_sparse_weights_that_work():
     X, y = toy(4, n=60)
     model = SequenceTagger(objective="boosting", max_iter=20).fit(X, y)
+    assert not model.certificate_.exact
     used = sum(
         np.count_nonzero(part)
         for part in (model.coef_, model.transitions_, model.first_, model.last_)

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective
+from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.driver import NotSeparable
-from maxmargin.solvers.planes import dual_value, sum_of_squares
+from maxmargin.solvers.planes import dual_value
 from maxmargin.testing import FORMULATIONS, check_solver, solve
 
 EXACT = ("block-coordinate", "one-slack", "n-slack")
@@ -77,7 +78,7 @@ def test_weights_are_the_sum_of_planes_after_many_steps():
         duals.append(solver.dual)
     assert (np.diff(duals) >= -1e-12).all()
     stepped = solver.w.copy()
-    solver._rebuild()
+    solver.rebuild()
     np.testing.assert_allclose(stepped, solver.w, atol=1e-10)
     np.testing.assert_allclose(solver.planes.alpha.sum(axis=1), 3.0)
     exact = dual_value(solver.planes, form, sum_of_squares(solver.w))

@@ -68,8 +68,9 @@ ROWS = [[("the", "D"), ("dog", "N")], [("bark", "V")]]
         "\ufeff" + SMALL,
         SMALL.replace(" ", "\t"),
         "  the   D \ndog \t N\t\n\nbark\t\tV\n",
-        gzip.compress(SMALL.encode()),
-        gzip.compress(SMALL.encode()[:9]) + gzip.compress(SMALL.encode()[9:]),
+        gzip.compress(SMALL.encode(), mtime=0),
+        gzip.compress(SMALL.encode()[:9], mtime=0)
+        + gzip.compress(SMALL.encode()[9:], mtime=0),
     ],
 )
 def test_every_spelling_of_the_same_sentences(text, tmp_path):
@@ -278,7 +279,7 @@ def test_files_that_are_not_there(tmp_path):
 
 
 def test_damaged_gzip(tmp_path):
-    whole = gzip.compress(SMALL.encode() * 50)
+    whole = gzip.compress(SMALL.encode() * 50, mtime=0)
     path = tmp_path / "cut.gz"
     for n in range(2, len(whole)):
         path.write_bytes(whole[:n])
@@ -589,7 +590,7 @@ def test_labels_that_do_not_fit(tmp_path, labels, words):
 
 
 def test_read_raw_reads_standard_input_once(tmp_path, monkeypatch):
-    data = gzip.compress(SMALL.encode())
+    data = gzip.compress(SMALL.encode(), mtime=0)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
     raw = read_raw("-")
     labels = read_columns(raw).strings(1)

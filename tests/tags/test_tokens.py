@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
-from maxmargin.tags.features import TokenEncoder, TokenMatrix, csr_arrays, tokens
+from maxmargin.core import arrays
+from maxmargin.core.arrays import csr_arrays
+from maxmargin.tags.features import TokenEncoder, TokenMatrix, tokens
 
 WORDS = [
     [["a", "b"], ["b"]],
@@ -346,7 +348,7 @@ def test_tables_round_trip(data, width, block):
         refuse(X, "all sequences are empty")
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tokens, "_BLOCK", block)  # so that blocks cut and join
+        patch.setattr(arrays, "_BLOCK", block)  # so that blocks cut and join
         matrix = fit(X)
     check_layout(matrix, len(X))
     assert np.all(matrix.values != 0)

@@ -62,6 +62,8 @@ def test_crossing_brackets():
     assert report.counts == (2, 2, 1)
     assert report.average_crossing == 1.0
     assert (report.no_crossing, report.two_or_less_crossing) == (0.0, 1.0)
+    swapped = one("(S (A a) (X (A a) (A a)))", "(S (X (A a) (A a)) (A a))")
+    assert swapped.average_crossing == 1.0
 
 
 def test_brackets_that_are_there_twice_need_two_partners():
@@ -113,6 +115,9 @@ def test_words_may_be_escaped_in_one_of_the_trees():
 
 
 def test_the_summary_has_a_column_for_short_sentences():
+    edge = Tree("S", [Tree("A", ["a"])] * 40)
+    at_edge = score_brackets([edge, GOLD], [edge, GOLD])
+    assert str(at_edge).split("\n")[1].split()[-2:] == ["2", "2"]
     long = Tree("S", [Tree("A", ["a"])] * 41)
     wrong = Tree("X", long.children)
     report = score_brackets([GOLD, long], [GOLD, wrong])

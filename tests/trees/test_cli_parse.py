@@ -137,6 +137,44 @@ def test_tags_alone_and_k_best(here, trained, capsys):
     assert scores[0] >= scores[1]
 
 
+def test_marginals_are_comments_behind_trees(here, trained, capsys):
+    for kind, text in (
+        ("margin", "the_DT cat_NN saw_VBD a_DT dog_NN ._.\n\n"),
+        ("pcfg", "the cat met a dog .\n\nthe dog .\n"),
+    ):
+        (here / "new.txt").write_text(text)
+        assert main(["predict", trained[kind], "new.txt", "--marginals"]) == 0
+        out = capsys.readouterr().out
+        assert main(["predict", trained[kind], "new.txt"]) == 0
+        plain = capsys.readouterr().out
+        lines = out.splitlines()
+        assert [z for z in lines if not z.startswith("#")] == plain.splitlines()
+        trees = read_trees([z for z in lines if z != "(())"])
+        first = lines[1 : 1 + len(trees[0].spans())]
+        found = {(*z.split()[2:],): float(z.split()[1]) for z in first}
+        assert set(found) == {(a, str(b), str(c)) for a, b, c in trees[0].spans()}
+        assert all(0 < chance <= 1 for chance in found.values())
+        assert found["S", "0", str(len(trees[0].words()))] > 0.99
+
+
+def test_C_is_chosen_and_said_in_json(here, capsys):
+    command = ["train", "parse", "train.mrg", "-o", "m.model", "--json", "--quiet"]
+    assert main([*command, "--path", "0.01,1", "--cv", "2"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["C"] for row in found["choice"]] == [0.01, 1.0]
+    assert all("bracket F1" in row["measures"] for row in found["choice"])
+    assert found["C"] == load("m.model").C
+    assert main([*command, "--path", "0.01,1", "--dev", "test.mrg"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    best = max(row["measures"]["bracket F1"] for row in found["choice"])
+    assert found["dev"]["f1"] == best
+    assert main(["inspect", "m.model", "--json", "--top", "2"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert len(shown["weights"]) == 4
+    assert shown["settings"]["method"] == "max-margin"
+    assert shown["certificate"]["primal"] >= shown["certificate"]["dual"]
+
+
 def test_inspection(here, trained, capsys):
     for kind in ("margin", "pcfg"):
         command = ["inspect", trained[kind], "--top", "3", "--export", "g.txt"]
@@ -174,12 +212,13 @@ def test_bad_files(here, trained, capsys):
     [
         (["--method", "pcfg", "--C", "1"], "--C belongs to --method max-margin"),
         (["--method", "pcfg", "--max-time", "1"], "--max-time belongs to"),
+        (["--method", "pcfg", "--cv", "2"], "--cv belongs to --method max-margin"),
         (["--smoothing", "1"], "--smoothing belongs to --method pcfg"),
         (["--horizontal", "few"], "must be a number, 0 or more, or all"),
         (["--loss", "best"], "invalid choice"),
-        (["--C", "-1"], "C=-1"),
+        (["--C", "-1"], "--C -1"),
         (["--root", "A B"], "cannot be a label"),
-        (["--encoding", "none"], "encoding='none' is not known"),
+        (["--encoding", "none"], "--encoding none is not known"),
         (["--plot", "picture.txt"], "must end in"),
         (["--features", "magic"], "magic"),
     ],
@@ -192,7 +231,6 @@ def test_bad_options(here, capsys, options, says):
 
 def test_options_of_other_tasks_are_refused(here, trained, capsys):
     for command in (
-        ("predict", trained["margin"], "new.txt", "--marginals"),
         ("evaluate", trained["margin"], "test.mrg", "--confusion", "x.png"),
         ("inspect", trained["margin"], "--transitions"),
     ):

@@ -116,6 +116,9 @@ def test_encodings_and_line_ends(tmp_path):
         ("(S\n (A b)\n ((B c)))", r"line 3: a bracket has no label"),
         ("(S\n (NP))", r"line 2: \(NP\) holds no word"),
         ("(S\n (NP the cat))", r"line 2: the word 'cat' stands beside"),
+        ("(S\n () (A b))", r"line 2: a bracket has no label"),
+        ("((A b)\n ())", r"line 2: a bracket has no label"),
+        ("(()\n x)", r"line 2: the word 'x' stands beside"),
         ("( word )", r"line 1: \(word\) holds no word"),
     ],
 )

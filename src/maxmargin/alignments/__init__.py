@@ -7,6 +7,7 @@ FAMILY = Family(
     public={"HomologFinder": "homologs.estimator", "SequenceAligner": "aligner"},
     models=("HomologFinder.v1", "SequenceAligner.v1"),
     commands={"align": "command"},
+    warmups={"align": "warmup", "homologs": "warmup"},
     files={
         "MultipleAlignment": "files.pairs",
         "PairAlignment": "files.pairs",

@@ -23,14 +23,10 @@ from maxmargin.alignments.input import (
     check_sequences,
     matched_pairs,
 )
-from maxmargin.core.estimator import (
-    Encoded,
-    MaxMarginEstimator,
-    check_weights,
-    restore_shared,
-    shared_state,
-)
+from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.parameters import training_parameters
+from maxmargin.core.saved import Saved, restore_shared, shared_state
+from maxmargin.core.structure import Outputs, check_k
 
 
 class SequenceAligner(MaxMarginEstimator):
@@ -78,7 +74,7 @@ class SequenceAligner(MaxMarginEstimator):
     C : float, default 100.0
         Features are divided by lengths, so values from 10 to 1000 are usual.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks
+    verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes
@@ -133,7 +129,9 @@ class SequenceAligner(MaxMarginEstimator):
 
         labels = decode(batch, self.coef_, self._threads())
         cut = batch.start
-        return [matched_pairs(labels[cut[i] : cut[i + 1]]) for i in range(len(cut) - 1)]
+        return Outputs(
+            matched_pairs(labels[cut[i] : cut[i + 1]]) for i in range(len(cut) - 1)
+        )
 
     def decision_function(self, X, y=None) -> np.ndarray:
         """Scores of the best alignments, or of those given as y."""
@@ -148,12 +146,11 @@ class SequenceAligner(MaxMarginEstimator):
 
     def predict_k_best(self, X, k: int) -> list[list[tuple[list, float]]]:
         """The k best alignments of every pair with their scores, best first."""
-        if not isinstance(k, (int, np.integer)) or k < 1:
-            raise ValueError(f"k={k!r} is not possible: give a whole number >= 1.")
+        k = check_k(k)
         batch = self._batch(X)
         from maxmargin.alignments.k_best import k_best
 
-        labels, scores = k_best(batch, self.coef_, int(k), self._threads())
+        labels, scores = k_best(batch, self.coef_, k, self._threads())
         cut = batch.start
         return [
             [
@@ -167,9 +164,10 @@ class SequenceAligner(MaxMarginEstimator):
     def predict_marginals(self, X, sharpness: float = 1.0) -> list[np.ndarray]:
         """Probabilities of all pairs (i, j), an array (len(s), len(t)) for every sample.
 
-        Alignments y have probabilities proportional to exp(sharpness * score), with
-        features that are not divided by ``len(s) + len(t)``. Training does not fit
-        probabilities: they say which pairs compete, not how often they are right.
+        Alignments y have probabilities proportional to exp(sharpness * score): those
+        that were fitted, with objective="log" and sharpness 1. Other objectives fit
+        none, and features are not divided by ``len(s) + len(t)``: probabilities say
+        which pairs compete, not how often they are right.
         """
         if not isinstance(sharpness, numbers.Real) or not 0 < sharpness < math.inf:
             raise ValueError(
@@ -178,7 +176,8 @@ class SequenceAligner(MaxMarginEstimator):
         batch = self._batch(X)
         from maxmargin.alignments.sums import match_marginals
 
-        batch = batch._replace(norm=np.full(len(batch.norm), float(sharpness)))
+        norm = batch.norm if self.objective == "log" else np.ones(len(batch.norm))
+        batch = batch._replace(norm=float(sharpness) * norm)
         return match_marginals(batch, self.coef_, self._threads())
 
     def score(self, X, y, sample_weight=None) -> float:
@@ -219,6 +218,10 @@ class SequenceAligner(MaxMarginEstimator):
 
     # training --------------------------------------------------------------------------
 
+    def _settings(self):
+        check_loss_and_ends(self.loss, self.scope, self.free_ends)
+        return super()._settings()
+
     def _encode(self, X, y, sample_weight) -> Encoded:
         shift, free = check_loss_and_ends(self.loss, self.scope, self.free_ends)
         if X is None or y is None:
@@ -227,6 +230,11 @@ class SequenceAligner(MaxMarginEstimator):
         if not targets:
             raise ValueError("X is empty: at least one pair of sequences is needed.")
         labels, counts = check_alignments(y, targets, templates)
+        if not counts.any():
+            raise ValueError(
+                "y has no matched pair that counts, because all core masks are empty: "
+                "leave the masks out, or give alignments with core columns."
+            )
         weights = check_weights(sample_weight, len(targets))
         model = self._make_model(targets, templates)
         norm = norms(targets, templates, self.normalize)
@@ -295,8 +303,7 @@ class SequenceAligner(MaxMarginEstimator):
     def _from_state(cls, params, arrays, state):
         aligner = cls(**params)
         model = model_from_state(state)
-        aligner.coef_ = arrays["coef"]
-        if aligner.coef_.shape != (model.n_weights,):
-            raise ValueError("weights and terms do not fit together")
+        saved = Saved(arrays, state)
+        aligner.coef_ = saved.floats("coef", model.n_weights, dtype=np.float64)
         aligner._name_weights(model)
         return restore_shared(aligner, state)

@@ -1,101 +1,328 @@
-"""The task ``align``: align pairs of sequences. What it can do, and its options."""
+"""The task ``align``: align pairs of sequences."""
 
 from __future__ import annotations
 
-import argparse
+import itertools
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from maxmargin.alignments.command_files import FORMATS
-from maxmargin.alignments.command_train import train
-from maxmargin.alignments.command_use import evaluate, inspect, predict
-from maxmargin.cli.train_options import add_run_options
+from maxmargin.alignments.command_files import (
+    LETTERS,
+    alphabet_of,
+    check_letters,
+    check_tracks,
+    inputs,
+    read_aligned,
+    read_sequences,
+)
+from maxmargin.cli.command import Command, Sample
 
-__all__ = [
-    "ABOUT",
-    "EXAMPLE",
-    "USES",
-    "add_train_options",
-    "evaluate",
-    "inspect",
-    "predict",
-    "train",
-]
 
-ABOUT = "Align pairs of sequences: learn substitution and gap scores from alignments."
-EXAMPLE = """example:
+@dataclass
+class Align(Command):
+    """Aligned pairs to learn from, sequences to align; ``more`` of a sample is these."""
+
+    format: str = "auto"
+    rows_of: str = "pairs"
+    tracks: list[str] = field(default_factory=lambda: [LETTERS])
+    all_columns: bool = False
+
+    name = "align"
+    about = (
+        "Align pairs of sequences: learn substitution and gap scores from alignments."
+    )
+    example = """example:
   maxmargin train align pairs.tsv --C 100 -o aligner.model
   maxmargin train align family.sto --tracks residue,ss --model window -o aligner.model
   maxmargin predict aligner.model new.fasta -o aligned.fasta
 
-Ctrl-C ends training; the best weights so far are saved, and the exit code is 130.
 Files may be compressed with gzip. What they look like: docs/alignment.md."""
-USES = {
-    "predict": {"jobs"},
-    "evaluate": {"json", "plot", "jobs"},
-    "inspect": {"top", "plot", "export"},
-}
+    file = "PAIRS"
+    items = "pairs"
+    estimators = {"svm": "SequenceAligner"}
+    hidden = frozenset({"alphabet", "groups"})
+    usual = (1.0, 10.0, 100.0, 1000.0)
+    options = """
+    the file
+      --format auto|table|fasta|stockholm=auto  default: as it begins
+      --rows pairs|all=pairs  FASTA: records 1 and 2, 3 and 4, ... are aligned (default),
+          or all with all
+      --tracks NAME,...=residue  what is known of a position: residue (default), or
+          residue,ss and others that the file has
+      --all-columns  count all pairs, also those that the file does not mark as core
+      --unknown LETTER  what letters that are not in the training file are read as, such
+          as X
+      --encoding NAME=utf-8  default: utf-8
+    the model
+      --model  simple, anova2, tensor, sum, window
+      --gaps  affine, linear or position
+      --scope  global or local
+      --free-ends  target or template: its ends may stay unmatched at no cost
+      --loss  q, q4 (or another shift), hamming
+      --symmetric  one weight for (a, b) and (b, a)
+      --C  weight of the data
+    """
+
+    # training --------------------------------------------------------------------------
+
+    @classmethod
+    def from_args(cls, args) -> Align:
+        run = super().from_args(args)
+        run.rows_of = args.rows
+        run.tracks = [track.strip() for track in args.tracks.split(",")]
+        return run
+
+    @classmethod
+    def of(cls, model) -> Align:
+        run = super().of(model)
+        run.rows_of = model.notes["rows"]
+        return run
+
+    def notes(self, model, sample: Sample) -> dict[str, Any]:
+        pairs, notes = sample.more, super().notes(model, sample)
+        return {
+            "rows": notes.pop("rows_of"),
+            **notes,
+            "pairs": len(pairs),
+            "families": len({pair.family for pair in pairs if pair.family}),
+            "masked": sum(pair.core is not None for pair in pairs),
+        }
+
+    def learn(self, path: str, args) -> Sample:
+        sample = self.read(path, True)
+        check_tracks(self.tracks, sample.more)
+        return replace(sample, X=inputs(sample.more, self.tracks))
+
+    def settings(self, args, given, sample, dev) -> dict[str, Any]:
+        from maxmargin.alignments.files.pairs import UNKNOWN
+
+        alphabet = alphabet_of(sample.more, self.tracks, args.unknown)
+        unknown = {track: UNKNOWN for track in self.tracks if track != LETTERS}
+        if args.unknown is not None:
+            unknown[LETTERS] = args.unknown.upper()
+        elif dev is not None:
+            check_letters(dev.more, alphabet[LETTERS], dev.path)
+        return {**given, "alphabet": alphabet, "unknown": unknown or None}
+
+    def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
+        return {"Q": self.report(model, sample, outputs).overall.q[0]}
+
+    def summary(self, model) -> str:
+        notes = model.notes
+        return (
+            f"{notes['pairs']:,} pairs{_families(notes)}, {len(model.coef_):,} features; "
+            f"C={model.C:g}"
+        )
+
+    # files -----------------------------------------------------------------------------
+
+    def read(self, path: str, truth: bool) -> Sample:
+        if not truth:
+            pairs, name = read_sequences(path, self.format, self.encoding)
+            return Sample(inputs(pairs, self.tracks), None, name, more=pairs)
+        pairs, name = read_aligned(path, self.format, self.rows_of, self.encoding)
+        if self.all_columns:
+            pairs = [replace(pair, core=None) for pair in pairs]
+        families = [pair.family for pair in pairs]
+        return Sample(
+            inputs(pairs, self.tracks),
+            pairs,
+            name,
+            groups=families if all(families) else None,
+            more=pairs,
+        )
+
+    def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
+        """Aligned FASTA; with probabilities, Stockholm with a line of them."""
+        from maxmargin.files import gapped, write_fasta, write_stockholm
+
+        if chances is not None:
+            found = zip(sample.more, outputs, chances, strict=True)
+            write_stockholm(
+                path, itertools.starmap(_with_chances, found), self.encoding
+            )
+            return
+        records = []
+        for pair, output in zip(sample.more, outputs, strict=True):
+            rows = gapped(pair.a, pair.b, output)
+            records += zip((pair.name_a, pair.name_b), rows, strict=True)
+        write_fasta(path, records)
+
+    def write_ranked(self, path: str, sample: Sample, ranked) -> None:
+        """Aligned FASTA, with rank and score behind the names."""
+        from maxmargin.files import gapped, write_fasta
+
+        records = []
+        for pair, best in zip(sample.more, ranked, strict=True):
+            for rank, (output, score) in enumerate(best, 1):
+                names = [f"{z} {rank} {score:.6g}" for z in (pair.name_a, pair.name_b)]
+                records += zip(names, gapped(pair.a, pair.b, output), strict=True)
+        write_fasta(path, records)
+
+    # use -------------------------------------------------------------------------------
+
+    def predict(self, model, sample: Sample) -> list:
+        return self._asked(model.predict, sample)
+
+    def k_best(self, model, sample: Sample, k: int) -> list:
+        return self._asked(model.predict_k_best, sample, k)
+
+    def _asked(self, ask, sample: Sample, *more) -> list:
+        try:
+            return ask(sample.X, *more)
+        except ValueError as error:
+            # the estimator counts samples: say which pair of the file that is
+            words = str(error).split()
+            number = words[1].rstrip(":") if words[:1] == ["sample"] else ""
+            if number.isdigit() and int(number) < len(sample):
+                pair = sample.more[int(number)]
+                names = f"{pair.name_a} and {pair.name_b}"
+                raise ValueError(f"{sample.path}, {names}: {error}") from None
+            raise
+
+    def report(self, model, sample: Sample, outputs):
+        from maxmargin.alignments.metrics import alignment_report
+
+        pairs = sample.more
+        cores = None if self.all_columns else [pair.core for pair in pairs]
+        truth = [pair.pairs for pair in pairs]
+        return alignment_report(truth, outputs, cores, sample.groups)
+
+    def numbers(self, report) -> dict[str, Any]:
+        def scores(found) -> dict[str, Any]:
+            made: dict[str, Any] = {"alignments": found.n}
+            for name in ("q", "q_shift", "f_m"):
+                mean, error = getattr(found, name)
+                known = None if math.isnan(error) else error
+                key = f"q{report.shift}" if name == "q_shift" else name
+                made[key] = {"mean": mean, "standard_error": known}
+            return made
+
+        out = {"overall": scores(report.overall)}
+        if report.by_family is not None:
+            by_family = scores(report.by_family)
+            by_family["families"] = by_family.pop("alignments")
+            out["by_family"] = by_family
+            out["families"] = {name: scores(s) for name, s in report.families.items()}
+        return out
+
+    def draw(self, option: str, path: str, model, sample, outputs, report):
+        """The worst alignment."""
+        import numpy as np
+
+        from maxmargin.plots import plot_alignment
+
+        worst = int(np.nanargmin(report.each[:, 0]))
+        pair = sample.more[worst]
+        q, near, right = (f"{value:.0%}" for value in report.each[worst])
+        counted = "" if pair.core is None else " (core columns)"
+        title = f"Worst of {len(sample)}: Q {q}, Q4 {near}, f_M {right}{counted}"
+        names = pair.name_a, pair.name_b
+        return plot_alignment(pair.a, pair.b, outputs[worst], pair.pairs, names, title)
+
+    # inspection ------------------------------------------------------------------------
+
+    def rows(self, model) -> list[tuple[str, str]]:
+        notes = model.notes
+        gaps = "by position"
+        if hasattr(model, "gap_open_"):
+            gaps = (
+                f"open {model.gap_open_:.4g}, extend {model.gap_extend_:.4g} per letter"
+            )
+        kind = model.model if isinstance(model.model, str) else " ".join(model.model)
+        rows = [
+            (
+                "trained on",
+                f"{notes['file']}: {notes['pairs']:,} pairs{_families(notes)}",
+            ),
+            ("tracks", ", ".join(notes["tracks"])),
+            ("letters", " ".join(model.alphabet_)),
+            ("model", f"{kind}, {len(model.coef_):,} weights"),
+            ("gaps", f"{model.gaps}: {gaps}"),
+            ("alignments", f"{model.scope}, loss {model.loss}, C={model.C:g}"),
+            ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
+        ]
+        if notes["masked"]:
+            rows.append(("core", f"{notes['masked']:,} pairs count core columns only"))
+        return rows
+
+    def weights(self, model, args) -> list[tuple[str, str, float]]:
+        named = _named(model)
+        few = len(named) <= 2 * args.top
+        return named if few else named[: args.top] + named[-args.top :]
+
+    def strongest(self, model, args) -> str:
+        """The largest and the smallest weights."""
+        named, head = _named(model), "Strongest weights\n"
+        if not named:
+            return f"{head}\n(no weight has a name: windows are not listed)"
+        several = len({term for term, _, _ in named}) > 1
+        lines = [head, f"{'favoured':<34}avoided".rstrip()]
+        halves = named[: args.top], named[-args.top :][::-1]
+        for sides in itertools.zip_longest(*halves):
+            left, right = (
+                ""
+                if row is None
+                else f"{row[2]:9.4f}  {row[1]}" + f"  {row[0]}" * several
+                for row in sides
+            )
+            lines.append(f"{left:<34}{right}".rstrip())
+        return "\n".join(lines)
+
+    def draw_model(self, model, args):
+        from maxmargin.plots import plot_substitutions
+
+        return plot_substitutions(model)
+
+    def export(self, path: str, model) -> None:
+        from maxmargin.plots import write_matrix
+
+        write_matrix(path, model)
 
 
-def add_train_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "train",
-        metavar="PAIRS",
-        help="aligned pairs to learn from; - is standard input",
-    )
-    add(
-        "-o", "--output", metavar="MODEL", required=True, help="the model file to write"
-    )
-    add("--quiet", action="store_true", help="no progress, no summary")
-    add("--dev", metavar="FILE", help="a file to report on")
+COMMAND = Align
 
-    file = parser.add_argument_group("the file").add_argument
-    file("--format", choices=FORMATS, default="auto", help="default: as it begins")
-    file(
-        "--rows",
-        choices=("pairs", "all"),
-        default="pairs",
-        help="FASTA: records 1 and 2, 3 and 4, ... are aligned (default), or all with all",
-    )
-    file(
-        "--tracks",
-        metavar="NAME,...",
-        default="residue",
-        help="what is known of a position: residue (default), or residue,ss and others "
-        "that the file has",
-    )
-    file(
-        "--all-columns",
-        action="store_true",
-        help="count all pairs, also those that the file does not mark as core",
-    )
-    file(
-        "--unknown",
-        metavar="LETTER",
-        help="what letters that are not in the training file are read as, such as X",
-    )
-    file("--encoding", default="utf-8", help="default: utf-8")
 
-    model = parser.add_argument_group("the model").add_argument
-    model(
-        "--model",
-        metavar="NAME",
-        help="simple (default), anova2, tensor, sum, window",
-    )
-    model("--gaps", metavar="KIND", help="affine (default), linear or position")
-    model("--scope", metavar="KIND", help="global (default) or local")
-    model(
-        "--free-ends",
-        metavar="SIDE",
-        help="target or template: its ends may stay unmatched at no cost",
-    )
-    model("--loss", metavar="NAME", help="q (default), q4 (or another shift), hamming")
-    model(
-        "--symmetric",
-        action="store_true",
-        default=None,
-        help="one weight for (a, b) and (b, a)",
-    )
-    model("--rescaling", metavar="KIND", help="margin (default) or slack")
-    model("--C", type=float, metavar="C", help="weight of the data (default: 100)")
+def _families(notes: dict[str, Any]) -> str:
+    return f" of {notes['families']:,} families" if notes["families"] else ""
 
-    add_run_options(parser)
+
+def _with_chances(pair, output, table):
+    """A pair aligned, with the tenths of the probabilities of its matched letters.
+
+    As HMMER writes them: 9 is from 0.85 to 0.95, * is more.
+    """
+    from maxmargin.files import MultipleAlignment, gapped
+
+    rows = gapped(pair.a, pair.b, output)
+    marks, chances = "", iter([float(table[i, j]) for i, j in output])
+    for a, b in zip(*rows, strict=True):
+        chance = next(chances) if "-" not in (a, b) else None
+        mark = "*" if chance is not None and chance >= 0.95 else None
+        marks += mark or ("." if chance is None else str(int(10 * chance + 0.5)))
+    name = f"{pair.name_a} {pair.name_b}"
+    names = [pair.name_a, pair.name_b]
+    return MultipleAlignment(name, names, list(rows), [{}, {}], {"PP_cons": marks})
+
+
+def _named(model) -> list[tuple[str, str, float]]:
+    """(term, symbols, weight) of terms whose symbols have names, the largest first."""
+    named = []
+    for name, term in zip(model.model_.names, model.model_.terms, strict=True):
+        sides = [_symbols(model.model_, view, k) for k, view in enumerate(term[:2])]
+        if None in sides:
+            continue
+        table = model.term_weights(name)
+        for (i, a), (j, b) in itertools.product(*map(enumerate, sides)):
+            if not (term.tied and j > i) and table[i, j] != 0:
+                named.append((name, f"{a} {b}", float(table[i, j])))
+    return sorted(named, key=lambda row: -row[2])
+
+
+def _symbols(model, view, side: int) -> list[str] | None:
+    """Names of the symbols of a view; None for windows and vectors."""
+    if view.width > 1 or model.is_dense(view):
+        return None
+    alphabets = [model.alphabets[t][side] if t != "1" else ("",) for t in view.tracks]
+    return ["".join(symbols) for symbols in itertools.product(*alphabets)]

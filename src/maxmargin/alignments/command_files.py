@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from maxmargin.files import PairAlignment, RawText
 
-FORMATS = ("auto", "table", "fasta", "stockholm")
 LETTERS = "residue"  # the track of the letters themselves
 
 
-def read_aligned(path, format: str, rows: str, encoding: str) -> list[PairAlignment]:
-    """Pairs with their alignments; ``rows`` says how those of a FASTA file belong."""
+def read_aligned(path, format: str, rows: str, encoding: str):
+    """(pairs with their alignments, name); ``rows`` says how those of FASTA belong."""
     from maxmargin.files import (
         pairs_of,
         read_fasta_alignment,
@@ -39,11 +38,11 @@ def read_aligned(path, format: str, rows: str, encoding: str) -> list[PairAlignm
             f"{raw.path} has no matched pairs: learning and evaluation need rows with "
             "gaps (of a table: aln_a and aln_b) in which some letters are aligned."
         )
-    return pairs
+    return pairs, raw.path
 
 
-def read_sequences(path, format: str, encoding: str) -> list[PairAlignment]:
-    """Pairs of sequences to align; gaps that they have are left out."""
+def read_sequences(path, format: str, encoding: str):
+    """(pairs of sequences to align, name); gaps that they have are left out."""
     from maxmargin.alignments.files.fasta import by_two
     from maxmargin.alignments.files.stockholm import read_stockholm_pairs
     from maxmargin.files import PairAlignment, read_fasta, read_pair_table, read_raw
@@ -54,16 +53,14 @@ def read_sequences(path, format: str, encoding: str) -> list[PairAlignment]:
         pairs = read_stockholm_pairs(raw, encoding)
         if not pairs:
             raise ValueError(f"{raw.path} has no alignment with two rows or more.")
-        return pairs
-    if kind == "table":
-        plain = _two_columns(raw, encoding)
-        return read_pair_table(raw, encoding) if plain is None else plain
-    return [
-        PairAlignment(
-            first.name, second.name, _letters(first), _letters(second), pairs=[]
-        )
-        for first, second in by_two(read_fasta(raw, True, encoding), raw.path)
-    ]
+    elif kind == "table":
+        pairs = _two_columns(raw, encoding) or read_pair_table(raw, encoding)
+    else:
+        pairs = [
+            PairAlignment(a.name, b.name, _letters(a), _letters(b), pairs=[])
+            for a, b in by_two(read_fasta(raw, True, encoding), raw.path)
+        ]
+    return pairs, raw.path
 
 
 def _kind(raw: RawText, format: str, encoding: str) -> str:
@@ -114,9 +111,54 @@ def _two_columns(raw: RawText, encoding: str) -> list[PairAlignment] | None:
 # what the estimator is given ---------------------------------------------------------
 
 
-def tracks_in(pairs: list[PairAlignment]) -> set[str]:
-    """Annotations that some pair has on both sides."""
-    return {name for p in pairs for name in p.tracks_a if name in p.tracks_b}
+def check_tracks(tracks: list[str], pairs: list[PairAlignment]) -> None:
+    """Tracks must be annotations that some pair has on both sides."""
+    named = ",".join(tracks)
+    there = {name for p in pairs for name in p.tracks_a if name in p.tracks_b}
+    there |= {LETTERS}
+    for track in tracks:
+        if track not in there:
+            raise ValueError(
+                f"--tracks {named}: no pair has {track!r} on both sides; the file has "
+                f"{', '.join(sorted(there))}."
+            )
+    if len({*tracks}) < len(tracks) or LETTERS not in tracks:
+        raise ValueError(
+            f"--tracks {named} is not possible: name {LETTERS}, and others once."
+        )
+
+
+def alphabet_of(pairs, tracks, unknown: str | None) -> dict[str, list[str]]:
+    """All symbols of the training file, and those for what is not known."""
+    from maxmargin.alignments.files.pairs import UNKNOWN
+
+    found: dict[str, set[str]] = {track: set() for track in tracks}
+    for p in pairs:
+        for letters, known in ((p.a, p.tracks_a), (p.b, p.tracks_b)):
+            for track in tracks:
+                found[track] |= {
+                    *(letters if track == LETTERS else known.get(track, ""))
+                }
+    for track in tracks:
+        if track != LETTERS:
+            found[track].add(UNKNOWN)
+    if unknown is not None:
+        if len(unknown) != 1 or not (unknown.isascii() and unknown.isalpha()):
+            raise ValueError(f"--unknown {unknown} is not one letter from A to Z.")
+        found[LETTERS].add(unknown.upper())
+    return {track: sorted(symbols) for track, symbols in found.items()}
+
+
+def check_letters(pairs, alphabet: list[str], path: str) -> None:
+    """Letters of another file that training does not know; better said before it."""
+    for p in pairs:
+        for letter in p.a + p.b:
+            if letter not in alphabet:
+                raise ValueError(
+                    f"{path}: {p.name_a} and {p.name_b} have the letter {letter!r}, which "
+                    "the training file does not have: read such letters as another with "
+                    "--unknown X."
+                )
 
 
 def inputs(pairs: list[PairAlignment], tracks: list[str]) -> list[tuple[Any, Any]]:

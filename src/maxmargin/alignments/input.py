@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from maxmargin.alignments.features.encoder import length_of, tracks_of
+from maxmargin.core.listed import is_pair, listed
 
 GAPS = "-."
 SCOPES = ("global", "local")
@@ -38,16 +39,15 @@ def check_loss_and_ends(loss, scope, free_ends):
 def check_sequences(X) -> tuple[list[dict], list[dict]]:
     """(targets, templates) as {track: symbols}."""
     targets, templates = [], []
-    for i, pair in enumerate(_listed("X", X, "pairs (s, t) of sequences")):
-        if (
-            isinstance(pair, (str, Mapping))
-            or not hasattr(pair, "__len__")
-            or len(pair) != 2
-        ):
-            raise ValueError(
-                f"sample {i} of X is not a pair: give (s, t), each a text or a dict of "
-                "tracks."
-            )
+    for i, pair in enumerate(
+        listed(X, "X must be a list of pairs (s, t) of sequences.")
+    ):
+        wanted = (
+            f"sample {i} of X is not a pair: give (s, t), texts or dicts of tracks."
+        )
+        pair = listed(pair, wanted)
+        if len(pair) != 2:
+            raise ValueError(wanted)
         targets.append(tracks_of(pair[0], f"sample {i}: the target"))
         templates.append(tracks_of(pair[1], f"sample {i}: the template"))
     return targets, templates
@@ -55,7 +55,7 @@ def check_sequences(X) -> tuple[list[dict], list[dict]]:
 
 def check_alignments(y, targets, templates) -> tuple[np.ndarray, np.ndarray]:
     """(labellings one after the other, whether the pair of a slot counts)."""
-    y = _listed("y", y, "alignments")
+    y = listed(y, "y must be a list of alignments.")
     if len(y) != len(targets):
         raise ValueError(
             f"X has {len(targets)} samples, but y has {len(y)}: give one alignment per "
@@ -68,15 +68,18 @@ def check_alignments(y, targets, templates) -> tuple[np.ndarray, np.ndarray]:
         labelling = _labelling(pairs, n, m, i)
         counted = np.ones(n, bool)
         if core is not None:
+            flags = "the core of the pairs must be a list of True and False."
+            core = listed(core, f"sample {i} of y: {flags}")
+            if not all(isinstance(x, (bool, np.bool_, numbers.Integral)) for x in core):
+                raise ValueError(f"sample {i} of y: {flags}")
             if len(core) != len(pairs):
                 raise ValueError(
                     f"sample {i} of y has {len(pairs)} matched pairs, but its core says "
                     f"of {len(core)} whether they count."
                 )
             counted[:] = False
-            counted[[p for (p, _), good in zip(pairs, core, strict=True) if good]] = (
-                True
-            )
+            at = [int(p) for (p, _), good in zip(pairs, core, strict=True) if good]
+            counted[at] = True
         labels.append(labelling)
         counts.append(counted)
     return np.concatenate(labels), np.concatenate(counts)
@@ -102,7 +105,8 @@ def _pairs_and_core(alignment, target, template, i):
     if isinstance(alignment, (set, frozenset)):  # it has no order of its own
         with contextlib.suppress(TypeError):
             alignment = sorted(alignment)
-    return _listed(f"sample {i} of y", alignment, "matched pairs (i, j)"), core
+    wanted = f"sample {i} of y must be a list of matched pairs (i, j)."
+    return listed(alignment, wanted), core
 
 
 def _labelling(pairs, n, m, i) -> np.ndarray:
@@ -123,8 +127,7 @@ def _labelling(pairs, n, m, i) -> np.ndarray:
 
 
 def _check_pair(pair, before, n, m, where, k) -> tuple[int, int]:
-    whole = isinstance(pair, (tuple, list, np.ndarray)) and len(pair) == 2
-    if not whole or not all(isinstance(x, numbers.Integral) for x in pair):
+    if not is_pair(pair) or not all(isinstance(x, numbers.Integral) for x in pair):
         raise ValueError(
             f"{where}: entry {k} is {pair!r}, not a pair (i, j) of whole numbers; an "
             "alignment is a list of such pairs, or two rows with gaps."
@@ -154,7 +157,7 @@ def _pairs_of_rows(rows, target, template, i) -> list[tuple[int, int]]:
     ):
         letters = re.sub(f"[{GAPS}]", "", row)
         own = next(iter(tracks.values()))
-        own = own if isinstance(own, str) else "".join(own)
+        own = own if isinstance(own, str) else "".join(map(str, own))
         if letters == own:
             continue
         at = next(
@@ -173,16 +176,3 @@ def _pairs_of_rows(rows, target, template, i) -> list[tuple[int, int]]:
         p += a not in GAPS
         q += b not in GAPS
     return pairs
-
-
-def _listed(name, values, what) -> list:
-    if isinstance(values, (str, bytes, Mapping)) or values is None:
-        values = None
-    else:
-        try:
-            values = list(values)
-        except TypeError:
-            values = None
-    if values is None:
-        raise ValueError(f"{name} must be a list of {what}.")
-    return values

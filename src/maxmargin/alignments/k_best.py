@@ -14,7 +14,7 @@ import numpy as np
 from maxmargin.alignments.dp import leading, trailing
 from maxmargin.alignments.structure import parts_of
 from maxmargin.core.contract import score, shape
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.kernel import direct, inlined, kernel
 from maxmargin.engine.threads import over_ranges
 
 M, X, Y = 0, 1, 2
@@ -26,7 +26,7 @@ def k_best(batch, w, k: int, n_jobs: int = 1):
     scores = np.full((k, len(batch.start) - 1), -np.inf)
 
     def part(lo, hi):
-        k_best_range(batch, lo, hi, w, labels, scores)
+        direct(k_best_range, batch, lo, hi, w, labels, scores)
 
     over_ranges(part, batch.start, n_jobs)
     return labels, scores

@@ -8,8 +8,9 @@ Alignments are lists of matched pairs (i, j), the reference R and the prediction
 
 With a core mask (one truth value per pair of R), only core pairs of R count; f_M then
 asks which of the predicted pairs that touch a position of the core are right. If R has no
-pair that counts, Q and Q4 are 1: nothing was missed. If nothing was predicted, f_M is 1 if
-there was nothing to predict, else 0.
+pair at all, Q and Q4 are 1: nothing was missed. If nothing was predicted, f_M is 1 if
+there was nothing to predict, else 0. Where a mask leaves no pair to count there is nothing
+to say: all three are nan, and reports leave such alignments out.
 (Sauder, Arthur & Dunbrack 2000; Yu, Joachims, Elber & Pillardy 2008.)
 """
 
@@ -32,7 +33,7 @@ def q_score(reference: Pairs, predicted: Pairs, core=None) -> float:
     0.5
     """
     wanted = {*_counted(reference, core)}
-    return len(wanted & {*predicted}) / len(wanted) if wanted else 1.0
+    return len(wanted & {*predicted}) / len(wanted) if wanted else _nothing(core)
 
 
 def shift_score(reference: Pairs, predicted: Pairs, shift: int = 4, core=None) -> float:
@@ -45,7 +46,7 @@ def shift_score(reference: Pairs, predicted: Pairs, shift: int = 4, core=None) -
         raise ValueError(f"shift={shift!r} is not possible: it must be 0 or more.")
     partner = {j: u for u, j in _counted(reference, core)}
     near = sum(j in partner and abs(i - partner[j]) <= shift for i, j in predicted)
-    return near / len(partner) if partner else 1.0
+    return near / len(partner) if partner else _nothing(core)
 
 
 def pair_precision(reference: Pairs, predicted: Pairs, core=None) -> float:
@@ -60,8 +61,14 @@ def pair_precision(reference: Pairs, predicted: Pairs, core=None) -> float:
         of_a, of_b = {i for i, _ in wanted}, {j for _, j in wanted}
         made = {(i, j) for i, j in made if i in of_a or j in of_b}
     if not made:
-        return 0.0 if wanted else 1.0
+        return 0.0 if wanted else _nothing(core)
     return len(wanted & made) / len(made)
+
+
+def _nothing(core) -> float:
+    """The score where no pair counts."""
+    unmasked = core is None or (hasattr(core, "__len__") and len(core) == 0)
+    return 1.0 if unmasked else math.nan
 
 
 def _counted(reference: Pairs, core) -> list[tuple[int, int]]:
@@ -109,7 +116,7 @@ class AlignmentReport:
     by_family: FamilyScores | None
     families: dict[str, FamilyScores]
     shift: int
-    each: np.ndarray  # (alignments, 3): Q, Q4 and f_M of every alignment
+    each: np.ndarray  # (alignments, 3): Q, Q4 and f_M of every alignment, or nan
 
     def __str__(self) -> str:
         head = f"{'':24}{'n':>6}{'Q':>16}{f'Q{self.shift}':>16}{'f_M':>16}"
@@ -166,16 +173,23 @@ def alignment_report(
             )
         except ValueError as error:
             raise ValueError(f"alignment {k}: {error}") from None
+    scored = ~np.isnan(each).any(axis=1)
+    if not scored.any():
+        raise ValueError(
+            "no alignment has a pair that counts, because the core masks are empty: "
+            "without masks all pairs count."
+        )
     groups: dict[str, list[int]] = {}
     for k, family in enumerate(families or ()):
-        groups.setdefault(str(family), []).append(k)
+        if scored[k]:
+            groups.setdefault(str(family), []).append(k)
     by_family = None
     if groups:
         by_family = _means(
             np.array([each[rows].mean(axis=0) for rows in groups.values()])
         )
     return AlignmentReport(
-        overall=_means(each),
+        overall=_means(each[scored]),
         by_family=by_family,
         families={name: _means(each[rows]) for name, rows in groups.items()},
         shift=shift,

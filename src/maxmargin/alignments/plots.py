@@ -15,15 +15,8 @@ import numpy as np
 from maxmargin.alignments.export import scoring_of
 from maxmargin.alignments.files.pairs import check_pairs, gapped
 from maxmargin.alignments.metrics import pair_precision, q_score
+from maxmargin.plots.cells import MINUS, PLAIN, finish, name_cells, square, write_cell
 from maxmargin.plots.training import BLUE, GREY, INK, ORANGE, _pyplot
-from maxmargin.tags.plots import (
-    MINUS,
-    PLAIN,
-    _cell,
-    _finish,
-    _name_cells,
-    _square,
-)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,9 +61,9 @@ def plot_substitutions(
     table = scoring.matrix[np.ix_(order, order)]
     limit = float(np.abs(table).max(initial=0.0)) or 1.0
     own = ax is None
-    ax = _square(ax, len(letters), 0.28)
+    ax = square(ax, len(letters), 0.28)
     image = ax.imshow(table, cmap="PuOr_r", vmin=-limit, vmax=limit)
-    _name_cells(ax, letters, letters, len(letters))
+    name_cells(ax, letters, letters, len(letters))
     ax.set_xlabel("letter of the second sequence")
     ax.set_ylabel("letter of the first sequence")
     for edge in edges:
@@ -79,12 +72,12 @@ def plot_substitutions(
     if len(letters) <= MOST_NUMBERS:
         for i, j in np.ndindex(table.shape):
             color = "white" if abs(table[i, j]) > 0.5 * limit else INK
-            _cell(ax, i, j, f"{table[i, j]:.2g}".replace("-", MINUS), color, 7.5)
+            write_cell(ax, i, j, f"{table[i, j]:.2g}".replace("-", MINUS), color, 7.5)
     ax.set_title(_gap_sentence(scoring), loc="left", fontsize=11)
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.045, pad=0.03)
     bar.outline.set_visible(False)
     bar.set_label("score of a match")
-    return _finish(ax.figure, own, path)
+    return finish(ax.figure, own, path)
 
 
 def letter_order(letters: str) -> tuple[list[int], list[int]]:
@@ -171,7 +164,7 @@ def plot_alignment(
     ax.set_title(
         title or _found(predicted, reference), loc="left", fontsize=11, **PLAIN
     )
-    return _finish(ax.figure, own, path)
+    return finish(ax.figure, own, path)
 
 
 def _columns(a, b, pairs) -> list[tuple]:
@@ -306,4 +299,4 @@ def plot_alignment_path(
     ax.set_title(
         title or _found(predicted, reference), loc="left", fontsize=11, **PLAIN
     )
-    return _finish(ax.figure, own, path)
+    return finish(ax.figure, own, path)

@@ -150,6 +150,79 @@ def score_dense(s, t, terms, d, e, w, factor, match):
 
 
 @kernel
+def spread_matches(s, t, terms, e, c, match, w):
+    """w += c * what score_matches() reads for each pair, weighted by match."""
+    n, m = match.shape
+    for g in range(len(terms.groups) - 1):
+        rows = s.first[g, e + 1] - s.first[g, e]
+        columns = t.first[g, e + 1] - t.first[g, e]
+        table = np.zeros((rows, columns))
+        for i in range(n):
+            row, source = table[s.classes[g, s.start[e] + i]], match[i]
+            for j in range(m):
+                row[t.classes[g, t.start[e] + j]] += c * source[j]
+        for k in range(terms.groups[g], terms.groups[g + 1]):
+            a0 = terms.s_codes[k] + s.first[g, e]
+            b0 = terms.t_codes[k] + t.first[g, e]
+            for a in range(rows):
+                for b in range(columns):
+                    place = weight_index(terms, k, s.codes[a0 + a], t.codes[b0 + b])
+                    w[place] += table[a, b]
+    for d in range(len(terms.dense)):
+        spread_dense(s, t, terms, d, e, c, match, w)
+
+
+@kernel
+def spread_dense(s, t, terms, d, e, c, match, w):
+    """W += c * sum_ij match[i, j] x_s(i) x_t(j)' for term d of those over vectors."""
+    sc, tc, s_column, t_column, size_s, size_t, offset = dense_row(terms, d)
+    n, m = match.shape
+    table = w[offset : offset + size_s * size_t].reshape((size_s, size_t))
+    right = np.zeros(size_t)  # c * sum_j match[i, j] x_t(j)
+    for i in range(n):
+        p = s.start[e] + i
+        for b in range(size_t):
+            right[b] = 0.0
+        for j in range(m):
+            q, x = t.start[e] + j, c * match[i, j]
+            if tc >= 0:
+                right[t.codes[tc + t.first[0, e] + t.classes[0, q]]] += x
+            else:
+                for b in range(size_t):
+                    right[b] += x * t.dense[q, t_column + b]
+        first, last = 0, size_s
+        if sc >= 0:
+            first = s.codes[sc + s.first[0, e] + s.classes[0, p]]
+            last = first + 1
+        for a in range(first, last):
+            x = 1.0 if sc >= 0 else s.dense[p, s_column + a]
+            for b in range(size_t):
+                table[a, b] += x * right[b]
+
+
+@kernel
+def spread_gaps(s, t, e, c, gaps, w):
+    """w += c * what score_gaps() reads, weighted by gaps."""
+    i0, j0 = s.start[e], t.start[e]
+    for i in range(len(gaps.open_s)):
+        spread_views(s.opening, i0 + i, c * gaps.open_s[i], w)
+        w[s.extend] += c * gaps.extend_s[i]
+    for j in range(len(gaps.open_t)):
+        spread_views(t.opening, j0 + j, c * gaps.open_t[j], w)
+        w[t.extend] += c * gaps.extend_t[j]
+    for i in range(len(gaps.at_s)):
+        spread_views(s.boundary, i0 + e + i, c * gaps.at_s[i], w)
+    for j in range(len(gaps.at_t)):
+        spread_views(t.boundary, j0 + e + j, c * gaps.at_t[j], w)
+
+
+@inlined
+def spread_views(views, position, x, w):
+    for v in range(len(views)):
+        w[views[v, position]] += x
+
+
+@kernel
 def list_pair(s, t, terms, e, i, j, coefficient, index, values, m):
     """Append the features of the matched pair (i, j) after position m; return the end."""
     p, q = s.start[e] + i, t.start[e] + j

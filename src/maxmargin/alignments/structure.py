@@ -14,99 +14,30 @@ alignment is alignment itself, with other scores. (Yu's thesis 2011, chapter 4.)
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
+from maxmargin.alignments import sums  # noqa: F401  implements sums
 from maxmargin.alignments.counts import count_tables, layers_of, trace_layer
 from maxmargin.alignments.dp import alignment_value, best_alignment
+from maxmargin.alignments.pair_batch import (
+    AlignmentBatch,
+    lengths,
+    make_batch,
+    parts_of,
+)
 from maxmargin.alignments.scores import (
-    Side,
-    Terms,
     list_gaps,
     list_pair,
-    parts,
     score_gaps,
     score_matches,
-    views_of,
 )
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.rescale import violation
 
-COUNTED_CELLS = (
-    1 << 20
-)  # n * m * layers up to which slack rescaling is searched exactly
+__all__ = ["AlignmentBatch", "lengths", "make_batch", "parts_of"]
 
-
-class AlignmentBatch(NamedTuple):
-    """Pairs of sequences with their reference alignments."""
-
-    start: np.ndarray  # s.start
-    y: np.ndarray
-    s: Side
-    t: Side
-    terms: Terms
-    norm: np.ndarray  # [N]: by what features are multiplied
-    partner: np.ndarray  # int32[positions of t]: of the reference if it counts, or -1
-    judged: np.ndarray  # uint8[slots]: where a wrong pair costs (hamming)
-    counted: np.ndarray  # int64[N]: M
-    shift: int
-    hamming: int
-    free_s: int
-    free_t: int
-    least: float
-    size: int  # of the largest theta
-    entries: int  # of the longest list of features
-
-
-def make_batch(s, t, terms, y, norm, counts, loss, free, entries) -> AlignmentBatch:
-    """A batch of encoded sequences.
-
-    ``counts`` says of every slot whether its reference pair counts, ``loss`` is the
-    shift or "hamming", ``free`` the pair (free_s, free_t), ``entries`` the numbers of
-    features of a matched pair and of an opened run.
-    """
-    n, m = np.diff(s.start), np.diff(t.start)
-    owner = np.repeat(np.arange(len(n)), n)
-    matched = (y >= 0) & counts
-    partner = np.full(t.start[-1], -1, np.int32)
-    at = np.flatnonzero(matched)
-    partner[t.start[owner[at]] + y[at]] = at - s.start[owner[at]]
-    counted = np.bincount(owner[at], minlength=len(n))
-    # a wrong pair costs where a pair that counts should be, or anywhere if all count
-    judged = matched | counts.all()
-    per_pair, per_run = entries
-    fewest = np.minimum(n, m).max(initial=0)
-    return AlignmentBatch(
-        start=s.start,
-        y=y,
-        s=s,
-        t=t,
-        terms=terms,
-        norm=norm,
-        partner=partner,
-        judged=judged.astype(np.uint8),
-        counted=counted.astype(np.int64),
-        shift=0 if loss == "hamming" else int(loss),
-        hamming=int(loss == "hamming"),
-        free_s=int(free[0]),
-        free_t=int(free[1]),
-        least=1.0 if loss == "hamming" else 1.0 / max(counted.max(initial=1), 1),
-        size=int(parts(n, m).max(initial=1)),
-        entries=int(fewest * per_pair + 2 * (fewest + 1) * per_run + 2),
-    )
-
-
-@inlined
-def lengths(batch, i):
-    return batch.start[i + 1] - batch.start[i], batch.t.start[i + 1] - batch.t.start[i]
-
-
-@inlined
-def parts_of(batch, i, theta):
-    n, m = lengths(batch, i)
-    return views_of(theta, n, m, batch.free_s, batch.free_t)
+COUNTED_CELLS = 1 << 20  # n * m * layers up to which rescaling is searched exactly
 
 
 @implements(contract.shape, AlignmentBatch)
@@ -153,14 +84,6 @@ def score_planes(batch, i, w, labellings, count, theta):
             for f in range(m):
                 total += float(w[index[f]]) * float(values[f])
             match[k, j] = total
-
-
-@implements(contract.rescale_scores, AlignmentBatch)
-def rescale_scores(batch, i, factor, theta):
-    n, m = lengths(batch, i)
-    f = theta.dtype.type(factor)
-    for k in range(n * m + 3 * (n + m) + 2):
-        theta[0, k] *= f
 
 
 @implements(contract.value, AlignmentBatch)

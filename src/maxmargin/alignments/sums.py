@@ -1,7 +1,8 @@
-"""Sums over all alignments of a pair: probabilities of matches; and values of given ones.
+"""Sums over all alignments of a pair: log-partition, expected parts; and given values.
 
-Forward tables as in ``alignment_dp.py`` with log-sum-exp in place of max; backward tables
-hold the log-sum of all ways to complete an alignment from a state.
+Forward tables as in ``dp.py`` with log-sum-exp in place of max, then a way back: what is
+expected of a state is passed on to the states it came from, in proportion to their sums.
+That is the gradient of the log-partition, written by hand.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ import math
 import numpy as np
 
 from maxmargin.alignments.dp import leading, trailing
-from maxmargin.alignments.structure import parts_of
+from maxmargin.alignments.pair_batch import AlignmentBatch, lengths, parts_of
+from maxmargin.alignments.scores import spread_gaps, spread_matches
+from maxmargin.core import contract
 from maxmargin.core.contract import score, shape, value
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.expectations import expectations
+from maxmargin.core.kernel import direct, implements, inlined, kernel
 from maxmargin.engine.threads import over_ranges
 
 
@@ -21,20 +25,21 @@ def values(batch, w, labels, n_jobs: int = 1) -> np.ndarray:
     """The score of one labelling per example, all laid out as ``batch.y``."""
     out = np.zeros(len(batch.start) - 1)
     over_ranges(
-        lambda lo, hi: values_range(batch, lo, hi, w, labels, out), batch.start, n_jobs
+        lambda lo, hi: direct(values_range, batch, lo, hi, w, labels, out),
+        batch.start,
+        n_jobs,
     )
     return out
 
 
 def match_marginals(batch, w, n_jobs: int = 1) -> list[np.ndarray]:
     """For every example an array (n, m): the probability of each matched pair."""
-    n, m = np.diff(batch.start), np.diff(batch.t.start)
-    cut = np.concatenate([[0], np.cumsum(n * m)])
-    out = np.zeros(cut[-1])
-    over_ranges(
-        lambda lo, hi: marginals_range(batch, lo, hi, w, cut, out), batch.start, n_jobs
-    )
-    return [out[cut[i] : cut[i + 1]].reshape(n[i], m[i]) for i in range(len(n))]
+    tables, _ = expectations(batch, w, n_jobs)
+    sizes = zip(np.diff(batch.start), np.diff(batch.t.start), strict=True)
+    return [
+        table[: n * m].reshape(n, m)
+        for table, (n, m) in zip(tables, sizes, strict=True)
+    ]
 
 
 @kernel
@@ -46,14 +51,60 @@ def values_range(batch, lo, hi, w, labels, out):
         out[i] = value(batch, i, theta, y)
 
 
-@kernel
-def marginals_range(batch, lo, hi, w, cut, out):
-    theta = np.empty(shape(batch), w.dtype)
-    for i in range(lo, hi):
-        score(batch, i, w, theta)
-        match, gaps = parts_of(batch, i, theta)
-        table = out[cut[i] : cut[i + 1]].reshape(match.shape)
-        marginals(match, gaps, table)
+@implements(contract.extent, AlignmentBatch)
+def extent(batch, i):
+    n, m = lengths(batch, i)
+    return n * m + 3 * (n + m) + 2
+
+
+@implements(contract.sums_room, AlignmentBatch)
+def sums_room(batch):
+    return batch.size
+
+
+@implements(contract.sums, AlignmentBatch)
+def sums(batch, i, theta, mu, work):
+    # log-sums of hundreds of scores need double precision
+    scores = work.reshape((1, batch.size))
+    for k in range(contract.extent(batch, i)):
+        scores[0, k] = theta[0, k]
+        mu[0, k] = 0.0
+    match, gaps = parts_of(batch, i, scores)
+    expected, runs = parts_of(batch, i, mu)
+    return sum_alignments(match, gaps, expected, runs)
+
+
+@implements(contract.parts, AlignmentBatch)
+def parts(batch, i, y, coefficient, mu):
+    match, gaps = parts_of(batch, i, mu)
+    n, m = match.shape
+    i0, j0 = 0, 0
+    for k in range(n + 1):
+        if k < n and y[k] < 0:
+            continue
+        j = y[k] if k < n else m
+        outside = k == n or (i0 == 0 and j0 == 0)
+        if k > i0 and not (gaps.free_s and outside):
+            gaps.open_s[i0] += coefficient
+            gaps.at_t[j0] += coefficient
+            for u in range(i0, k):
+                gaps.extend_s[u] += coefficient
+        if j > j0 and not (gaps.free_t and outside):
+            gaps.open_t[j0] += coefficient
+            gaps.at_s[k] += coefficient
+            for u in range(j0, j):
+                gaps.extend_t[u] += coefficient
+        if k < n:
+            match[k, j] += coefficient
+            i0, j0 = k + 1, j + 1
+
+
+@implements(contract.spread, AlignmentBatch)
+def spread(batch, i, coefficient, mu, w):
+    match, gaps = parts_of(batch, i, mu)
+    c = coefficient * batch.norm[i]
+    spread_matches(batch.s, batch.t, batch.terms, i, c, match, w)
+    spread_gaps(batch.s, batch.t, i, c, gaps, w)
 
 
 @inlined
@@ -67,28 +118,8 @@ def add(a, b):
 
 
 @kernel
-def marginals(match, gaps, out):
-    """out[i, j] <- probability of the pair (i, j) under exp(score); returns log Z."""
-    n, m = match.shape
-    M, X = forward(match, gaps)
-    after = backward(match, gaps)
-    lead, tail = leading(gaps, n), trailing(gaps, n, m)
-    total = float(lead[n]) + float(tail[0])  # nothing is matched
-    for i in range(1, n + 1):
-        for j in range(1, m + 1):
-            if gaps.free_s:
-                total = add(total, M[i, j] + tail[j])
-            elif i == n:
-                total = add(total, add(M[i, j], X[i, j]) + tail[j])
-    for i in range(n):
-        for j in range(m):
-            out[i, j] = math.exp(M[i + 1, j + 1] + after[i + 1, j + 1] - total)
-    return total
-
-
-@kernel
 def forward(match, gaps):
-    """Tables (M, X): alignments of prefixes that end in a match, or in a run of s."""
+    """Tables (M, X, Y): alignments of prefixes that end in a match, a run of s or of t."""
     n, m = match.shape
     M = np.full((n + 1, m + 1), -np.inf)
     X = np.full((n + 1, m + 1), -np.inf)
@@ -96,9 +127,9 @@ def forward(match, gaps):
     lead = leading(gaps, n)
     if not gaps.free_t:
         M[0, 0] = 0.0
-        total = float(gaps.at_s[0]) + (float(gaps.open_t[0]) if m > 0 else 0.0)
+        total = gaps.at_s[0] + (gaps.open_t[0] if m > 0 else 0.0)
         for j in range(m):
-            total += float(gaps.extend_t[j])
+            total += gaps.extend_t[j]
             Y[0, j + 1] = total
         for i in range(1, n + 1):
             X[i, 0] = lead[i]
@@ -106,7 +137,7 @@ def forward(match, gaps):
         for j in range(1, m + 1):
             h = add(add(M[i - 1, j - 1], X[i - 1, j - 1]), Y[i - 1, j - 1])
             if gaps.free_t:
-                h = add(h, float(lead[i - 1]))
+                h = add(h, lead[i - 1])
             M[i, j] = match[i - 1, j - 1] + h
             opened = M[i - 1, j] + (gaps.open_s[i - 1] + gaps.at_t[j])
             X[i, j] = gaps.extend_s[i - 1] + add(X[i - 1, j], opened)
@@ -114,39 +145,103 @@ def forward(match, gaps):
             opened = add(M[i, j - 1], X[i, j - 1])
             opened += gaps.open_t[j - 1] + gaps.at_s[i]
             Y[i, j] = gaps.extend_t[j - 1] + add(Y[i, j - 1], opened)
-    return M, X
+    return M, X, Y
+
+
+@inlined
+def share(flow, source, step, target):
+    """The part of a flow out of ``target`` that came from ``source`` by ``step``."""
+    return flow * math.exp(source + step - target) if source > -np.inf else 0.0
 
 
 @kernel
-def backward(match, gaps):
-    """M[i, j]: completions after the match (i - 1, j - 1), all ends included."""
+def sum_alignments(match, gaps, expected, runs):
+    """Add expected parts to ``expected`` (of pairs) and ``runs``; returns log Z."""
     n, m = match.shape
-    M = np.full((n + 1, m + 1), -np.inf)
-    X = np.full((n + 1, m + 1), -np.inf)
-    Y = np.full((n + 1, m + 1), -np.inf)
-    tail = trailing(gaps, n, m)
-    for i in range(n, -1, -1):
-        for j in range(m, -1, -1):
-            ending = -np.inf  # a run of t at the end is in tail[], not in Y
+    M, X, Y = forward(match, gaps)
+    lead, tail = leading(gaps, n), trailing(gaps, n, m)
+    total = lead[n] + tail[0]  # nothing is matched
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            if gaps.free_s:
+                total = add(total, M[i, j] + tail[j])
+            elif i == n:
+                total = add(total, add(M[i, j], X[i, j]) + tail[j])
+    # flows: of states, and of the runs at both ends
+    FM, FX = np.zeros((n + 1, m + 1)), np.zeros((n + 1, m + 1))
+    FY = np.zeros((n + 1, m + 1))
+    from_lead, to_tail = np.zeros(n + 1), np.zeros(m + 1)
+    from_lead[n] = to_tail[0] = math.exp(lead[n] + tail[0] - total)
+    for i in range(n, 0, -1):
+        for j in range(1, m + 1):
             if gaps.free_s or i == n:
-                ending = float(tail[j])
-            follow = -np.inf
-            if i < n and j < m:
-                follow = match[i, j] + M[i + 1, j + 1]
-            run_t = -np.inf
-            if j < m:
-                run_t = gaps.extend_t[j] + Y[i, j + 1]
-            Y[i, j] = add(follow, run_t)
-            if j < m:
-                run_t += gaps.open_t[j] + gaps.at_s[i]
-            after = add(follow, run_t)
-            run_s = -np.inf
-            if i < n:
-                run_s = gaps.extend_s[i] + X[i + 1, j]
-            X[i, j] = add(after, run_s)
-            if not gaps.free_s:  # else a run of s at the end is free, and none of X
-                X[i, j] = add(X[i, j], ending)
-            if i < n:
-                run_s += gaps.open_s[i] + gaps.at_t[j]
-            M[i, j] = add(add(after, run_s), ending)
-    return M
+                p = share(1.0, M[i, j], tail[j], total)
+                FM[i, j] += p
+                to_tail[j] += p
+                if not gaps.free_s:
+                    p = share(1.0, X[i, j], tail[j], total)
+                    FX[i, j] += p
+                    to_tail[j] += p
+        for j in range(m, 0, -1):
+            f = FY[i, j]
+            if f > 0.0:
+                extension = gaps.extend_t[j - 1]
+                opening = extension + gaps.open_t[j - 1] + gaps.at_s[i]
+                FY[i, j - 1] += share(f, Y[i, j - 1], extension, Y[i, j])
+                p = share(f, M[i, j - 1], opening, Y[i, j])
+                q = share(f, X[i, j - 1], opening, Y[i, j])
+                FM[i, j - 1] += p
+                FX[i, j - 1] += q
+                runs.extend_t[j - 1] += f
+                runs.open_t[j - 1] += p + q
+                runs.at_s[i] += p + q
+        from_lead[i] += FX[i, 0]
+        for j in range(1, m + 1):
+            f = FX[i, j]
+            if f > 0.0:
+                extension = gaps.extend_s[i - 1]
+                opening = extension + gaps.open_s[i - 1] + gaps.at_t[j]
+                FX[i - 1, j] += share(f, X[i - 1, j], extension, X[i, j])
+                p = share(f, M[i - 1, j], opening, X[i, j])
+                FM[i - 1, j] += p
+                runs.extend_s[i - 1] += f
+                runs.open_s[i - 1] += p
+                runs.at_t[j] += p
+            f = FM[i, j]
+            if f > 0.0:
+                x = match[i - 1, j - 1]
+                expected[i - 1, j - 1] += f
+                FM[i - 1, j - 1] += share(f, M[i - 1, j - 1], x, M[i, j])
+                FX[i - 1, j - 1] += share(f, X[i - 1, j - 1], x, M[i, j])
+                FY[i - 1, j - 1] += share(f, Y[i - 1, j - 1], x, M[i, j])
+                if gaps.free_t:
+                    from_lead[i - 1] += share(f, lead[i - 1], x, M[i, j])
+    pass_ends(gaps, FY[0], from_lead, to_tail, runs)
+    return total
+
+
+@kernel
+def pass_ends(gaps, first, from_lead, to_tail, runs):
+    """Runs at the ends: of t and of s before the first match, of t after the last."""
+    n, m = len(from_lead) - 1, len(to_tail) - 1
+    f = 0.0
+    for j in range(m, 0, -1):
+        f += first[j]
+        runs.extend_t[j - 1] += f
+    if m > 0:
+        runs.open_t[0] += f
+        runs.at_s[0] += f
+    f = 0.0
+    if not gaps.free_s and n > 0:
+        for i in range(n, 0, -1):
+            f += from_lead[i]
+            runs.extend_s[i - 1] += f
+        runs.open_s[0] += f
+        runs.at_t[0] += f
+    f = 0.0
+    if not gaps.free_t:
+        for j in range(m):
+            f += to_tail[j]
+            runs.extend_t[j] += f
+            runs.open_t[j] += to_tail[j]
+        runs.at_s[n] += f

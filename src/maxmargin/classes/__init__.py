@@ -11,6 +11,7 @@ FAMILY = Family(
     },
     models=("MulticlassSVM.v1", "TaxonomySVM.v1"),
     commands={"classify": "command"},
+    warmups={"classify": "warmup", "taxonomy": "warmup"},
     files={
         "read_svmlight": "svmlight",
         "read_taxonomy": "taxonomy.file",

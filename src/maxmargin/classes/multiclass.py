@@ -5,24 +5,21 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.core.estimator import (
-    Encoded,
-    MaxMarginEstimator,
-    check_weights,
-    restore_shared,
-    shared_state,
-)
+from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.label_costs import cost_table
 from maxmargin.core.parameters import training_parameters
+from maxmargin.core.saved import Saved, restore_shared, shared_state
 
 
 class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
     """Multiclass support vector machine (Crammer & Singer) with any loss.
 
-    Minimises ``1/2 |W|^2 + C sum_i s_i max_k [loss(y_i, k) + (w_k - w_(y_i)).x_i]``.
+    Minimises ``1/2 |W|^2 + C sum_i s_i max_k [loss(y_i, k) + (w_k - w_(y_i)).x_i]``; with
+    objective="log", multinomial logistic regression, where losses do not matter.
 
     Parameters
     ----------
@@ -32,7 +29,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
     fit_intercept : bool, default True
         Add a constant feature 1. Its weights are regularised like the others.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks
+    verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes
@@ -73,6 +70,13 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
+    @available_if(lambda self: self.objective == "log")
+    def predict_proba(self, X) -> np.ndarray:
+        """Probabilities of shape (samples, classes), for objective="log"."""
+        scores = self._scores(X)
+        scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return scores / scores.sum(axis=1, keepdims=True)
+
     def predict(self, X) -> np.ndarray:
         """The class with the largest score, the first one on ties."""
         best = self._scores(X).argmax(axis=1)  # first: it says if there was no fit
@@ -84,16 +88,18 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     def _check_input(self, X):
         check_is_fitted(self, "coef_")
+        if isinstance(X, (list, tuple)) and not X:  # no samples, no predictions
+            return np.zeros((0, self.n_features_in_))
         X = _validated(self, X, reset=False)
         if not np.isfinite(X.data if issparse(X) else X).all():
-            from maxmargin.tags.features import csr_arrays
+            from maxmargin.core.arrays import csr_arrays
 
             csr_arrays(X)  # says where
         return X
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         from maxmargin.classes.structure import make_batch
-        from maxmargin.tags.features import csr_arrays
+        from maxmargin.core.arrays import csr_arrays
 
         _check_labels(y)
         # validated on a copy, so that a failed fit leaves this estimator as it was
@@ -139,16 +145,24 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     @classmethod
     def _from_state(cls, params, arrays, state):
-        model = cls(**params)
-        model.coef_, model.intercept_ = arrays["coef"], arrays["intercept"]
-        model.classes_ = state["classes"]
-        k, d = model.coef_.shape
-        if model.intercept_.shape != (k,) or len(model.classes_) != k or k < 2:
-            raise ValueError("arrays and classes do not fit together")
-        model.n_features_in_ = d
-        if "feature_names_in" in state:
-            model.feature_names_in_ = state["feature_names_in"]
-        return restore_shared(model, state)
+        saved = Saved(arrays, state)
+        classes = saved.labels("classes")
+        if len(classes) < 2:
+            raise ValueError("there are not two classes")
+        return cls(**params)._restored(saved, classes, len(classes))
+
+    def _restored(self, saved: Saved, classes, n: int):
+        """The model with n rows of weights and what else the file says of it."""
+        self.classes_ = classes
+        self.coef_ = saved.floats("coef", n, None, dtype=np.float64)
+        self.intercept_ = saved.floats("intercept", n, dtype=np.float64)
+        self.n_features_in_ = self.coef_.shape[1]
+        if "feature_names_in" in saved.state:
+            names = saved.labels("feature_names_in")
+            if names.dtype != object or len(names) != self.n_features_in_:
+                raise ValueError("weights and feature names do not fit together")
+            self.feature_names_in_ = names
+        return restore_shared(self, saved.state)
 
 
 def _validated(estimator, X, *y, **options):

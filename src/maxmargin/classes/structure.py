@@ -20,6 +20,8 @@ from maxmargin.core.rows import add_rows, padded_width
 class MulticlassBatch(NamedTuple):
     """CSR rows and their classes; w is (features, width), padded for SIMD."""
 
+    says_outputs = ("start", "n_labels")  # warm_start.py
+
     start: np.ndarray
     y: np.ndarray
     indptr: np.ndarray
@@ -74,6 +76,11 @@ def shape(batch):
     return 1, batch.width
 
 
+@implements(contract.extent, MulticlassBatch)
+def extent(batch, i):
+    return batch.n_labels
+
+
 @implements(contract.capacity, MulticlassBatch)
 def capacity(batch):
     return batch.longest
@@ -84,6 +91,35 @@ def score(batch, i, w, theta):
     rows = w.reshape((batch.n_features, batch.width))
     first, last = batch.indptr[i], batch.indptr[i + 1]
     add_rows(batch.indices, batch.values, first, last, rows, theta[0])
+
+
+@implements(contract.sums, MulticlassBatch)
+def sums(batch, i, theta, mu, work):
+    scores, out = theta[0], mu[0]
+    top, total = -np.inf, 0.0
+    for k in range(batch.n_labels):
+        top = max(top, float(scores[k]))
+    for k in range(batch.n_labels):
+        out[k] = np.exp(float(scores[k]) - top)
+        total += out[k]
+    for k in range(batch.n_labels):
+        out[k] /= total
+    return top + np.log(total)
+
+
+@implements(contract.parts, MulticlassBatch)
+def parts(batch, i, y, coefficient, mu):
+    mu[0, y[0]] += coefficient
+
+
+@implements(contract.spread, MulticlassBatch)
+def spread(batch, i, coefficient, mu, w):
+    rows = w.reshape((batch.n_features, batch.width))
+    row = mu[0]
+    for j in range(batch.indptr[i], batch.indptr[i + 1]):
+        x, feature = coefficient * batch.values[j], rows[batch.indices[j]]
+        for k in range(batch.n_labels):
+            feature[k] += x * row[k]
 
 
 @implements(contract.argmax, MulticlassBatch)
@@ -151,8 +187,12 @@ def solve_block(batch, i, theta, mass, alpha, w):
     if gap <= 1e-15 * mass * top:
         return max(gap, 0.0), top
     if square == 0.0:  # nothing to learn from: the dearest class takes all the mass
-        alpha[:n_labels] = 0
-        alpha[np.argmax(b)] = mass
+        dearest = 0
+        for k in range(n_labels):
+            alpha[k] = 0
+            if b[k] > b[dearest]:
+                dearest = k
+        alpha[dearest] = mass
         return gap, top
     # Find the level by dropping classes below it until none is (Michelot 1986).
     active, level = n_labels + 1, -np.inf

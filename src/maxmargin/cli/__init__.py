@@ -1,15 +1,11 @@
-"""The command line: ``maxmargin train``, ``predict``, ``evaluate`` and ``inspect``.
+"""The command line: one ``train``, ``predict``, ``evaluate`` and ``inspect`` for all tasks.
 
-`main.py` has the parser and what is done about errors. A task, such as `tag.py`, is one
-module, named in `main.TASKS`, with the functions
+`main.py` has the parser, and is where errors become sentences. What a task is, such as
+``tag``, its family says in a :class:`maxmargin.cli.command.Command`: how its files are read
+and written, its estimator, its report and pictures. The options of ``maxmargin train TASK``
+are the parameters of the estimator (`options.py`), and what the library says of parameters
+is said of options instead (`language.py`).
 
-    add_train_options(parser)    options of ``maxmargin train TASK``
-    train(args)                  from a file to a model file
-    predict(model, args)         these three are chosen by the task that the
-    evaluate(model, args)        model notes (``model.notes["task"]``)
-    inspect(model, args)
-    USES                         {command: names of the options it understands}
-
-The functions return the exit code. Bad input is a ValueError or OSError with one sentence.
-Modules here import nothing heavy at the top: ``--help`` must be quick.
+Functions that run a command return the exit code. Bad input is a ValueError or OSError
+with one sentence. Modules here import nothing heavy at the top: ``--help`` must be quick.
 """

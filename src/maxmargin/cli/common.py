@@ -9,7 +9,10 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from maxmargin.core.compiling import announce, compile_seconds
 
 INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 PICTURES = (".pdf", ".png", ".svg")
@@ -18,6 +21,28 @@ PICTURES = (".pdf", ".png", ".svg")
 def say(text: str) -> None:
     """A remark beside the results: on standard error."""
     print(f"maxmargin: {text}", file=sys.stderr)
+
+
+def print_json(values: dict[str, Any]) -> None:
+    """Results for programs; what is not a finite number is null."""
+    import json
+    import math
+    from dataclasses import asdict, is_dataclass
+
+    def plain(value):
+        if is_dataclass(value):
+            value = asdict(value)
+        elif hasattr(value, "_asdict"):
+            value = value._asdict()
+        elif hasattr(value, "tolist"):
+            value = value.tolist()
+        if isinstance(value, dict):
+            return {str(key): plain(v) for key, v in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [plain(v) for v in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    print(json.dumps(plain(values), indent=2, ensure_ascii=False))
 
 
 # outputs -----------------------------------------------------------------------------
@@ -56,12 +81,6 @@ def check_picture(path: str | None) -> None:
         )
 
 
-def check_top(top: int) -> None:
-    """``--top N``: how many weights are shown."""
-    if top < 0:
-        raise ValueError(f"--top {top} is not possible: it must be 0 or more.")
-
-
 def without_display() -> None:
     """Pictures go to files: do not open a window, nor look for a screen."""
     import matplotlib
@@ -86,13 +105,25 @@ def save_figure(figure, path: str) -> None:
 # models ------------------------------------------------------------------------------
 
 
-def load_model(path: str, tasks: Collection[str]):
-    """The model in a file, and the task it was trained for."""
+def load_model(path: str, tasks: Collection[str], structure: str | None = None):
+    """The model in a file, and the task it was trained for.
+
+    A structure of the user's own is imported because it is named, ``module:Class``, never
+    because a file names it.
+    """
+    from maxmargin.cli.structure import structure_class
     from maxmargin.files.model_file import load
 
     if path == "-":
         raise ValueError("a model is read from a file, not from standard input.")
-    model = load(path)
+    own = structure and structure_class(structure)
+    try:
+        model = load(path, structure=own) if own else load(path)
+    except ValueError as error:
+        said, mark, _ = str(error).partition(". Import that class")
+        if not mark:
+            raise
+        raise ValueError(f"{said}: name it with --structure module:Class.") from None
     task = getattr(model, "notes", {}).get("task")
     if task is None:
         raise ValueError(
@@ -128,31 +159,49 @@ def certificate_sentence(model) -> str:
     after = f"after {passes} pass{'' if passes == 1 else 'es'}"
     if not proof.exact or not proof.dual > 0:
         return f"Training ended {after}; there is no certificate for this objective."
-    above = 100 * proof.gap / proof.dual
-    percent = f"{above:.2g}" if above < 10 else f"{above:.0f}"
+    below = 100 * proof.relative_gap
+    percent = f"{below:.2g}" if below < 10 else f"{below:.0f}"
     return (
-        f"The objective is {proof.primal:.6g} {after}, at most {percent}% above the "
-        "smallest possible (proved)."
+        f"The objective is {proof.primal:.6g} {after}; the smallest possible is at most "
+        f"{percent}% below (proved)."
     )
+
+
+def plain_notes(model) -> dict[str, Any]:
+    """What a model notes, without vocabularies."""
+    return {k: v for k, v in model.notes.items() if not isinstance(v, dict)}
 
 
 # time, Ctrl-C, warnings --------------------------------------------------------------
 
 
+def _compiled() -> float:
+    """Seconds spent on compiling so far; nothing compiles before kernels are imported."""
+    kernel = sys.modules.get("maxmargin.core.kernel")
+    return getattr(kernel, "compile_seconds", float)()
+
+
 class Stopwatch:
-    """Seconds by name: ``watch("reading")`` gives the time since the last call a name."""
+    """Seconds by name: ``watch("reading")`` gives the time since the last call a name.
+
+    Compiling has a name of its own, whenever it happens.
+    """
 
     def __init__(self):
         self.began = self._last = time.perf_counter()
+        self._compiled = _compiled()
         self.seconds: dict[str, float] = {}
 
     def __call__(self, name: str) -> None:
-        now = time.perf_counter()
+        now, compiled = time.perf_counter(), _compiled()
         self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
-        self._last = now
+        self.move(name, "compiling", compiled - self._compiled)
+        self._last, self._compiled = now, compiled
 
     def move(self, source: str, target: str, seconds: float) -> None:
         """Part of the time of one name belongs to another."""
+        if seconds <= 0:
+            return
         self.seconds[source] = max(self.seconds.get(source, 0.0) - seconds, 0.0)
         self.seconds[target] = self.seconds.get(target, 0.0) + seconds
 
@@ -205,28 +254,33 @@ class Interrupts:
 
 
 @contextlib.contextmanager
-def plain_warnings() -> Iterator[None]:
+def plain_warnings(options: Mapping[str, str]) -> Iterator[None]:
     """Warnings as remarks, without the places in the code where they arose."""
+    from maxmargin.cli.language import spoken
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     for text in dict.fromkeys(str(warning.message) for warning in caught):
         if not text.startswith("Training interrupted"):  # whoever did it knows
-            say(text)
+            say(spoken(text, options))
 
 
 @contextlib.contextmanager
 def patience(quiet: bool, seconds: float = 5.0) -> Iterator[None]:
     """Say why nothing happens, if nothing happens for a while."""
-    timer = threading.Timer(
-        seconds,
-        say,
-        ["encoding or compiling; the first run on a machine takes half a minute more."],
-    )
+
+    def still_encoding() -> None:
+        if compile_seconds() == 0.0:  # else there is a word about that
+            say("encoding; large files take a while.")
+
+    timer = threading.Timer(seconds, still_encoding)
     timer.daemon = True
     if not quiet:
         timer.start()
+        announce(say)
     try:
         yield timer
     finally:
         timer.cancel()
+        announce(None)

@@ -6,26 +6,31 @@ import argparse
 import importlib
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
 from typing import NoReturn
 
 from maxmargin import __version__
+from maxmargin.cli import warmup
+from maxmargin.cli.command import Command
 from maxmargin.cli.common import INTERRUPTED, load_model
+from maxmargin.cli.evaluate import evaluate
+from maxmargin.cli.inspect import inspect
+from maxmargin.cli.language import options_of, spoken
+from maxmargin.cli.options import add_options, add_train_options, declared, flag
+from maxmargin.cli.predict import predict
+from maxmargin.cli.train import train as train_model
 from maxmargin.families import places
 
-TASKS = dict(sorted(places("commands").items()))
+TASKS = {**places("commands"), "structure": "maxmargin.cli.structure"}
+TASKS = dict(sorted(TASKS.items()))
+ENDED = (
+    "Ctrl-C ends training; the best weights so far are saved, and the exit code is 130."
+)
 
-# Options that only some tasks know: each says which in its USES.
-OPTIONS = {
-    "predict": ("k_best", "marginals", "jobs"),
-    "evaluate": (
-        *("json", "confusion", "page", "plot", "jobs"),
-        *("truth", "predicted", "separator", "encoding", "comment"),
-    ),
-    "inspect": ("label", "transitions", "plot", "export"),
-}
-
+MODEL = "what `maxmargin train` wrote"
 BAD_INPUT = 2
+BAD = (ValueError, OSError, ImportError, NotImplementedError)
 CLOSED = 1
 
 
@@ -42,8 +47,11 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code: 0, 2 for bad input, 130 for Ctrl-C."""
+    options: dict[str, str] = {}
     try:
-        args, extra = _parser().parse_known_args(argv)
+        argv = sys.argv[1:] if argv is None else list(argv)
+        args, extra = _parser(argv).parse_known_args(argv)
+        options = getattr(args, "spoken", {})
         if extra and args.command == "evaluate" and args.file is None:
             # argparse stops looking for optional names at the first option
             args.file = extra.pop(0) if not extra[0].startswith("--") else None
@@ -58,8 +66,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read our output, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED
-    except (ValueError, OSError, ImportError, MemoryError) as error:
-        print(f"maxmargin: error: {_sentence(error)}", file=sys.stderr)
+    except (*BAD, MemoryError) as error:
+        said = spoken(_sentence(error), options)
+        print(f"maxmargin: error: {said}", file=sys.stderr)
         return BAD_INPUT
 
 
@@ -76,7 +85,7 @@ def _sentence(error: Exception) -> str:
 # the parser --------------------------------------------------------------------------
 
 
-def _parser() -> _Parser:
+def _parser(argv: Sequence[str]) -> _Parser:
     parser = _Parser(
         prog="maxmargin",
         description="Learn to predict structured objects, from files.",
@@ -92,14 +101,20 @@ Exit codes: 0 done, 2 bad input, 130 ended by Ctrl-C.""",
         "--version", action="version", version=f"%(prog)s {__version__}"
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    _add_train(commands)
+    _add_train(commands, argv)
     _add_predict(commands)
     _add_evaluate(commands)
     _add_inspect(commands)
+    warmup.add_parser(commands)
     return parser
 
 
-def _add_train(commands) -> None:
+def _ready(parser: _Parser, run) -> None:
+    """The last word of a parser: what it runs, and what its options are called."""
+    parser.set_defaults(run=run, spoken=options_of(parser))
+
+
+def _add_train(commands, argv: Sequence[str]) -> None:
     train = commands.add_parser(
         "train",
         help="learn a model from a file",
@@ -110,12 +125,13 @@ def _add_train(commands) -> None:
     )
     tasks = train.add_subparsers(dest="task", required=True, metavar="TASK")
     for name in TASKS:
-        module = _module(name)
-        parser = tasks.add_parser(
-            name, help=module.ABOUT, description=module.ABOUT, epilog=module.EXAMPLE
-        )
-        module.add_train_options(parser)
-        parser.set_defaults(run=module.train)
+        command = command_of(name)
+        about = command.about
+        end = f"{command.example}\n{ENDED}"
+        parser = tasks.add_parser(name, help=about, description=about, epilog=end)
+        if name in argv[:2]:  # the options of others take time, and are not asked for
+            add_train_options(parser, command)
+            _ready(parser, lambda args: train_model(command_of(args.task), args))
 
 
 def _add_predict(commands) -> None:
@@ -130,25 +146,18 @@ def _add_predict(commands) -> None:
 The model remembers its task and how its files are written: the page of the task in
 docs/ says what goes in and what comes out. A file appears whole or not at all.""",
     )
-    parser.add_argument("model", metavar="MODEL", help="what `maxmargin train` wrote")
-    parser.add_argument("file", metavar="FILE", help="- is standard input")
-    parser.add_argument(
-        "-o", "--output", metavar="OUT", default="-", help="default: standard output"
+    _add_files(parser)
+    what = "default: standard output"
+    parser.add_argument("-o", "--output", metavar="OUT", default="-", help=what)
+    add_options(
+        parser,
+        """
+        --k-best N  write the N best outputs of every sentence, one after the other, each
+            after a line '# RANK SCORE'
+        --marginals  write probabilities beside the outputs
+        """,
     )
-    parser.add_argument(
-        "--k-best",
-        type=int,
-        metavar="K",
-        help="write the K best outputs of every sentence, one after the other, each "
-        "after a line '# RANK SCORE'",
-    )
-    parser.add_argument(
-        "--marginals",
-        action="store_true",
-        help="write probabilities beside the outputs",
-    )
-    parser.add_argument("--jobs", type=int, metavar="N", help="threads (default: 1)")
-    parser.set_defaults(run=lambda args: _with_model("predict", args))
+    _ready(parser, lambda args: _with_model(predict, "", args))
 
 
 def _add_evaluate(commands) -> None:
@@ -165,34 +174,16 @@ def _add_evaluate(commands) -> None:
 Without a model, the file has tokens, one per line, and its last two columns are the
 truth and the prediction.""",
     )
-    parser.add_argument("model", metavar="MODEL", help="what `maxmargin train` wrote")
-    parser.add_argument("file", metavar="FILE", nargs="?", help="- is standard input")
-    parser.add_argument(
-        "--json", action="store_true", help="print the numbers as JSON, from 0 to 1"
+    _add_files(parser, nargs="?")
+    add_options(
+        parser,
+        """
+        --json  print the numbers as JSON, from 0 to 1
+        --plot FILE.png  draw the predictions beside the truth
+        """,
     )
-    parser.add_argument(
-        "--confusion", metavar="FILE.png", help="draw which labels are confused"
-    )
-    parser.add_argument(
-        "--page",
-        metavar="FILE.html",
-        help="write the sentences with colours and errors",
-    )
-    parser.add_argument(
-        "--plot", metavar="FILE.png", help="draw the prediction beside the truth"
-    )
-    parser.add_argument("--jobs", type=int, metavar="N", help="threads (default: 1)")
-    alone = parser.add_argument_group("without a model")
-    alone.add_argument("--truth", type=int, metavar="N", help="column (default: -2)")
-    alone.add_argument(
-        "--predicted", type=int, metavar="N", help="column (default: -1)"
-    )
-    alone.add_argument("--separator", help="as in train (default: spaces and tabs)")
-    alone.add_argument("--encoding", help="of the file (default: utf-8)")
-    alone.add_argument(
-        "--comment", metavar="MARK", help="leave out lines that start so"
-    )
-    parser.set_defaults(run=_evaluate)
+    _add_own(parser, "evaluate_options")
+    _ready(parser, _evaluate)
 
 
 def _add_inspect(commands) -> None:
@@ -205,58 +196,77 @@ def _add_inspect(commands) -> None:
   maxmargin inspect ner.model --transitions --plot transitions.png
   maxmargin inspect aligner.model --export costs.txt""",
     )
-    parser.add_argument("model", metavar="MODEL", help="what `maxmargin train` wrote")
-    parser.add_argument(
-        "--top",
-        type=int,
-        default=10,
-        metavar="N",
-        help="the N strongest weights (default: 10), for tags of every label; 0 for none",
+    _add_model(parser)
+    add_options(
+        parser,
+        """
+        --top N=10  the N strongest weights (default: 10), for tags of every label; 0 for
+            none
+        --json  print it as JSON
+        --plot FILE.png  draw what was learned, such as transitions
+        --export FILE  write it as text for other programs
+        """,
     )
-    parser.add_argument(
-        "--label", action="append", metavar="L", help="only of this label; repeatable"
-    )
-    parser.add_argument(
-        "--transitions", action="store_true", help="print the weights of transitions"
-    )
-    parser.add_argument(
-        "--plot", metavar="FILE.png", help="draw what was learned, such as transitions"
-    )
-    parser.add_argument(
-        "--export", metavar="FILE", help="write it as text for other programs"
-    )
-    parser.set_defaults(run=lambda args: _with_model("inspect", args))
+    _add_own(parser, "inspect_options")
+    _ready(parser, lambda args: _with_model(inspect, "inspect_options", args))
+
+
+def _add_files(parser: _Parser, **options) -> None:
+    _add_model(parser)
+    parser.add_argument("file", metavar="FILE", help="- is standard input", **options)
+    what = "threads (default: 1)"
+    parser.add_argument("--jobs", dest="n_jobs", type=int, metavar="N", help=what)
+
+
+def _add_model(parser: _Parser) -> None:
+    parser.add_argument("model", metavar="MODEL", help=MODEL)
+    what = "the class of a structure of your own, as in train"
+    parser.add_argument("--structure", metavar="MODULE:CLASS", help=what)
+
+
+def _add_own(parser: _Parser, which: str) -> None:
+    """Options that only some tasks know."""
+    done: set[str] = set()
+    for task in TASKS:
+        text = textwrap.dedent(getattr(command_of(task), which))
+        done |= add_options(parser, text, done=done)
+
+
+def _own(kind: type[Command], which: str) -> set[str]:
+    return {name for name, _ in declared(getattr(kind, which)) if name}
 
 
 # running -----------------------------------------------------------------------------
 
 
-def _module(task: str):
-    return importlib.import_module(TASKS[task])
+def command_of(task: str) -> type[Command]:
+    return importlib.import_module(TASKS[task]).COMMAND
 
 
-def _with_model(command: str, args) -> int:
-    model, task = load_model(args.model, TASKS)
-    module = _module(task)
-    _check_options(command, task, module, args)
-    return getattr(module, command)(model, args)
-
-
-def _check_options(command: str, task: str, module, args) -> None:
-    """Refuse options that mean nothing for this task, rather than ignore them."""
-    for name in OPTIONS[command]:
-        if (
-            getattr(args, name) not in (None, False)
-            and name not in module.USES[command]
-        ):
+def _with_model(run, which: str, args) -> int:
+    model, task = load_model(args.model, TASKS, args.structure)
+    kind = command_of(task)
+    others = map(command_of, TASKS if which else ())
+    for name in sorted(set().union(*(_own(other, which) for other in others))):
+        # refuse options that mean nothing for this task, rather than ignore them
+        given = getattr(args, name) not in (None, False)
+        if given and name not in _own(kind, which):
             raise ValueError(
-                f"--{name.replace('_', '-')} means nothing for a model of the task "
-                f"{task!r}: leave it out."
+                f"{flag(name)} means nothing for a model of the task {task!r}: leave it "
+                "out."
             )
+        if given and which == "evaluate_options" and name in kind.alone:
+            raise ValueError(
+                f"{flag(name)} is for files without a model; a model remembers it."
+            )
+    if getattr(args, "n_jobs", None) is not None:
+        model.set_params(n_jobs=args.n_jobs)
+    return run(kind.of(model), model, args)
 
 
 def _evaluate(args) -> int:
     if args.file is not None:
-        return _with_model("evaluate", args)
+        return _with_model(evaluate, "evaluate_options", args)
     args.file, args.model = args.model, None
-    return _module("tag").evaluate(None, args)
+    kind = next(kind for kind in map(command_of, TASKS) if kind.alone)
+    return evaluate(kind(), None, args)

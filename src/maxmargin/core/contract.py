@@ -25,26 +25,48 @@ An array ``y`` that a function is given may be longer than the example: only its
 not check indices: one out of range reads or destroys other memory. Uncompiled
 (``check_structure(..., compiled=False)``) it raises an error.
 
-Seven functions are required; the others have defaults and exist for speed.
+Seven functions are required; the others have defaults and exist for speed. Three more,
+``sums``, ``parts`` and ``spread``, come together and make a structure probabilistic:
+with them it has the log objective (``solvers/log_objective.py``), all solvers of that,
+and certificates. They speak of parts alone:
+
+    mu = E[parts(y)] under exp(value(theta, y)) / Z        what sums() finds
+    <F_x w, mu> == <w, F_x^T mu>                           spread() is score()'s adjoint
 """
 
 from __future__ import annotations
 
-from maxmargin.core.kernel import generic, required
+import numpy as np
+
+from maxmargin.core.entries import (
+    Bool,
+    Doubles,
+    DoubleTable,
+    Float,
+    Floats,
+    Formulation,
+    Indices,
+    Int,
+    Labels,
+    Pair,
+    Table,
+    Vector,
+)
+from maxmargin.core.kernel import generic, implemented, required
 
 
 @required
-def shape(batch):
+def shape(batch) -> Pair:
     """(rows, columns) of a theta array that is large enough for every example."""
 
 
 @required
-def score(batch, i, w, theta):
+def score(batch, i: Int, w: Vector, theta: Table) -> None:
     """theta <- F_x w, the scores of the parts of example i."""
 
 
 @required
-def argmax(batch, i, theta, scale, y):
+def argmax(batch, i: Int, theta: Table, scale: Float, y: Labels) -> None:
     """y <- argmax_y <theta, parts(y)> + scale * loss(y_i, y). One decoder for all uses.
 
     Ties go to the lowest label. scale = 0 is prediction, 1 margin rescaling.
@@ -52,17 +74,19 @@ def argmax(batch, i, theta, scale, y):
 
 
 @required
-def value(batch, i, theta, y):
+def value(batch, i: Int, theta: Table, y: Labels) -> Float:
     """<theta, parts(y)> = <w, Psi(x_i, y)>."""
 
 
 @required
-def loss(batch, i, y):
+def loss(batch, i: Int, y: Labels) -> Float:
     """loss(y_i, y), zero when y is the truth."""
 
 
 @required
-def emit(batch, i, y, coefficient, index, values, m):
+def emit(
+    batch, i: Int, y: Labels, coefficient: Float, index: Indices, values: Vector, m: Int
+) -> Int:
     """Append the entries of coefficient * Psi(x_i, y) after position m; return the end.
 
     An index may repeat; repeated entries add up.
@@ -70,12 +94,21 @@ def emit(batch, i, y, coefficient, index, values, m):
 
 
 @required
-def capacity(batch):
+def capacity(batch) -> Int:
     """The largest number of entries that emit() appends for one labelling."""
 
 
 @generic
-def difference(batch, i, s, rs, a, ra, index, values):
+def difference(
+    batch,
+    i: Int,
+    s: Labels,
+    rs: Float,
+    a: Labels,
+    ra: Float,
+    index: Indices,
+    values: Vector,
+) -> Int:
     """List rs * psi(s) - ra * psi(a), where psi(y) = Psi(x_i, y_i) - Psi(x_i, y).
 
     Returns the number of entries. Override it to leave out what cancels.
@@ -87,22 +120,31 @@ def difference(batch, i, s, rs, a, ra, index, values):
 
 
 @generic
-def margin(batch, i, theta, y):
+def margin(batch, i: Int, theta: Table, y: Labels) -> Float:
     """<w, psi(y)> = value of the truth - value of y. Override it to sum what differs."""
     truth = batch.y[batch.start[i] : batch.start[i + 1]]
     return value(batch, i, theta, truth) - value(batch, i, theta, y)
 
 
 @generic
-def rescale_scores(batch, i, factor, theta):
-    """theta <- factor * theta, for solvers that keep w as a multiple of a vector."""
-    for row in range(theta.shape[0]):
-        for k in range(theta.shape[1]):
-            theta[row, k] *= factor
+def extent(batch, i: Int) -> Int:
+    """How many numbers of theta, row by row, example i uses."""
+    rows, columns = shape(batch)
+    return rows * columns
 
 
 @generic
-def score_planes(batch, i, w, labellings, count, theta):
+def rescale_scores(batch, i: Int, factor: Float, theta: Table) -> None:
+    """theta <- factor * theta, for solvers that keep w as a multiple of a vector."""
+    flat, f = theta.ravel(), theta.dtype.type(factor)
+    for k in range(extent(batch, i)):
+        flat[k] *= f
+
+
+@generic
+def score_planes(
+    batch, i: Int, w: Vector, labellings: Labels, count: Int, theta: Table
+) -> None:
     """Like score(), but theta need only be right on the parts of the labellings given.
 
     ``labellings`` is flat: ``count`` labellings one after the other, the truth first.
@@ -111,7 +153,9 @@ def score_planes(batch, i, w, labellings, count, theta):
 
 
 @generic
-def shift(batch, i, step, s, rs, a, ra, theta):
+def shift(
+    batch, i: Int, step: Float, s: Labels, rs: Float, a: Labels, ra: Float, theta: Table
+) -> Bool:
     """Update theta after w += step * (rs psi(s) - ra psi(a)); False if that is dear.
 
     Where it is cheap, a visit goes on until the block is solved.
@@ -120,7 +164,7 @@ def shift(batch, i, step, s, rs, a, ra, theta):
 
 
 @generic
-def least_loss(batch):
+def least_loss(batch) -> Float:
     """A lower bound on the losses that are not zero; 0 if none is known.
 
     With it, the search through argmax() can prove that nothing is violated.
@@ -129,7 +173,7 @@ def least_loss(batch):
 
 
 @generic
-def argmax_rescaled(batch, i, theta, form, y):
+def argmax_rescaled(batch, i: Int, theta: Table, form: Formulation, y: Labels) -> Bool:
     """Exact search for the most violated output of a rescaled formulation, or False.
 
     Without it, solvers search through argmax() with a certified upper bound.
@@ -138,7 +182,17 @@ def argmax_rescaled(batch, i, theta, form, y):
 
 
 @generic
-def solve_block(batch, i, theta, mass, alpha, w):
+def recall(batch, i: Int, theta: Table, form: Formulation, y: Labels) -> None:
+    """y <- an output to begin that search with: the truth, or the best one known."""
+    first = batch.start[i]
+    for t in range(batch.start[i + 1] - first):
+        y[t] = batch.y[first + t]
+
+
+@generic
+def solve_block(
+    batch, i: Int, theta: Table, mass: Float, alpha: Vector, w: Vector
+) -> Floats:
     """Solve the block of example i exactly and update w, given theta.
 
     For structures with so few outputs that every one has its own dual variable
@@ -149,6 +203,41 @@ def solve_block(batch, i, theta, mass, alpha, w):
 
 
 @generic
-def emit_block(batch, i, mass, alpha, w):
+def emit_block(batch, i: Int, mass: Float, alpha: Vector, w: Vector) -> Float:
     """w += sum_y alpha_y psi_i(y), for the same structures; returns sum alpha loss."""
     return 0.0
+
+
+# sums over all outputs ---------------------------------------------------------------
+
+
+@generic
+def sums(batch, i: Int, theta: Table, mu: DoubleTable, work: Doubles) -> Float:
+    """mu <- E[parts(y)] under exp(value(theta, y)) / Z; returns log Z.
+
+    ``mu`` (float64) has the shape of theta; its extent is written whole. A part whose
+    score is -inf is impossible: its expectation is 0. ``work`` is memory of the caller,
+    zeros at first and then left alone between calls.
+    """
+    return np.nan
+
+
+@generic
+def sums_room(batch) -> Int:
+    """The length of ``work`` (float64) that sums() needs."""
+    return 0
+
+
+@generic
+def parts(batch, i: Int, y: Labels, coefficient: Float, mu: DoubleTable) -> None:
+    """mu += coefficient * parts(y), so that <theta, parts(y)> is value(theta, y)."""
+
+
+@generic
+def spread(batch, i: Int, coefficient: Float, mu: DoubleTable, w: Vector) -> None:
+    """w += coefficient * F_x^T mu: from parts back to features, the adjoint of score()."""
+
+
+def probabilistic(batch) -> bool:
+    """Whether the structure of this batch can sum over its outputs."""
+    return all(implemented(f, type(batch)) for f in (sums, parts, spread))

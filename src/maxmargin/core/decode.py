@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.contract import argmax, score, shape
-from maxmargin.core.kernel import kernel
+from maxmargin.core.kernel import kernel, run
 from maxmargin.engine.threads import over_ranges
 
 
 def decode(batch, w, n_jobs: int = 1) -> np.ndarray:
     """Labellings of all examples, laid out as ``batch.y``."""
     outputs = np.zeros(len(batch.y), np.int32)
+    w = np.ascontiguousarray(w)
 
     def part(lo, hi):
-        decode_range(batch, lo, hi, w, outputs)
+        run(decode_range, batch, lo, hi, w, outputs)
 
     over_ranges(part, batch.start, n_jobs)
     return outputs

@@ -14,15 +14,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-SOLVERS = (
-    "auto",
-    "block-coordinate",
-    "one-slack",
-    "n-slack",
-    "perceptron",
-    "passive-aggressive",
-    "subgradient",
-)
+from maxmargin.core.choices import OBJECTIVES, check_objective
+from maxmargin.core.compiling import announce, say_on_stderr
+
 POSITIVE_C = "a positive number, or inf for a hard margin"
 # Passes of the baselines, which have no certificate to stop at.
 BASELINE_PASSES = {"perceptron": 10, "passive-aggressive": 10, "subgradient": 50}
@@ -57,6 +51,10 @@ class MaxMarginEstimator(BaseEstimator):
     Subclass hooks: ``_encode(X, y, sample_weight) -> Encoded`` (must not change self)
     and ``_install(encoded, w)`` (sets the fitted attributes).
     """
+
+    objective = "hinge"  # of a family without that parameter
+    _objectives = OBJECTIVES
+    _no_sums = ""  # why a family has no log objective
 
     def fit(self, X, y, sample_weight=None):
         """Train on inputs X and true outputs y.
@@ -115,6 +113,8 @@ class MaxMarginEstimator(BaseEstimator):
         from maxmargin.solvers.warm_start import DualState
 
         form, limits, name, seed, n_jobs = settings
+        if limits.verbose:
+            announce(say_on_stderr)
         C = float(self.C)
         mass = masses(C, encoded.weights)
         dtype = np.float64 if math.isinf(C) else encoded.dtype
@@ -127,12 +127,11 @@ class MaxMarginEstimator(BaseEstimator):
             planes = state.planes_for(objective)
         solver = registry.make(name, objective, planes)
         solution = drive(objective, solver, limits)
-        getattr(solver, "finish", lambda _: None)(solution)  # it may have last words
+        solver.finish(solution)
         if not solution.converged and name not in BASELINE_PASSES:
             _warn_unconverged(solution, limits.tol, objective)
-        keep = keep and hasattr(solver, "planes")
-        state = DualState(encoded.batch, solver.planes) if keep else None
-        del solver, planes  # their tables as large as w, before _install makes others
+        planes = solver.planes if keep else None
+        del solver  # and its tables as large as w, before _install makes others
         self._install(encoded, solution.w)
         for attribute, value in encoded.attributes.items():
             setattr(self, attribute, value)
@@ -140,25 +139,24 @@ class MaxMarginEstimator(BaseEstimator):
         self.history_ = solution.history
         self.n_iter_ = len(solution.history)
         self.converged_ = solution.converged
-        if state is not None:
-            self._dual_state = state
+        if planes is not None:
+            self._dual_state = DualState(encoded.batch, planes)
         elif hasattr(self, "_dual_state"):
             del self._dual_state
         return solution.status
 
     def _make_objective(self, *arguments):
-        """What is minimised; estimators with other losses than the hinge override it."""
+        """What is minimised; families with more objectives override it."""
+        if self.objective == "log":
+            from maxmargin.solvers.log_objective import LogObjective
+
+            return LogObjective(*arguments)
         from maxmargin.core.objective import Objective
 
         return Objective(*arguments)
 
     def _solver_name(self) -> str:
-        if self.solver not in SOLVERS:
-            raise ValueError(
-                f"solver={self.solver!r} is not known; choose one of "
-                f"{', '.join(SOLVERS)}."
-            )
-        return self.solver
+        return self.objective if self.objective in BASELINE_PASSES else self.solver
 
     def _settings(self):
         """Check the parameters that all estimators share, before any work."""
@@ -166,6 +164,7 @@ class MaxMarginEstimator(BaseEstimator):
         from maxmargin.solvers.result import Limits
 
         _positive("C", self.C, POSITIVE_C)
+        check_objective(self)
         tol = self._tolerance()
         name = self._solver_name()
         if self.max_iter is not None:
@@ -318,10 +317,10 @@ def _warn_unconverged(solution, tol, objective) -> None:
         share = solution.search_gap / max(certificate.gap, 1e-300)
         if share >= SEARCH_SHARE:
             text += (
-                f" The search for violated outputs leaves {min(share, 1):.0%} of this gap "
-                "open, and more passes cannot close that: name the smallest loss that is "
-                "not zero (smallest_loss of a Problem, least_loss of a structure), or "
-                "allow a larger tol."
+                f" {min(share, 1):.0%} of this gap is what the search for violated outputs "
+                "leaves open, and more passes cannot close that: give a Problem "
+                "most_violated() or outputs(), or name its smallest_loss (a structure: "
+                "argmax_rescaled() or least_loss()), or allow a larger tol."
             )
         elif limited:
             text += " Allow more max_iter or max_time, or a larger tol, for less."
@@ -330,42 +329,18 @@ def _warn_unconverged(solution, tol, objective) -> None:
 
 
 def _advice_on_scales(batch) -> str:
-    """A sentence if the sizes of the features are what makes training slow."""
+    """A sentence if the sizes of the features may be what makes training slow."""
     values = getattr(batch, "values", None)
-    if not isinstance(values, np.ndarray) or values.ndim != 1:
+    if not isinstance(values, np.ndarray) or not hasattr(batch, "indices"):
         return ""
     size = np.zeros(batch.n_features)
     np.maximum.at(size, batch.indices, np.abs(values))
     size = size[size > 0]
-    largest, smallest = size.max(initial=1.0), size.min(initial=1.0)
+    largest, smallest = size.max(initial=0.0), size.min(initial=np.inf)
     if largest <= LARGE_FEATURE and largest <= UNEVEN * smallest:
         return ""
     return (
         f" The largest values of the features lie between {smallest:.3g} and "
         f"{largest:.3g}: scaled to about 1, by scikit-learn's StandardScaler or (sparse "
-        "data) MaxAbsScaler, they train faster, and C means the same for all of them."
+        "data) MaxAbsScaler, they train faster."
     )
-
-
-# saving (model_file.py) --------------------------------------------------------------
-
-
-def shared_state(model) -> dict:
-    """What every fitted estimator knows of its training, as plain values."""
-    c = model.certificate_
-    return {
-        "certificate": [c.primal, c.dual, c.gap, c.relative_gap, c.exact],
-        "history": model.history_,
-        "converged": model.converged_,
-    }
-
-
-def restore_shared(model, state):
-    """The same, back on a model that was loaded."""
-    from maxmargin.solvers.result import Certificate
-
-    model.certificate_ = Certificate(*state["certificate"])
-    model.history_ = state["history"]
-    model.n_iter_ = len(model.history_)
-    model.converged_ = state["converged"]
-    return model

@@ -28,8 +28,27 @@ class Form(NamedTuple):
     search_tol: float  # relative slop allowed to the search when it is not exact
 
 
-def make_form(rescaling: str, penalty: str, tol: float) -> Form:
-    """Check the words and turn them into a :class:`Form`."""
+class Plain(NamedTuple):
+    """The same for margin rescaling with linear slacks.
+
+    A type of its own: there the search is one argmax, and nothing else is compiled.
+    """
+
+    slack: int
+    quadratic: int
+    search_tol: float
+
+
+def words(form: Form | Plain) -> tuple[str, str]:
+    """(rescaling, penalty) as users write them."""
+    return (
+        "slack" if form.slack else "margin",
+        "quadratic" if form.quadratic else "linear",
+    )
+
+
+def make_form(rescaling: str, penalty: str, tol: float) -> Form | Plain:
+    """Check the words and turn them into numbers."""
     if rescaling not in ("margin", "slack"):
         raise ValueError(
             f'rescaling={rescaling!r} is not known; choose "margin" or "slack".'
@@ -38,8 +57,9 @@ def make_form(rescaling: str, penalty: str, tol: float) -> Form:
         raise ValueError(
             f'penalty={penalty!r} is not known; choose "linear" or "quadratic".'
         )
-    return Form(
-        int(rescaling == "slack"), int(penalty == "quadratic"), min(0.1 * tol, 0.01)
+    slack, quadratic = int(rescaling == "slack"), int(penalty == "quadratic")
+    return (Form if slack or quadratic else Plain)(
+        slack, quadratic, min(0.1 * tol, 0.01)
     )
 
 

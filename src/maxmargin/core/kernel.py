@@ -25,16 +25,50 @@ import inspect
 import types
 
 import numba
+import numpy as np
+from numba.core import event
 from numba.core import types as numba_types
 from numba.core.errors import TypingError
 from numba.extending import overload
 
-from maxmargin.core import stamps
+from maxmargin.core import compiling, stamps
+from maxmargin.core.compiling import compile_seconds as compile_seconds
+from maxmargin.core.entries import (
+    SLOTS,
+    Handle,
+    address_of,
+    declare,
+    entry_signature,
+    is_handle,
+    is_whole,
+)
+from maxmargin.core.packed import (
+    Packed,
+    Pointer,
+    named_tuples,
+    type_of,
+    words_of,
+    writable,
+)
 
 with contextlib.suppress(ImportError):  # numba moved its classes: compile every time
     from maxmargin.core.kernel_cache import KernelCache
 
 _kernels: list = []
+_tables: dict = {}  # by batch type: addresses, and for which kernels they are complete
+
+
+class _Compilations(event.Listener):
+    """Tells ``compiling.py`` when numba compiles; loading from disk is not compiling."""
+
+    def on_start(self, event):
+        compiling.started(event.data["dispatcher"].py_func.__module__)
+
+    def on_end(self, event):
+        compiling.ended()
+
+
+event.register("numba:compile", _Compilations())
 
 
 def kernel(function, **options):
@@ -59,7 +93,7 @@ def summing(function):
     return kernel(function, forceinline=True, fastmath={"reassoc", "contract"})
 
 
-def generic(default, required=False, inline=True):
+def generic(default, required=False, inline=True, apart=False):
     """Declare a function that each batch type implements; ``default`` is the fallback.
 
     Called uncompiled, it runs the Python source of the implementation, or the method of
@@ -81,6 +115,9 @@ def generic(default, required=False, inline=True):
         return interpreted(default)(batch, *args)
 
     def choose(batch, *args):
+        if is_handle(batch) or (apart and is_whole(batch)):
+            return None  # a call by address: entries.py
+        batch = batch.batch if isinstance(batch, Packed) else batch
         if not isinstance(batch, numba_types.BaseNamedTuple):
             return None
         batch_type = batch.instance_class
@@ -91,7 +128,18 @@ def generic(default, required=False, inline=True):
     # A batch is dozens of arguments to a call: inlining short bodies saves passing them.
     overload(call, jit_options={"forceinline": inline}, strict=False)(choose)
     call.bodies, call.default, call.inline = bodies, default, inline
+    call.declaration = declare(call, default, apart)
+    call.required, call.apart = required, apart
     return call
+
+
+def apart(function):
+    """Declare a large part of a structure's search, with types, as in the contract.
+
+    It is called by address, so it is optimised once, in a module of its own, and not
+    again in every function that calls it.
+    """
+    return generic(function, inline=False, apart=True)
 
 
 def required(function):
@@ -113,6 +161,7 @@ def implements(generic_function, batch_type):
         generic_function.bodies[batch_type] = body
         interpreted.cache_clear()
         stamps.forget()
+        _tables.clear()
         return body
 
     return register
@@ -127,8 +176,9 @@ def implemented(generic_function, batch_type) -> bool:
 def interpreted(function):
     """The uncompiled twin of a kernel, calling uncompiled twins in turn.
 
-    Only functions that take a ``batch`` need a twin: the others work on plain arrays
-    and stay compiled also when the batch is a Python object.
+    Functions that take a ``batch`` need a twin; those of ``planes`` or a ``form`` do so
+    little that compiling them would take longer than a small fit. The others work on
+    plain arrays and stay compiled also when the batch is a Python object.
     """
     source = getattr(function, "py_func", function)
     space = dict(source.__globals__)
@@ -137,7 +187,7 @@ def interpreted(function):
     )
     for name in source.__code__.co_names:
         other = space.get(name)
-        if hasattr(other, "py_func") and _takes_batch(other.py_func):
+        if hasattr(other, "py_func") and _takes_objects(other.py_func):
             space[name] = _late_twin(other)
     return twin
 
@@ -146,15 +196,71 @@ def _late_twin(dispatcher):
     return lambda *args: interpreted(dispatcher)(*args)
 
 
-def _takes_batch(function) -> bool:
-    return next(iter(inspect.signature(function).parameters), None) == "batch"
+def _takes_objects(function) -> bool:
+    first = next(iter(inspect.signature(function).parameters), None)
+    return first in ("batch", "planes", "form")
 
 
 def run(function, batch, *args):
     """Call a kernel on a batch: compiled for NamedTuples, interpreted for objects."""
-    if isinstance(batch, tuple):
-        return function(batch, *args)
-    return interpreted(function)(batch, *args)
+    if not isinstance(batch, tuple):
+        return interpreted(function)(batch, *args)
+    table = _table(function, batch, args, {Handle})
+    words = words_of(batch, table)  # alive, like the batch, until the kernel returns
+    start = np.require(batch.start, np.int64, "CW")
+    y = np.require(batch.y, np.int32, "CW")
+    return function(Handle(start, y, words.ctypes.data), *map(writable, args))
+
+
+def direct(function, batch, *args):
+    """Call a kernel compiled for the type of the batch, without calls by address."""
+    pointer = Pointer(batch, _table(function, batch, args, set()))
+    return function(pointer, *map(writable, args))
+
+
+def _table(function, batch, args, classes) -> np.ndarray:
+    """The addresses of a structure's functions; those that the kernel calls are there."""
+    batch_type = type_of(batch)
+    single = any(a.dtype == np.float32 for a in _arrays(args))
+    real = numba_types.float32 if single else numba_types.float64
+    classes = frozenset(type(a) for a in args if isinstance(a, tuple)) | classes
+    table, ready = _tables.setdefault(batch_type, (np.zeros(SLOTS, np.int64), set()))
+    if (function, classes, real) not in ready:
+        if Handle not in classes:
+            classes |= frozenset(named_tuples([batch_type]))
+        _fill(table, stamps.reached(function.py_func, classes), batch_type, real)
+        ready.add((function, classes, real))
+    return table
+
+
+def _fill(table, calls, batch_type, real) -> None:
+    """Compile these functions of a structure, and the parts that they call."""
+    for call in calls:
+        slot = call.declaration.slot(real)
+        if table[slot] == 0:
+            body = call.bodies.get(batch_type.instance_class, call.default)
+            if call.required and body is call.default:
+                name = call.__name__
+                raise NotImplementedError(
+                    _unimplemented(batch_type.instance_class, name)
+                )
+            parts = stamps.reached(body, frozenset(named_tuples([batch_type])))
+            _fill(table, parts, batch_type, real)
+            signature = entry_signature(call.declaration, batch_type, real)
+            table[slot] = address_of(_entry(body), signature)
+
+
+def _arrays(values):
+    for value in values:
+        if isinstance(value, tuple):
+            yield from _arrays(value)
+        elif isinstance(value, np.ndarray):
+            yield value
+
+
+@functools.cache
+def _entry(body):
+    return kernel(body)
 
 
 def cache_statistics() -> dict[str, tuple[int, int]]:

@@ -23,7 +23,8 @@ from pathlib import Path
 from numba.core.caching import CompileResultCacheImpl, _Cache
 from numba.core.serialize import dumps
 
-from maxmargin.core.stamps import named_tuples, stamp
+from maxmargin.core.packed import named_tuples
+from maxmargin.core.stamps import stamp
 
 
 class KernelCache(_Cache):

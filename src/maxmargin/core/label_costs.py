@@ -36,19 +36,7 @@ def cost_table(loss: Loss, classes) -> np.ndarray:
             raise _unknown(loss)
         return 1.0 - np.eye(n)
     if isinstance(loss, Mapping):
-        unknown = [label for label in loss if label not in set(classes)]
-        if unknown:
-            raise ValueError(
-                f"loss gives a weight to {unknown[0]!r}, which is not among the labels "
-                f"of the training data ({_some(classes)}); remove it."
-            )
-        weights = np.array(
-            [
-                _number(loss.get(label, 1.0), f"the weight of {label!r} in loss")
-                for label in classes
-            ]
-        )
-        table = weights[:, None] * (1.0 - np.eye(n))
+        table = label_weights(loss, classes)[:, None] * (1.0 - np.eye(n))
     elif callable(loss):
         table = np.array(
             [
@@ -70,6 +58,27 @@ def cost_table(loss: Loss, classes) -> np.ndarray:
                 "columns predicted, in sorted order of the labels."
             )
     return check_cost_table(table, classes)
+
+
+def label_weights(loss: Mapping, classes) -> np.ndarray:
+    """What each label weighs: 1, unless the mapping says otherwise."""
+    unknown = [label for label in loss if label not in set(classes)]
+    if unknown:
+        raise ValueError(
+            f"loss gives a weight to {unknown[0]!r}, which is not among the labels "
+            f"of the training data ({_some(list(classes))}); remove it."
+        )
+    weights = [
+        _number(loss.get(label, 1.0), f"the weight of {label!r} in loss")
+        for label in classes
+    ]
+    for label, weight in zip(classes, weights, strict=True):
+        if not 0 <= weight < np.inf:
+            raise ValueError(
+                f"the weight of {label!r} in loss is {weight}: weights must be finite and "
+                "zero or more."
+            )
+    return np.array(weights)
 
 
 def check_cost_table(table: np.ndarray, classes) -> np.ndarray:

@@ -16,8 +16,9 @@ from maxmargin.core.contract import capacity, rescale_scores, score, shape
 from maxmargin.core.formulation import Form
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.oracle import most_violated
+from maxmargin.core.rows import copy_into
+from maxmargin.core.vectors import Buffers, sum_of_squares
 from maxmargin.engine.threads import over_ranges
-from maxmargin.solvers.planes import Buffers, sum_of_squares
 
 DIRECT = 1 << 16  # weights up to which norms are summed in an array as long as w
 
@@ -34,6 +35,8 @@ class Sweep(NamedTuple):
 class Objective:
     """Batch, formulation, masses, weights' size and type, threads, random numbers."""
 
+    solver = "block-coordinate"  # what "auto" stands for
+
     def __init__(self, batch, n_weights, form: Form, mass, dtype, n_jobs=1, seed=0):
         self.batch = batch
         self.n_weights = n_weights
@@ -44,6 +47,7 @@ class Objective:
         self.rng = np.random.default_rng(seed)
         self.n = len(batch.start) - 1
         self.hard = bool(np.isinf(mass).any())
+        self.deadline = math.inf  # of time.perf_counter(); long passes look at it
         self.oracle_calls = 0
 
     @property
@@ -181,7 +185,7 @@ def sweep_range(batch, form, lo, hi, w, multiple, theta, y, mass, result):
         result.losses[i] = found
         result.margins[i] = margin
         size = batch.start[i + 1] - batch.start[i]
-        result.outputs[batch.start[i] : batch.start[i + 1]] = y[:size]
+        copy_into(result.outputs, batch.start[i], y, size)
     return calls
 
 

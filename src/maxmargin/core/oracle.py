@@ -22,6 +22,7 @@ the bound.
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -32,9 +33,12 @@ from maxmargin.core.contract import (
     least_loss,
     loss,
     margin,
+    recall,
 )
-from maxmargin.core.kernel import kernel
+from maxmargin.core.formulation import Plain
+from maxmargin.core.kernel import generic, implements, kernel
 from maxmargin.core.rescale import violation
+from maxmargin.core.rows import copy_into
 
 MAX_CALLS = 24
 
@@ -45,24 +49,49 @@ def most_violated(batch, form, i, theta, y):
 
     Returns (upper bound on the violation, loss of y, margin of y, oracle calls).
     """
-    if not form.slack and not form.quadratic:
-        argmax(batch, i, theta, 1.0, y)
-    elif not argmax_rescaled(batch, i, theta, form, y):
+    return find_violated(form, batch, i, theta, y)
+
+
+@functools.partial(generic, inline=False)
+def find_violated(form, batch, i, theta, y):
+    """The same, as the type of the formulation has it: only one search is compiled."""
+    if not argmax_rescaled(batch, i, theta, form, y):
         return search_rescaled(batch, form, i, theta, y)
     found = loss(batch, i, y)
     lead = margin(batch, i, theta, y)
     return violation(form, found, lead), found, lead, 1
 
 
+@implements(find_violated, Plain)
+def find_plainly(form, batch, i, theta, y):
+    argmax(batch, i, theta, 1.0, y)
+    found = loss(batch, i, y)
+    lead = margin(batch, i, theta, y)
+    return found - lead, found, lead, 1
+
+
 @kernel
 def search_rescaled(batch, form, i, theta, y):
-    truth = batch.y[batch.start[i] : batch.start[i + 1]]
-    best_y = truth.copy()
-    best, best_loss, best_lead = 0.0, 0.0, 0.0
-    bound = np.inf
+    """The search over lam; see the module. Same results as ``most_violated``.
+
+    As lam grows, M is reached by outputs of greater loss and margin: corners of the hull
+    of all (loss, margin). ``low`` is a lam that is too small for the best bound, where
+    the corner (left_loss, left_lead) was found, ``high`` one that is too large. The next
+    lam is one at which the bound would be tight for the corner just found, or else the
+    slope between both corners. If nothing lies beyond that edge, no lam gives a better
+    bound.
+    """
+    size = batch.start[i + 1] - batch.start[i]
+    recall(batch, i, theta, form, y)
+    best_y = np.empty(size, np.int32)
+    copy_into(best_y, 0, y, size)
+    best_loss = loss(batch, i, best_y)
+    best_lead = margin(batch, i, theta, best_y)
+    best = violation(form, best_loss, best_lead)
+    bound, least = np.inf, least_loss(batch)
     low, high, lam = 0.0, np.inf, 1.0
-    calls = 0
-    least = least_loss(batch)
+    left_loss, left_lead, right_loss, right_lead = 0.0, 0.0, 0.0, 0.0
+    calls, edge = 0, False
     while calls < MAX_CALLS:
         argmax(batch, i, theta, lam, y)
         calls += 1
@@ -73,19 +102,22 @@ def search_rescaled(batch, form, i, theta, y):
         v = violation(form, found, lead)
         if v > best:
             best, best_loss, best_lead = v, found, lead
-            best_y[:] = y[: len(best_y)]
+            copy_into(best_y, 0, y, size)
         if bound - best <= form.search_tol * max(bound, 1e-3):
             break
         if best == 0.0 and found == 0.0 and least > 0.0 and lam < 1e6:
-            low = lam
+            low, left_loss, left_lead = lam, found, lead
             lam = max(2.0 * lam, 1.0 / least)  # satisfied, it seems: prove it
             continue
-        # the lam at which the bound of this very output is tight tells the direction
+        beyond = lam * left_loss - left_lead
+        if edge and top <= beyond + 1e-12 * (1.0 + abs(beyond)):
+            break
         tight = tight_scale(form, found, lead)
         if tight > lam:
-            low = lam
+            low, left_loss, left_lead = lam, found, lead
         else:
-            high = lam
+            high, right_loss, right_lead = lam, found, lead
+        edge = False
         if low < tight < high:
             lam = tight
         elif high == np.inf:
@@ -93,10 +125,12 @@ def search_rescaled(batch, form, i, theta, y):
         elif low == 0.0:
             lam = 0.25 * lam
         else:
-            lam = math.sqrt(low * high)
+            slope = (right_lead - left_lead) / max(right_loss - left_loss, 1e-300)
+            edge = low < slope < high
+            lam = slope if edge else math.sqrt(low * high)
         if high < np.inf and high - low <= 1e-12 * high:
             break
-    y[: len(best_y)] = best_y
+    copy_into(y, 0, best_y, size)
     return max(bound, best), best_loss, best_lead, calls
 
 

@@ -31,6 +31,7 @@ SHARED = {
     "random_state": None,
     "verbose": 0,
     "callbacks": None,
+    "objective": "hinge",
 }
 
 

@@ -1,6 +1,6 @@
-"""The short door: a structured problem as four functions of yours.
+"""The short door: a structured problem as a few functions of yours.
 
-Write a class with four methods and hand it to :class:`maxmargin.StructuralSVM`:
+Write a class with three or four methods and hand it to :class:`maxmargin.StructuralSVM`:
 
 >>> import numpy as np
 >>> from maxmargin import Problem, StructuralSVM
@@ -26,6 +26,8 @@ arrays or scipy sparse rows, all of one length.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -36,27 +38,39 @@ class Problem:
 
     * ``joint_feature(x, y)``: a vector Psi(x, y), always of the same length;
     * ``loss(y, y_hat)``: finite, >= 0, and 0 when ``y_hat`` is ``y``;
+
+    and a search. Either all outputs of an input, where they are few:
+
+    * ``outputs(x)``: a list of every y that is possible for x. Features and losses of
+      all of them are computed once and kept: at most 100,000 per input;
+
+    or methods that find the best one:
+
     * ``argmax(x, w)``: a y that maximises ``w @ joint_feature(x, y)``;
     * ``loss_augmented_argmax(x, y, w)``: a y' that maximises
       ``w @ joint_feature(x, y') + loss(y, y')``. There is no default: decoding without
-      the loss would train something else in silence.
+      the loss would train something else in silence;
+    * ``most_violated(x, y, w, rescaling, penalty)``, for slack rescaling and quadratic
+      slacks: a y' that maximises ``c - r * (w @ psi)``, where psi is
+      ``joint_feature(x, y) - joint_feature(x, y')``; c is ``loss(y, y')``, or its square
+      root if ``penalty`` is "quadratic"; r is 1, or c if ``rescaling`` is "slack". It
+      may stand in for ``loss_augmented_argmax``.
 
     Ensures: every solver, margin and slack rescaling, linear and quadratic slacks, hard
-    margins, certificates. Methods must not change x, y or w.
+    margins, certificates; with ``outputs`` or ``most_violated`` to any tolerance. Methods
+    must not change x, y or w.
 
-    Certificates are only as good as ``loss_augmented_argmax``. A fit ends with a look for
-    violated outputs that it should have found, through ``argmax``; such a finding is an
-    error, but none is no proof that there are none.
+    With ``loss_augmented_argmax`` alone, slack rescaling and quadratic slacks are
+    searched by asking it with the loss weighed more or less. That only bounds the largest
+    violation: the certificate holds, but its gap closes up to that bound, and then the fit
+    says so and ends. Set ``smallest_loss`` to the smallest loss that is not zero (1 for
+    counts of errors): without it the search cannot prove that an example is satisfied.
 
-    Set ``exact = False`` if your argmax is approximate: an answer worse than the true
-    output is then replaced by it instead of being an error, and the certificate says
-    ``exact=False``.
-
-    For slack rescaling or quadratic slacks, set ``smallest_loss`` to the smallest loss
-    that is not zero (1 for counts of errors): without it the search through your argmax
-    cannot prove that an example is satisfied, and the gap may stay open. With several
-    losses, the search only bounds the largest violation, and the gap closes up to that
-    bound.
+    Certificates are only as good as the search. A fit ends with a look for violated
+    outputs that it should have found, through ``argmax``; such a finding is an error, but
+    none is no proof that there are none. Set ``exact = False`` if your search is
+    approximate: an answer worse than an output already known is then replaced by that
+    instead of being an error, and the certificate says ``exact=False``.
     """
 
     exact: bool = True
@@ -70,6 +84,10 @@ class Problem:
         """What predicting y_hat costs when y is true."""
         raise NotImplementedError(_missing(self, "loss(y, y_hat)"))
 
+    def outputs(self, x: Any) -> Iterable:
+        """Every possible output for x."""
+        raise NotImplementedError(_missing(self, "outputs(x)"))
+
     def argmax(self, x: Any, w) -> Any:
         """The best output for x under weights w."""
         raise NotImplementedError(_missing(self, "argmax(x, w)"))
@@ -78,18 +96,41 @@ class Problem:
         """The output with the largest score plus loss."""
         raise NotImplementedError(_missing(self, "loss_augmented_argmax(x, y, w)"))
 
+    def most_violated(self, x: Any, y: Any, w, rescaling: str, penalty: str) -> Any:
+        """The output with the largest violation in this formulation."""
+        signature = "most_violated(x, y, w, rescaling, penalty)"
+        raise NotImplementedError(_missing(self, signature))
 
-METHODS = ("joint_feature", "loss", "argmax", "loss_augmented_argmax")
+
+@contextmanager
+def asking(where: str) -> Iterator[None]:
+    """Say where an exception of a user's method arose; it stays the cause."""
+    try:
+        yield
+    except NotImplementedError:  # says itself what is missing
+        raise
+    except Exception as error:
+        what = f": {error}"
+        if not isinstance(error, ValueError):
+            what = f" raised {type(error).__name__}: {error or 'no message'}"
+        raise ValueError(where + what) from error
+
+
+def has_own(problem, name: str) -> bool:
+    """Whether the user wrote this method."""
+    method = getattr(problem, name, None)
+    own = getattr(method, "__func__", method) is not getattr(Problem, name)
+    return callable(method) and own
 
 
 def check_problem(problem) -> None:
-    """Say which of the four methods are missing, before any work."""
-    missing = [
-        name
-        for name in METHODS
-        if not callable(getattr(problem, name, None))
-        or getattr(type(problem), name, None) is getattr(Problem, name)
-    ]
+    """Say which methods are missing, before any work."""
+    wanted = ["joint_feature", "loss"]
+    if not has_own(problem, "outputs"):
+        wanted.append("argmax")
+        if not has_own(problem, "most_violated"):
+            wanted.append("loss_augmented_argmax")
+    missing = [name for name in wanted if not has_own(problem, name)]
     if missing:
         text = ", ".join(f"{name}()" for name in missing)
         remedy = "write them" if len(missing) > 1 else "write it"
@@ -97,6 +138,10 @@ def check_problem(problem) -> None:
             remedy += (
                 "; loss_augmented_argmax(x, y, w) must maximise score plus loss, and "
                 "plain argmax cannot stand in for it"
+            )
+        if "argmax" in missing:
+            remedy += (
+                "; outputs(x), all outputs of a small problem, replaces every search"
             )
         raise ValueError(f"{type(problem).__name__} has no {text}: {remedy}.")
 

@@ -1,4 +1,7 @@
-"""How weights lie in memory: one contiguous row of labels per feature."""
+"""How weights lie in memory: one contiguous row of labels per feature.
+
+And how to copy: in loops, for a slice assignment takes numba seconds to compile.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,13 @@ def by_frequency(tokens, width: int):
     number = np.empty(tokens.n_features, np.int32)
     number[order] = np.arange(tokens.n_features, dtype=np.int32)
     return tokens._replace(indices=number[tokens.indices]), order
+
+
+@inlined
+def copy_into(target, at, source, size):
+    """target[at : at + size] <- source[:size]"""
+    for k in range(size):
+        target[at + k] = source[k]
 
 
 @inlined

@@ -15,7 +15,9 @@ import types
 
 import numba
 import numpy as np
-from numba.core import types as numba_types
+
+from maxmargin.core.entries import Handle
+from maxmargin.core.packed import named_tuples
 
 VERSION = "2"  # raise it when kernel.py or entries.py compile the same source otherwise
 _OUTSIDE = ("numpy", "numba", "math", "builtins")  # known by name and numba's version
@@ -29,7 +31,7 @@ def stamp(function, arguments) -> str:
     key = function, classes
     if key not in _stamps:
         digest = hashlib.sha256(f"{VERSION} {numba.__version__}".encode())
-        for part in sorted(_closure(function, classes)):
+        for part in sorted(_closure(function, classes)[0]):
             digest.update(part)
         _stamps[key] = digest.hexdigest()
     return _stamps[key]
@@ -38,21 +40,26 @@ def stamp(function, arguments) -> str:
 def forget() -> None:
     """Stamps are anew: a generic function has got another body."""
     _stamps.clear()
+    _closure.cache_clear()
 
 
-def named_tuples(arguments):
-    """The NamedTuple classes in numba types, also inside others and behind pointers."""
-    for t in arguments:
-        if isinstance(t, numba_types.BaseNamedTuple):
-            yield t.instance_class
-        if isinstance(t, numba_types.BaseTuple):
-            yield from named_tuples(t.types)
-        if isinstance(t, numba_types.CPointer):
-            yield from named_tuples([t.dtype])
+def reached(function, classes) -> set:
+    """The generic functions that ``function`` calls by address, given the classes of its
+    arguments; a default body is one that none of them replaces.
+    """
+    generics = _closure(function, frozenset(classes), False)[1]
+    if Handle in classes:
+        return {g for g in generics if g.declaration is not None}
+    return {g for g in generics if g.apart}
 
 
-def _closure(function, classes) -> set[bytes]:
-    """Digests of everything reached, where ``classes`` (and those met) choose bodies."""
+@functools.cache
+def _closure(function, classes, defaults=True) -> tuple[set[bytes], set]:
+    """(digests of everything reached, where ``classes`` and those met choose bodies,
+    the generic functions among it).
+
+    A call on a Handle goes by address: what is behind it is no part of the caller.
+    """
     digests: set[bytes] = set()
     seen, generics, classes = set(), set(), set(classes)
     todo = [function, *classes]
@@ -67,15 +74,16 @@ def _closure(function, classes) -> set[bytes]:
             todo += [g.bodies[item] for g in generics if item in g.bodies]
         elif hasattr(item, "bodies"):
             generics.add(item)
-            todo += [
-                item.default,
-                *(item.bodies[c] for c in classes if c in item.bodies),
-            ]
+            bodies = [item.bodies[c] for c in classes if c in item.bodies]
+            by_address = item.declaration is not None and Handle in classes
+            if not by_address and (defaults or not bodies):
+                bodies.append(item.default)
+            todo += bodies
         else:
             digest, references = _parts(item)
             digests.add(digest)
             todo += references
-    return digests
+    return digests, generics
 
 
 @functools.cache
@@ -123,7 +131,8 @@ def _describe(value) -> tuple[str, list]:
         options = _describe(value.targetoptions)[0]
         return f"kernel {value.py_func.__qualname__} {options}", [value.py_func]
     if hasattr(value, "bodies"):
-        return f"generic {value.__name__} {value.inline}", [value]
+        text = f"generic {value.__name__} {value.inline} {value.declaration}"
+        return text, [value]
     if hasattr(value, "_defn"):  # an intrinsic
         return f"intrinsic {value._name}", [value._defn]
     if isinstance(value, type):
@@ -131,15 +140,13 @@ def _describe(value) -> tuple[str, list]:
         text = f"class {value.__module__}.{value.__qualname__} {fields}"
         return text, [] if fields is None else [value]
     if isinstance(value, (types.FunctionType, types.BuiltinFunctionType)):
-        inside = isinstance(value, types.FunctionType) and not _outside(
-            value.__module__
-        )
-        return f"function {value.__qualname__}", [value] if inside else []
+        # numba cannot call it: a name that a kernel's module happens to have too
+        return f"function {value.__qualname__}", []
     if isinstance(value, np.ndarray):
         data = hashlib.sha256(np.ascontiguousarray(value)).hexdigest()
         return f"array {value.dtype} {value.shape} {data}", []
     if isinstance(value, dict):
-        value = tuple(sorted(value.items()))
+        value = tuple(sorted(value.items(), key=repr))
     if isinstance(value, (set, frozenset)):
         value = tuple(sorted(value, key=repr))
     if isinstance(value, (tuple, list)):

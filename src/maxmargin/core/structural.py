@@ -10,6 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.parameters import REQUIRED, training_parameters
+from maxmargin.core.saved import Saved, restore_shared, shared_state
+from maxmargin.core.structure import (
+    Outputs,
+    check_k,
+    class_name,
+    missing_loss,
+    state_of,
+    with_state,
+)
 
 
 class StructuralSVM(MaxMarginEstimator):
@@ -21,8 +30,10 @@ class StructuralSVM(MaxMarginEstimator):
     Parameters
     ----------
     problem : Problem or Structure
-        Four Python methods (:class:`maxmargin.Problem`), or a compiled structure
+        A few Python methods (:class:`maxmargin.Problem`), or a compiled structure
         (``maxmargin.core.structure.Structure``). It is copied, never changed.
+        :func:`maxmargin.save` keeps its attributes, or its ``get_state()``, and the name
+        of its class; ``load(path, structure=...)`` wants the class.
     C : float, default 1.0
         Weight of the losses against the size of w; ``inf`` demands a hard margin.
     rescaling : {"margin", "slack"}
@@ -37,9 +48,8 @@ class StructuralSVM(MaxMarginEstimator):
         Passes allowed; the best weights so far are kept. None is 1000 passes (10 for
         perceptron and passive-aggressive, 50 for subgradient).
     max_time : float or None
-        Seconds allowed. The clock is read between passes, and then the weights are
-        certified: with a slow search in Python, a pass over all samples and the
-        certificate come on top.
+        Seconds allowed. Long passes look at the clock too, but then the weights are
+        certified: one search per sample comes on top.
     warm_start : bool
         Start ``fit`` from the dual point of the last one, where the data match. A
         Problem: the samples that have an equal x and y, if the problem is equal too;
@@ -54,6 +64,11 @@ class StructuralSVM(MaxMarginEstimator):
         1 shows progress, 2 a line per pass, on standard error.
     callbacks : list of callables or None
         Called with each history row; returning True stops the fit.
+    objective : {"hinge", "log", "perceptron", "passive-aggressive"}
+        What is minimised: hinges (max-margin); log-losses -log p(y), where p is
+        exp(score) / Z over all outputs (a conditional random field; for structures with
+        sums, such as a :class:`maxmargin.DynamicProgram`; solvers "exponentiated" and
+        "lbfgs"); or the averaged baselines of these names. See ``docs/objectives.md``.
 
     Attributes
     ----------
@@ -64,6 +79,10 @@ class StructuralSVM(MaxMarginEstimator):
     structure_ : the copy of ``problem`` that was fitted
     """
 
+    _model_name = "StructuralSVM.v1"
+    _params_in_state = ("problem",)
+    _has_structure = True
+
     __init__ = training_parameters(problem=REQUIRED)
 
     def predict(self, X) -> list[Any]:
@@ -71,20 +90,20 @@ class StructuralSVM(MaxMarginEstimator):
         check_is_fitted(self, "coef_")
         X = _listed("X", X, "inputs")
         if not _is_structure(self.structure_):
-            w = self.coef_.view()
-            w.flags.writeable = False
-            return [self.structure_.argmax(x, w) for x in X]
+            from maxmargin.core.functions import predict
+
+            return Outputs(predict(self.structure_, X, self.coef_))
         if hasattr(self.structure_, "predict"):
-            return self.structure_.predict(X, self.coef_, self._threads())
+            return Outputs(self.structure_.predict(X, self.coef_, self._threads()))
         from maxmargin.core.decode import decode
 
         batch = self.structure_.encode(X)
         labels = decode(batch, self.coef_, self._threads())
         cut = batch.start
-        return [
+        return Outputs(
             self.structure_.output(batch, i, labels[cut[i] : cut[i + 1]])
             for i in range(len(X))
-        ]
+        )
 
     def predict_k_best(self, X, k: int) -> list[list[tuple[Any, float]]]:
         """The k best outputs of every input with their scores, best first.
@@ -92,12 +111,7 @@ class StructuralSVM(MaxMarginEstimator):
         For structures that rank outputs, such as a :class:`maxmargin.DynamicProgram`.
         """
         ask = self._asked("predict_k_best")
-        X = _listed("X", X, "inputs")
-        if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
-            raise ValueError(
-                f"k={k!r} is not possible: it must be a whole number >= 1."
-            )
-        return ask(X, self.coef_, int(k), self._threads())
+        return ask(_listed("X", X, "inputs"), self.coef_, check_k(k), self._threads())
 
     def predict_marginals(self, X) -> list[Any]:
         """Probabilities of parts under exp(score) / Z, for structures that know them.
@@ -124,16 +138,19 @@ class StructuralSVM(MaxMarginEstimator):
         check_is_fitted(self, "coef_")
         X, y = _check_lengths(X, y)
         weights = check_weights(sample_weight, len(X))
-        if hasattr(self.structure_, "losses"):  # of outputs that need x to be compared
-            losses = self.structure_.losses(X, y, self.predict(X))
-            return -float(np.average(losses, weights=weights))
-        loss = getattr(self.structure_, "loss", None)
-        if loss is None:
-            from maxmargin.core.structure import missing_loss
+        structure = self.structure_
+        if not (hasattr(structure, "losses") or hasattr(structure, "loss")):
+            raise NotImplementedError(missing_loss(structure))
+        found = self.predict(X)
+        if not _is_structure(structure):
+            from maxmargin.core.functions import losses
 
-            raise NotImplementedError(missing_loss(self.structure_))
-        losses = [loss(a, b) for a, b in zip(y, self.predict(X), strict=True)]
-        return -float(np.average(losses, weights=weights))
+            values = losses(structure, y, found)
+        elif hasattr(structure, "losses"):  # of outputs that need x to be compared
+            values = structure.losses(X, y, found)
+        else:
+            values = [structure.loss(a, b) for a, b in zip(y, found, strict=True)]
+        return -float(np.average(values, weights=weights))
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         X, y = _check_lengths(X, y)
@@ -157,6 +174,51 @@ class StructuralSVM(MaxMarginEstimator):
 
     def _install(self, encoded: Encoded, w) -> None:
         self.coef_ = w
+
+    # saving (model_file.py) ------------------------------------------------------------
+
+    def _get_state(self):
+        arrays, plain = {"coef": self.coef_}, {}
+        for name, value in state_of(self.structure_).items():
+            if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+                arrays[f"structure.{name}"] = value
+            else:
+                plain[name] = _plain(self.structure_, name, value)
+        state = {"structure": class_name(self.structure_), "attributes": plain}
+        return arrays, {**state, **shared_state(self)}
+
+    @classmethod
+    def _from_state(cls, params, arrays, state, structure):
+        start, saved = "structure.", Saved(arrays, state)
+        coef = saved.floats("coef", None, dtype=np.float64)
+        tables = {
+            name.removeprefix(start): array
+            for name, array in arrays.items()
+            if name.startswith(start)
+        }
+        found = with_state(structure, saved.value("attributes", dict) | tables)
+        if getattr(found, "n_weights", len(coef)) != len(coef):
+            raise ValueError("weights and structure do not fit together")
+        model = cls(**(params | {"problem": found}))
+        model.structure_, model.coef_ = found, coef
+        return restore_shared(model, state)
+
+
+def _plain(structure, name: str, value):
+    """The value, if a model file can hold it."""
+    from maxmargin.files.model_values import Refused, encode
+
+    try:
+        encode(value)
+        return value
+    except Refused as reason:
+        kind = type(structure).__name__
+        raise ValueError(
+            f"StructuralSVM cannot be saved: the attribute {name!r} of its {kind} "
+            f"{reason}. Give {kind} the methods get_state(), which returns a dict of "
+            "plain values and arrays, and from_state(state), a class method that makes "
+            "an object of it; or use pickle or joblib."
+        ) from None
 
 
 def _is_structure(problem) -> bool:

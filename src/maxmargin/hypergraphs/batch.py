@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.contract import score, shape
-from maxmargin.core.kernel import kernel
+from maxmargin.core.expectations import expectations
+from maxmargin.core.kernel import direct, kernel
 from maxmargin.engine.threads import over_ranges
 from maxmargin.hypergraphs import inference
 from maxmargin.hypergraphs.counts import count_ranges
@@ -41,7 +42,7 @@ def make_batch(examples: list[Example]) -> HypergraphBatch:
         slots.append(longest_derivation(graph))
         entries.append(int(_best(graph, np.diff(indptr).astype(np.float64))))
         by_edge = np.zeros(len(graph.part))
-        inference.spread(graph, cost, by_edge)
+        inference.score_edges(graph, cost, by_edge)
         total = 0.0
         for e in truth:  # in the order in which loss() sums, so that they cancel
             total += by_edge[e]
@@ -99,7 +100,7 @@ def _labellings(examples, slots) -> np.ndarray:
 def _best(graph: Graph, theta) -> float:
     """The value of the best derivation under these scores of parts."""
     scores = np.zeros(len(graph.part))
-    inference.spread(graph, theta, scores)
+    inference.score_edges(graph, theta, scores)
     return _best_value(graph, scores)
 
 
@@ -153,7 +154,7 @@ def k_best(batch: HypergraphBatch, w, k: int, n_jobs: int = 1):
     values = np.full((k, len(batch.start) - 1), -np.inf)
 
     def part(lo, hi):
-        k_best_range(batch, lo, hi, w, labels, values)
+        direct(k_best_range, batch, lo, hi, w, labels, values)
 
     over_ranges(part, batch.start, n_jobs)
     return labels, values
@@ -178,26 +179,5 @@ def k_best_range(batch, lo, hi, w, labels, values):
 
 def marginals(batch: HypergraphBatch, w, n_jobs: int = 1) -> np.ndarray:
     """float64[parts of all examples]: expected uses under exp(value) / Z."""
-    out = np.zeros(batch.part_start[-1])
-
-    def part(lo, hi):
-        marginals_range(batch, lo, hi, w, out)
-
-    over_ranges(part, batch.start, n_jobs)
-    return out
-
-
-@kernel
-def marginals_range(batch, lo, hi, w, out):
-    theta = np.empty(shape(batch), w.dtype)
-    for i in range(lo, hi):
-        graph = graph_of(batch, i)
-        score(batch, i, w, theta)
-        scores = edge_scores(batch, i, graph, theta, 0.0)
-        inside = np.empty(graph.root + 1)
-        inference.inside_logsum(graph, scores, inside)
-        uses = np.empty(len(scores))
-        inference.expected_uses(graph, scores, inside, uses)
-        for e in range(len(uses)):
-            if graph.part[e] >= 0:
-                out[batch.part_start[i] + graph.part[e]] += uses[e]
+    tables, _ = expectations(batch, w, n_jobs)
+    return np.concatenate([np.zeros(0), *tables])

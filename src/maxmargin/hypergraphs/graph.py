@@ -36,6 +36,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from maxmargin.core.structure import check_k
 from maxmargin.hypergraphs.builder import HypergraphBuilder, features_as_dict
 
 
@@ -277,7 +278,7 @@ class Hypergraph:
 
     def _scores(self, theta) -> np.ndarray:
         """Scores of edges."""
-        from maxmargin.hypergraphs.inference import spread
+        from maxmargin.hypergraphs.inference import score_edges
 
         theta = np.ascontiguousarray(theta, np.float64)
         if theta.shape != (self.n_parts,):
@@ -292,14 +293,8 @@ class Hypergraph:
                 "for forbidden parts."
             )
         scores = np.empty(len(self.part))
-        spread(self.arrays, theta, scores)
+        score_edges(self.arrays, theta, scores)
         return scores
-
-
-def check_k(k) -> int:
-    if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
-        raise ValueError(f"k={k!r} is not possible: it must be a whole number >= 1.")
-    return int(k)
 
 
 def _integers(name: str, values: Any) -> np.ndarray:

@@ -9,8 +9,8 @@ sum of the scores of its edges. So with s the scores and (+) max or log-sum-exp,
 Nodes are in topological order, so one pass from the first node to the root does it. An
 edge without tails is where derivations end; a node without edges has none, inside -inf.
 
-All kernels take scores of *edges* (:func:`spread` makes them from scores of parts), and
-true minus infinities: a forbidden part is an edit of scores, not another algorithm. So
+All kernels take scores of *edges* (:func:`score_edges` makes them from those of parts)
+and true minus infinities: a forbidden part is an edit of scores, not another algorithm. So
 is every other question: with scores 1 the best derivation is the longest, with minus
 the costs it is the cheapest. (Goodman 1999, semiring parsing; Huang 2008, forests.)
 """
@@ -36,7 +36,7 @@ class Graph(NamedTuple):
 
 
 @kernel
-def spread(graph, theta, scores):
+def score_edges(graph, theta, scores):
     """scores[e] <- theta[part[e]], and 0 for edges without a part."""
     for e in range(len(graph.part)):
         p = graph.part[e]

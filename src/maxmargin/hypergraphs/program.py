@@ -30,9 +30,10 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.structure import Structure
+from maxmargin.core.problem import asking
+from maxmargin.core.structure import Structure, check_k, with_attributes
 from maxmargin.hypergraphs.builder import HypergraphBuilder
-from maxmargin.hypergraphs.graph import Hypergraph, check_k
+from maxmargin.hypergraphs.graph import Hypergraph
 
 
 class DynamicProgram(Structure):
@@ -122,7 +123,8 @@ class DynamicProgram(Structure):
 
         graphs, batch = self._encoded(X)
         labels = np.split(decode(batch, w, n_jobs), batch.start[1:-1])
-        return [self._output(*row) for row in zip(X, graphs, labels, strict=False)]
+        rows = zip(X, graphs, labels, strict=False)
+        return [self._output(i, *row) for i, row in enumerate(rows)]
 
     def predict_k_best(self, X, w, k: int, n_jobs: int = 1) -> list[list]:
         """Up to k pairs (output, score) for every input, best first."""
@@ -133,7 +135,7 @@ class DynamicProgram(Structure):
         rows = np.split(labels, batch.start[1:-1], axis=1)
         return [
             [
-                (self._output(x, graph, ranked), float(value))
+                (self._output(i, x, graph, ranked), float(value))
                 for ranked, value in zip(rows[i], values[:, i], strict=True)
                 if value > -np.inf
             ]
@@ -159,7 +161,7 @@ class DynamicProgram(Structure):
         """The loss of every prediction; true outputs need not be in the graph."""
         out = []
         for i, (x, y, z) in enumerate(zip(X, Y, Y_hat, strict=True)):
-            found, truth = list(self.parts_of(x, z)), list(self.parts_of(x, y))
+            found, truth = self._parts(i, x, z), self._parts(i, x, y)
             both = self._checked_costs(i, x, y, found + truth)
             out.append(float(both[: len(found)].sum() - both[len(found) :].sum()))
         return out
@@ -177,13 +179,13 @@ class DynamicProgram(Structure):
         theta = self._theta(graph, w)
         theta[[number[part] for part in forbidden if part in number]] = -np.inf
         edges, _ = graph.complete(theta, [number[part] for part in required])
-        return self._output(x, graph, edges)
+        return self._output(None, x, graph, edges)
 
     def sample(self, x, w, n: int, random_state=None) -> list:
         """n outputs for x, drawn with probability exp(score) / Z."""
         graph = self._graph(None, x)
         drawn = graph.sample(self._theta(graph, w), n, random_state)
-        return [self._output(x, graph, edges) for edges in drawn]
+        return [self._output(None, x, graph, edges) for edges in drawn]
 
     def named(self, w) -> dict:
         """{feature: weight}, where vectors have vectors."""
@@ -192,24 +194,38 @@ class DynamicProgram(Structure):
             for name, (first, size) in self.features_.items()
         }
 
+    @classmethod
+    def from_state(cls, state: dict) -> DynamicProgram:
+        """An object with these attributes (see ``core/structure.py``)."""
+        new = with_attributes(cls, state)
+        for first, size in new.features_.values():
+            if not (
+                type(first) is type(size) is int and size >= -1 and size != 0
+            ) or not (0 <= first <= first + abs(size) <= new.n_weights):
+                raise ValueError("features and weights do not fit together")
+        return new
+
     # helpers -------------------------------------------------------------------------
 
     def _graph(self, i, x) -> Hypergraph:
-        try:
+        with asking(f"graph(x){_of(i)}"):
             graph = self.graph(x)
             if isinstance(graph, HypergraphBuilder):
                 return graph.build()
             if isinstance(graph, Hypergraph):
                 return graph.pruned()
-        except ValueError as error:
-            raise ValueError(f"graph(x){_of(i)}: {error}") from error
         raise ValueError(
             f"graph(x){_of(i)} returned {graph!r}: it must return a HypergraphBuilder or "
             "a Hypergraph."
         )
 
-    def _output(self, x, graph, edges) -> Any:
-        return self.output_of(x, graph.parts_of(edges[edges >= 0]))
+    def _output(self, i, x, graph, edges) -> Any:
+        with asking(f"output_of(x, parts){_of(i)}"):
+            return self.output_of(x, graph.parts_of(edges[edges >= 0]))
+
+    def _parts(self, i, x, y) -> list:
+        with asking(f"parts_of(x, y){_of(i)}"):
+            return list(self.parts_of(x, y))
 
     def _rows(self, i, graph, learn=False):
         """(indptr, indices, values): the features of the parts as numbers."""
@@ -245,7 +261,7 @@ class DynamicProgram(Structure):
 
     def _truth(self, i, graph, x, y) -> np.ndarray:
         """The edges of the derivation of y."""
-        parts = list(self.parts_of(x, y))
+        parts = self._parts(i, x, y)
         number = {part: p for p, part in enumerate(graph.parts) if part is not None}
         for part, times in _counted(i, parts).items():
             if times > 1:
@@ -279,7 +295,8 @@ class DynamicProgram(Structure):
         return cost
 
     def _checked_costs(self, i, x, y, parts) -> np.ndarray:
-        costs = np.asarray(self.costs(x, y, parts))
+        with asking(f"costs(x, y, parts){_of(i)}"):
+            costs = np.asarray(self.costs(x, y, parts))
         if costs.shape != (len(parts),) or (parts and costs.dtype.kind not in "biuf"):
             raise ValueError(
                 f"costs(x, y, parts){_of(i)} must return one number for each of the "

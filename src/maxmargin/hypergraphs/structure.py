@@ -32,8 +32,10 @@ from maxmargin.hypergraphs.counts import (
 from maxmargin.hypergraphs.inference import (
     Graph,
     backtrace,
+    expected_uses,
+    inside_logsum,
     inside_max,
-    spread,
+    score_edges,
 )
 
 
@@ -108,10 +110,9 @@ def score(batch, i, w, theta):
         theta[0, p] = score_part(batch, first + p, w)
 
 
-@implements(contract.rescale_scores, HypergraphBatch)
-def rescale_scores(batch, i, factor, theta):
-    for p in range(batch.part_start[i + 1] - batch.part_start[i]):
-        theta[0, p] *= factor
+@implements(contract.extent, HypergraphBatch)
+def extent(batch, i):
+    return batch.part_start[i + 1] - batch.part_start[i]
 
 
 @implements(contract.value, HypergraphBatch)
@@ -146,8 +147,43 @@ def edge_scores(batch, i, graph, theta, scale):
     for p in range(n):
         parts[p] = theta[0, p] + scale * batch.cost[batch.part_start[i] + p]
     scores = np.empty(len(graph.part))
-    spread(graph, parts, scores)
+    score_edges(graph, parts, scores)
     return scores
+
+
+@implements(contract.sums, HypergraphBatch)
+def sums(batch, i, theta, mu, work):
+    graph = graph_of(batch, i)
+    scores = edge_scores(batch, i, graph, theta, 0.0)
+    inside, uses = np.empty(graph.root + 1), np.empty(len(scores))
+    inside_logsum(graph, scores, inside)
+    expected_uses(graph, scores, inside, uses)
+    for p in range(batch.part_start[i + 1] - batch.part_start[i]):
+        mu[0, p] = 0.0
+    for e in range(len(uses)):
+        if graph.part[e] >= 0:
+            mu[0, graph.part[e]] += uses[e]
+    return inside[graph.root]
+
+
+@implements(contract.parts, HypergraphBatch)
+def parts(batch, i, y, coefficient, mu):
+    for t in range(batch.start[i + 1] - batch.start[i]):
+        if y[t] < 0:
+            break
+        p = batch.part[batch.edge_start[i] + y[t]]
+        if p >= 0:
+            mu[0, p] += coefficient
+
+
+@implements(contract.spread, HypergraphBatch)
+def spread(batch, i, coefficient, mu, w):
+    first = batch.part_start[i]
+    for p in range(batch.part_start[i + 1] - first):
+        c = coefficient * mu[0, p]
+        if c != 0.0:
+            for j in range(batch.indptr[first + p], batch.indptr[first + p + 1]):
+                w[batch.indices[j]] += c * batch.values[j]
 
 
 @implements(contract.argmax, HypergraphBatch)
@@ -169,7 +205,7 @@ def argmax_rescaled(batch, i, theta, form, y):
     nodes, parts = batch.node_start, batch.part_start
     scores = edge_scores(batch, i, graph, theta, 0.0)
     costs = np.empty(len(scores))
-    spread(graph, batch.cost[parts[i] : parts[i + 1]], costs)
+    score_edges(graph, batch.cost[parts[i] : parts[i + 1]], costs)
     cost = costs.astype(np.int64)
     low = batch.low[nodes[i] : nodes[i + 1]]
     high = batch.high[nodes[i] : nodes[i + 1]]

@@ -7,6 +7,7 @@ FAMILY = Family(
     public={"WordAligner": "word_aligner"},
     models=("WordAligner.v1",),
     commands={"match": "command"},
+    warmups={"match": "warmup"},
     files={
         "read_aligned": "bitext",
         "read_bitext": "bitext",

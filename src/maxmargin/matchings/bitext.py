@@ -181,7 +181,7 @@ def read_naacl(
         good = 3 <= len(cells) <= 5 and all(
             re.fullmatch(r"[1-9][0-9]{0,8}", cell) for cell in cells[1:3]
         )
-        kind = cells[3] if good and len(cells) > 3 and cells[3] in "SP" else "S"
+        kind = cells[3] if good and len(cells) > 3 and cells[3] in ("S", "P") else "S"
         if not good:
             raise ValueError(
                 f"{name}, line {number}: {short(line)} is not a link: write an id, two "

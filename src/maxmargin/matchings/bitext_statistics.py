@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from scipy.special import xlogy
 
+from maxmargin.core.saved import Saved
 from maxmargin.matchings.bitext_training import P_NULL, Corpus
 
 Pair = tuple[Sequence[str], Sequence[str]]
@@ -179,39 +180,62 @@ class BitextStatistics:
     @classmethod
     def from_state(cls, arrays, state) -> BitextStatistics:
         """The inverse; ValueError if the parts do not fit together."""
-        new = cls(state["forms"])
-        new.n_pairs_ = state["n_pairs"]
-        text, cut = arrays["text"].tobytes(), np.cumsum([0, *arrays["lengths"]])
+        saved = Saved(arrays, state)
+        new = cls(saved.value("forms", tuple, list))
+        for name in new.forms:
+            form_function(name)
+        n = len(new.forms)
+        new.n_pairs_ = saved.whole("n_pairs", 1)
+        text = saved.array("text", "u", None, dtype=np.uint8).tobytes()
+        lengths = saved.integers("lengths", None, high=len(text), dtype=np.int32)
+        cut = [0, *np.cumsum(lengths, dtype=np.int64).tolist()]
         words = [
             text[a:b].decode("utf-8", "surrogatepass")
             for a, b in itertools.pairwise(cut)
         ]
+        sizes = saved.value("sizes", list)
+        good = n > 0 and len(sizes) == 2 and all(len(side) == n for side in sizes)
         position, sides = 0, []
-        for side in state["sizes"]:
+        for side in sizes if good else ():
             tables, first = [], 0
             for size in side:
                 part = words[position : position + size]
                 tables.append({word: first + k for k, word in enumerate(part)})
+                good = good and type(size) is int and len(tables[-1]) == size
                 position, first = position + size, first + size
             sides.append(tables)
-        new.vocabularies_ = tuple(sides)
-        new.counts_ = [arrays["source_counts"], arrays["target_counts"]]
-        new.keys_, new.tables_ = arrays["keys"], arrays["tables"]
-        new.nulls_, new.jumps_ = [], []
-        for model, count in enumerate((len(new.forms), 1)):
-            new.nulls_.append([arrays[f"nulls{model}_{d}"] for d in DIRECTIONS])
-            rows = [arrays[f"jumps{model}_{d}"] for d in DIRECTIONS]
-            new.jumps_.append([[row[k] for row in rows] for k in range(count)])
-        found = [sum(map(len, side)) for side in new.vocabularies_]
-        lengths = [len(counts) for counts in new.counts_]
-        n_tables = 1 + 2 * 3
-        if (
-            found != lengths
-            or any(list(map(len, nulls)) != found[::-1] for nulls in new.nulls_)
-            or new.tables_.shape != (n_tables, len(new.keys_))
-            or [len(side) for side in sides] != [len(new.forms)] * 2
-        ):
+        if not good or position != len(words) or cut[-1] != len(text):
             raise ValueError("the statistics of words do not fit together")
+        new.vocabularies_ = tuple(sides)
+        found = [sum(map(len, side)) for side in sides]
+        new.counts_ = [
+            saved.floats(f"{side}_counts", size, low=0.0, dtype=np.float64)
+            for side, size in zip(("source", "target"), found, strict=True)
+        ]
+        new.keys_ = saved.integers("keys", None, high=2**63 - 1)
+        rows = 1 + 2 * 3
+        new.tables_ = saved.floats(
+            "tables", rows, len(new.keys_), low=0.0, dtype=np.float32
+        )
+        new.nulls_, new.jumps_ = [], []
+        for model, count in enumerate((n, 1)):
+            names = [f"{model}_{direction}" for direction in DIRECTIONS]
+            new.nulls_.append(
+                [
+                    saved.floats(f"nulls{name}", size, low=0.0, dtype=np.float64)
+                    for name, size in zip(names, found[::-1], strict=True)
+                ]
+            )
+            jumps = [
+                saved.floats(f"jumps{name}", count, None, dtype=np.float64)
+                for name in names
+            ]
+            # kernels look as far to the left as to the right, and divide by sums
+            if any(rows.shape[1] % 2 == 0 or (rows <= 0).any() for rows in jumps):
+                raise ValueError("the jumps between words are not valid")
+            new.jumps_.append([[rows[k] for rows in jumps] for k in range(count)])
+        if not len(new.keys_) or (np.diff(new.keys_) <= 0).any():
+            raise ValueError("the pairs of words are not in order")
         return new
 
 

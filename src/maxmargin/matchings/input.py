@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.core.listed import listed
 from maxmargin.matchings.bitext import LONGEST, Links, check_inside
 from maxmargin.matchings.metrics import as_links
 
@@ -27,21 +28,17 @@ def check_pairs(X: Any, name: str = "X", strict: bool = True) -> Sample:
 
     Without ``strict`` (a bitext), a side may be empty.
     """
-    if isinstance(X, (str, bytes)) or not isinstance(X, Iterable):
-        raise ValueError(
-            f"{name} is {X!r}: give a list of pairs (source words, target words)."
-        )
+    wanted = "(source words, target words)"
     sample = Sample([], [])
-    for k, item in enumerate(X):
+    for k, item in enumerate(
+        listed(X, f"{name} is {X!r}: give a list of pairs {wanted}.")
+    ):
         where = f"{name}[{k}]"
-        if isinstance(item, (str, bytes)) or not hasattr(item, "__len__"):
-            raise ValueError(
-                f"{where} is {item!r}, not a pair: give (source words, target words)."
-            )
+        item = listed(item, f"{where} is {item!r}, not a pair: give {wanted}.")
         if len(item) not in (2, 3):
             raise ValueError(
-                f"{where} has {len(item)} parts: give (source words, target words), and "
-                "perhaps an array of features as the third."
+                f"{where} has {len(item)} parts: give {wanted}, and perhaps an array of "
+                "features as the third."
             )
         source, target = (
             _words(side, where, name, strict)
@@ -55,9 +52,7 @@ def check_pairs(X: Any, name: str = "X", strict: bool = True) -> Sample:
 def _words(side, where: str, name: str, strict: bool) -> list[str]:
     if isinstance(side, str):
         side = [word for word in side.split(" ") if word]
-    if isinstance(side, (bytes, dict, set)) or not isinstance(side, Iterable):
-        raise ValueError(f"the {name} of {where} is {side!r}, not a list of words.")
-    words = list(side)
+    words = listed(side, f"the {name} of {where} is {side!r}, not a list of words.")
     for word in words:
         if not isinstance(word, str):
             raise ValueError(
@@ -77,11 +72,7 @@ def _words(side, where: str, name: str, strict: bool) -> list[str]:
 
 def check_alignments(y: Any, pairs: list[Pair]) -> list[Links]:
     """One alignment per sentence pair, with links between words that are there."""
-    if y is None or isinstance(y, str) or not isinstance(y, Iterable):
-        raise ValueError(
-            f"y is {y!r}: give a list with one alignment per sentence pair."
-        )
-    y = list(y)
+    y = listed(y, f"y is {y!r}: give a list with one alignment per sentence pair.")
     if len(y) != len(pairs):
         raise ValueError(
             f"X has {len(pairs)} sentence pairs, but y has {len(y)} alignments: give one "

@@ -10,25 +10,22 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import numbers
 
 import numpy as np
 
+from maxmargin.core.structure import check_k
 from maxmargin.matchings.assignment import best_links
 
 FREE, IN, OUT = 0, 1, 2
 
 
 def k_best(weight, source_most: int, target_most: int, k: int):
-    """[(score, sorted links)] of the k best matchings, best first; fewer if there are.
+    """[(sorted links, score)] of the k best matchings, best first; fewer if there are.
 
     Matchings are as in ``assignment.py``, but with links of any sign. Cost: at most
     n * m searches per matching; a subset that cannot reach the k best is not searched.
     """
-    if not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1:
-        raise ValueError(
-            f"k={k!r} is not possible: it must be a positive whole number."
-        )
+    k = check_k(k)
     weight = np.asarray(weight, np.float64)
     n, m = weight.shape
     rooms = np.full(n, source_most, np.int64), np.full(m, target_most, np.int64)
@@ -39,7 +36,7 @@ def k_best(weight, source_most: int, target_most: int, k: int):
     out = []
     while heap and len(out) < k:
         _, _, value, taken, fixed = heapq.heappop(heap)
-        out.append((value, [tuple(link) for link in np.argwhere(taken).tolist()]))
+        out.append(([tuple(link) for link in np.argwhere(taken).tolist()], value))
         fixed = fixed.copy()
         for cell in zip(*np.nonzero(fixed == FREE), strict=True):
             bound = value if taken[cell] else value + weight[cell]

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.core.listed import is_pair, listed
 from maxmargin.matchings.bitext import Links, parse_links
 
 
@@ -134,23 +135,23 @@ def as_links(value: Any, where: str) -> Links:
             'possible), or a text such as "0-0 1?1".'
         )
     parts: Sequence = (value, ())
-    listed = isinstance(value, (tuple, list)) and len(value) == 2
-    if listed and not any(map(_is_link, value)):
+    two = isinstance(value, (tuple, list)) and len(value) == 2
+    if two and not any(map(_is_link, value)):
         parts = value
     sure, possible = ({_link(link, where) for link in _each(p, where)} for p in parts)
     return Links(sorted(sure), sorted(possible - sure))
 
 
 def _each(part, where):
-    if isinstance(part, (str, bytes, dict)) or not hasattr(part, "__iter__"):
-        raise ValueError(
-            f"{where} holds {part!r}: give (sure, possible), both as pairs."
-        )
-    return part
+    if isinstance(part, (set, frozenset)):
+        return part
+    return listed(
+        part, f"{where} holds {part!r}: give (sure, possible), both as pairs."
+    )
 
 
 def _is_link(value) -> bool:
-    return hasattr(value, "__len__") and len(value) == 2 and all(map(_is_index, value))
+    return is_pair(value) and all(map(_is_index, value))
 
 
 def _is_index(value) -> bool:
@@ -158,7 +159,7 @@ def _is_index(value) -> bool:
 
 
 def _link(value, where) -> tuple[int, int]:
-    if isinstance(value, str) or not _is_link(value) or min(value) < 0:
+    if not _is_link(value) or min(value) < 0:
         raise ValueError(
             f"{where} holds {value!r}, which is not a link: give pairs (i, j) of word "
             "numbers from 0 on."

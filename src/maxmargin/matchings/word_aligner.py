@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.estimator import (
-    Encoded,
-    MaxMarginEstimator,
-    check_weights,
-    restore_shared,
-    shared_state,
-)
+from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.parameters import training_parameters
+from maxmargin.core.saved import Saved, restore_shared, shared_state
+from maxmargin.core.structure import Outputs
 from maxmargin.matchings import input as match_input
 from maxmargin.matchings.bitext_statistics import FORMS, BitextStatistics
 from maxmargin.matchings.metrics import AlignmentScores, alignment_scores
@@ -64,7 +60,7 @@ class WordAligner(MaxMarginEstimator):
         frequency, competition. A function of (source words, target words) returns an
         array (source, target) or (source, target, features).
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks
+    verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes
@@ -85,6 +81,7 @@ class WordAligner(MaxMarginEstimator):
     """
 
     _model_name = "WordAligner.v1"
+    _no_sums = "sums over matchings have no known algorithm that is quick"
     _params_in_state = ("bitext",)
 
     __init__ = training_parameters(
@@ -104,7 +101,7 @@ class WordAligner(MaxMarginEstimator):
         from maxmargin.core.decode import decode
         from maxmargin.matchings.structure import to_links
 
-        out = []
+        out = Outputs()
         for batch in self._batches(X):
             y = decode(batch, self.coef_, self._threads())
             cuts = zip(batch.start[:-1], batch.start[1:], strict=True)
@@ -125,8 +122,8 @@ class WordAligner(MaxMarginEstimator):
             ]
         return out
 
-    def predict_k_best(self, X, k: int) -> list[list[tuple[float, list[Link]]]]:
-        """The k best alignments of every pair, best first, with their scores.
+    def predict_k_best(self, X, k: int) -> list[list[tuple[list[Link], float]]]:
+        """The k best alignments of every pair with their scores, best first.
 
         There are fewer if a pair has fewer. Scores of equal alignments add rounding.
         """
@@ -271,16 +268,12 @@ class WordAligner(MaxMarginEstimator):
 
     @classmethod
     def _from_state(cls, params, arrays, state):
-        model = cls(**params)
-        model.coef_, model.feature_names_ = arrays["coef"], state["names"]
-        if model.coef_.shape != (len(model.feature_names_),):
-            raise ValueError("weights and features do not fit together")
-        words = {
-            name.removeprefix("words."): array
-            for name, array in arrays.items()
-            if name.startswith("words.")
-        }
-        model.statistics_ = BitextStatistics.from_state(words, state["words"])
+        model, saved = cls(**params), Saved(arrays, state)
+        model.feature_names_ = saved.texts("names")
+        n = len(model.feature_names_)
+        model.coef_ = saved.floats("coef", n, dtype=np.float64)
+        words = saved.part("words")
+        model.statistics_ = BitextStatistics.from_state(words.arrays, words.state)
         return restore_shared(model, state)
 
 

@@ -5,6 +5,7 @@ from maxmargin.families import lazily, places
 _WHERE = {
     "plot_convergence": "maxmargin.plots.training",
     "plot_predictions": "maxmargin.plots.training",
+    "plot_weights": "maxmargin.plots.weights",
     **places("plots"),
 }
 

@@ -111,10 +111,10 @@ def _verdict(row, exact) -> str:
     gap = (row["primal"] - row["dual"]) / row["primal"] if row["primal"] > 0 else 0.0
     passes = f"{row['iteration']} pass{'es' if row['iteration'] != 1 else ''}"
     spent = f"{row['seconds']:.2g} s, {passes}"
-    if not exact:
-        return f"Estimated gap {_percent(gap)}, not proved ({spent})"
     if row["dual"] <= 0:
         return f"No lower bound: this solver has no certificate ({spent})"
+    if not exact:
+        return f"Estimated gap {_percent(gap)}, not proved ({spent})"
     return f"Within {_percent(max(gap, 0.0))} of the optimum, proved ({spent})"
 
 

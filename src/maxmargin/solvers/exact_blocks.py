@@ -22,30 +22,28 @@ import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.contract import emit_block, score, solve_block
-from maxmargin.core.kernel import implemented, kernel
-from maxmargin.solvers.block_coordinate import BlockCoordinate, blend_into
-from maxmargin.solvers.planes import Planes, sum_of_squares
+from maxmargin.core.kernel import implemented, kernel, run
+from maxmargin.core.vectors import blend_into, sum_of_squares
+from maxmargin.solvers.planes import Planes
 from maxmargin.solvers.proximal_newton import ProximalNewton
+from maxmargin.solvers.schedule import Average, Schedule
+from maxmargin.solvers.solver import Solver
 
-MAX_VARIABLES = 1 << 28
+MAX_VARIABLES = 1 << 28  # dual variables: beyond, planes take less memory
 STAGE_RATIO = 4  # C grows by this factor ...
 STAGE_PASSES = 5  # ... after this many passes
-MAX_STAGES = 12
+MAX_STAGES = 12  # 4^12: no C worth its passes is further away
 MIN_VISITS = 5000  # per pass: on small data a pass is several sweeps ...
 MAX_SWEEPS = 20  # ... but not too many
 MANY_EXAMPLES = 5  # examples per feature from which the stages pay
 HARD_PULL = 500.0  # C |x|^2 from which second-order steps begin at once
-FIRST_LOOK = 16  # passes; then after 32, 64, ... the gap should have halved
-SLOW = 0.6
-SETTLED = 1e-3  # a smaller gap is closed best by the passes
+FIRST_LOOK = 16  # passes; then after 32, 64, ... the gap should have fallen to
+SLOW = 0.4  # this share: with 1/2 it falls as 1 / passes
+MAX_VAIN = 5  # second-order steps in a row that gain nothing end them
 
 
-class ExactBlocks(BlockCoordinate):
-    """Shares the choice of blocks, averages and certificates with block-coordinate."""
-
-    max_wait = 32
-    longest_run = 8
-    newest = 0.0  # so many short passes that a longer average is the better one
+class ExactBlocks(Solver):
+    """See the module."""
 
     @staticmethod
     def applies(objective) -> bool:
@@ -57,125 +55,125 @@ class ExactBlocks(BlockCoordinate):
             and objective.n * objective.batch.width <= MAX_VARIABLES
         )
 
-    def _start(self, planes) -> None:
-        objective, batch = self.objective, self.objective.batch
-        self.newton, self.last_look = None, np.inf
-        self.stages = []
+    def __init__(self, objective, planes=None):
+        super().__init__(objective)
+        batch = objective.batch
+        self.theta = objective.buffers().theta
+        self.schedule = Schedule(objective, max_wait=32, longest_run=8)
+        self.hinges = np.zeros(objective.n)
+        pull = float(objective.mass @ batch.norms) / max(objective.n, 1)
+        self.newton: ProximalNewton | None = None
+        self.newton_at_once = pull > HARD_PULL and ProximalNewton.applies(objective)
+        self.last_look, self.vain = np.inf, 0
+        self.stages: list[float] = []
         self.mass = objective.mass
         if planes is not None:
             self.alpha = alpha_from(objective, planes)
-            return
-        self.alpha = np.zeros((objective.n, batch.width), objective.dtype)
-        shares = self._shares()
-        if shares:
-            self.stages = [share for share in shares for _ in range(STAGE_PASSES)]
-            self.mass = objective.mass * shares[0]
-        self.alpha[np.arange(objective.n), batch.y] = self.mass
+        else:
+            self.alpha = np.zeros((objective.n, batch.width), objective.dtype)
+            shares = self._shares(pull)
+            if shares:
+                self.stages = [share for share in shares for _ in range(STAGE_PASSES)]
+                self.mass = objective.mass * shares[0]
+            self.alpha[np.arange(objective.n), batch.y] = self.mass
+        self._rebuild()
+        # so many short passes that a long average is the better one
+        self.average = Average(self.w, newest=0.0)
 
-    def _shares(self) -> list[float]:
-        """Shares of C to begin with: from where C |x|^2 is about 1."""
-        objective, pull = self.objective, self._pull()
-        if self._begins_with_newton():
-            return []
-        if objective.n < MANY_EXAMPLES * objective.batch.n_features:
+    def _shares(self, pull: float) -> list[float]:
+        """Shares of C to begin with: from where C |x|^2, the pull, is about 1."""
+        few = self.objective.n < MANY_EXAMPLES * self.objective.batch.n_features
+        if few or self.newton_at_once:
             return []
         count = int(np.ceil(np.log(max(pull, 1.0)) / np.log(STAGE_RATIO)))
         return [float(STAGE_RATIO) ** -k for k in range(min(count, MAX_STAGES), 0, -1)]
 
-    def _pull(self) -> float:
-        objective = self.objective
-        return float(objective.mass @ objective.batch.norms) / max(objective.n, 1)
-
-    def _begins_with_newton(self) -> bool:
-        return ProximalNewton.applies(self.objective) and self._pull() > HARD_PULL
-
     def prepare(self) -> None:
-        self._exact(np.zeros(0, np.int64))
-        self._rebuild()
-        blend_into(self.average[:0], self.w[:0], 0.0)
+        self._visit(np.zeros(0, np.int64))
+        blend_into(self.w[:0], self.w[:0], 0.0)
 
     def step(self) -> None:
-        objective = self.objective
+        objective, schedule = self.objective, self.schedule
         if self._slow():
             self._second_order()
             return
-        share = self.stages[self.passes] if self.passes < len(self.stages) else 1.0
+        passes = schedule.passes
+        share = self.stages[passes] if passes < len(self.stages) else 1.0
         if not np.array_equal(self.mass, share * objective.mass):
             self._raise_mass(share * objective.mass)
         visits = 0
         while visits < min(MIN_VISITS, MAX_SWEEPS * objective.n):
-            order = self._chosen()
-            self._exact(order)
+            order = schedule.choose()
+            schedule.in_chunks(order, self._visit)
             visits += len(order)
             if len(order) == 0:
                 break
         objective.oracle_calls += visits
         began = time.perf_counter()
-        self.passes += 1
+        schedule.passes += 1
         self.dual = self._dual()
-        age = max(self.passes - len(self.stages), 1)
-        squared = blend_into(self.average, self.w, self._newest_share(age))
+        age = max(schedule.passes - len(self.stages), 1)
+        squared = self.average.take(self.w, age)
         self.estimate = np.inf
         if share == 1.0:
             self.estimate = objective.primal_from_hinges(squared, self.hinges)
         self.update_seconds += time.perf_counter() - began
 
     def _slow(self) -> bool:
-        """Whether it is time for second-order steps; once it is, it stays so."""
-        if self.newton is not None:
-            return True
-        look = self.passes - len(self.stages)
-        if look == 0:
-            return self._begins_with_newton()
+        """Whether it is time for second-order steps, which go on until they are vain."""
+        if self.newton_at_once or self.newton is not None:
+            return self.vain < MAX_VAIN
+        look = self.schedule.passes - len(self.stages)
         if look < FIRST_LOOK or look & (look - 1):
             return False
         gap = (self.estimate - self.dual) / self.estimate
-        slow, self.last_look = gap > max(SLOW * self.last_look, SETTLED), gap
+        slow, self.last_look = gap > SLOW * self.last_look, gap
         return slow and ProximalNewton.applies(self.objective)
 
     def _second_order(self) -> None:
         """A proximal step, then a sweep, which mends what is left of its error."""
-        objective, newton = self.objective, self.newton
-        if newton is None:
-            newton = self.newton = ProximalNewton(objective, self.alpha)
+        objective, schedule = self.objective, self.schedule
+        if self.newton is None:
+            self.newton = ProximalNewton(objective, self.alpha)
         k, dual, before = objective.batch.n_labels, self._dual(), self.alpha.copy()
-        found, solved = newton.step(before, dual)
-        self.average.reshape(-1, objective.batch.width)[:, :k] = newton.weights
+        found, solved = self.newton.step(before, dual)
+        self.vain += 1
+        rows = self.average.w.reshape(-1, objective.batch.width)
+        rows[:, :k] = self.newton.weights
         for start in [found, before] if solved else [before]:
             self.alpha[:, :k] = start[:, :k]
             self._rebuild()
-            self._exact(objective.rng.permutation(objective.n))
+            everyone = schedule.shuffled(np.arange(objective.n))
+            schedule.in_chunks(everyone, self._visit)
             objective.oracle_calls += objective.n
             self.dual = self._dual()
             if self.dual > dual:
+                self.vain = self.vain if start is before else 0
                 break
-        self.passes += 1
+        schedule.passes += 1
         self.estimate = self.dual  # a certificate is always worth its price here
 
-    def _exact(self, order) -> None:
-        done = 0
-        while True:
-            began = time.perf_counter()
-            part = order[done : done + self.chunk]
-            exact_block_pass(
-                self.objective.batch,
-                self.mass,
-                self.alpha,
-                part,
-                self.buffers.theta,
-                self.w,
-                self.gaps,
-                self.hinges,
-            )
-            done += len(part)
-            if done >= len(order):
-                break
-            self._pace(time.perf_counter() - began, len(part))
+    def candidates(self):
+        self._rebuild()
+        return [self.average.w, self.w]
+
+    def _visit(self, order) -> None:
+        run(
+            exact_block_pass,
+            self.objective.batch,
+            self.mass,
+            self.alpha,
+            order,
+            self.theta,
+            self.w,
+            self.schedule.gaps,
+            self.hinges,
+        )
 
     def _raise_mass(self, mass) -> None:
         """Scale alpha (but the truth's share) to the new mass, at the best multiple."""
         ratio = float(mass.max() / self.mass.max())
-        squared = self._squared()
+        squared = sum_of_squares(self.w)
         linear = self._dual() + 0.5 * squared
         t = min(ratio, linear / squared) if squared > 0 else 1.0
         rows = np.arange(self.objective.n)
@@ -185,11 +183,12 @@ class ExactBlocks(BlockCoordinate):
         self.alpha[rows, truth] = mass - self.alpha.sum(axis=1)
         self.w *= self.w.dtype.type(t)
         self.mass = mass
-        self.next_visit[:] = self.passes
+        self.schedule.everyone()
 
     def _rebuild(self) -> None:
         self.w[:] = 0
-        rebuild_blocks(self.objective.batch, self.mass, self.alpha, self.w)
+        run(rebuild_blocks, self.objective.batch, self.mass, self.alpha, self.w)
+        self.dual = self._dual()
 
     def _dual(self) -> float:
         cost = self.objective.batch.cost

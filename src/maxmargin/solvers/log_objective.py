@@ -1,11 +1,14 @@
-"""The conditional random field as an objective: log-loss in place of the hinge.
+"""Log-loss in place of the hinge: conditional random fields over any structure.
 
-    primal  1/2 |w|^2 + sum_i C_i (log Z_i(w) - w.Psi(x_i, y_i))
+    primal  1/2 |w|^2 + l1 |w|_1 + sum_i C_i (log Z_i(w) - w.Psi(x_i, y_i))
     dual    sum_i C_i entropy(p_i) - 1/2 |w|^2,   w = sum_i C_i (Psi(x_i, y_i) - E_p_i Psi)
 
-Both bound the optimum for any distributions p_i over labellings, so a conditional random
-field gets the same certificate as a support vector machine. The hinge of an example is
-its log-loss, its margin the score of the truth minus the mean score.
+The dual (for l1 = 0) bounds the optimum for any distributions p_i over outputs, so a
+conditional random field gets the same certificate as a support vector machine. The hinge
+of an example is its log-loss, its margin the score of the truth minus the mean score.
+All it asks of a structure are ``sums``, ``parts`` and ``spread`` (``core/contract.py``):
+chains make a conditional random field, classes multinomial logistic regression, trees a
+conditional random field of derivations.
 (Lafferty, McCallum & Pereira 2001; Collins et al. 2008 for the dual.)
 """
 
@@ -13,57 +16,148 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.contract import rescale_scores, score, value
-from maxmargin.core.kernel import kernel
-from maxmargin.core.objective import Objective, Sweep
-from maxmargin.tags.chain_sums import (
-    exp_transitions,
-    expected_score,
-    make_sums,
-    sum_labellings,
-    sum_pairs,
+from maxmargin.core.choices import no_sums
+from maxmargin.core.contract import (
+    extent,
+    parts,
+    probabilistic,
+    rescale_scores,
+    score,
+    spread,
+    sums,
+    value,
 )
+from maxmargin.core.expectations import places, working_memory
+from maxmargin.core.kernel import kernel, run, summing
+from maxmargin.core.objective import Objective, Sweep
+from maxmargin.core.vectors import sum_of_squares
+from maxmargin.engine.threads import over_ranges
+
+SHARDS = 4  # gradients are summed in this many parts, whatever the number of threads
+MOST_PARTS = 1 << 27  # of all examples, up to which distributions are kept in memory
 
 
 class LogObjective(Objective):
-    """An objective on a chain batch whose sweeps are log-losses."""
+    """Log-losses, their gradients, and an l1 norm if wanted."""
 
-    def sums(self):
-        batch = self.batch
-        return make_sums(batch.n_labels, batch.width, batch.longest)
+    convex = True
+    first: Objective | None = None  # an easier one that L-BFGS should begin with
+
+    def __init__(self, *arguments, l1: float = 0.0):
+        super().__init__(*arguments)
+        if not isinstance(self.batch, tuple) or not probabilistic(self.batch):
+            raise ValueError(no_sums("log", "this structure has no sums"))
+        self.l1 = l1
+
+    @property
+    def exact(self) -> bool:
+        """Whether there is a bound: not on a loss that is not convex."""
+        return self.convex
+
+    @property
+    def scalable(self) -> bool:
+        return self.l1 == 0
+
+    @property
+    def solver(self) -> str:
+        """Exponentiated gradient first, unless l1 or too many parts forbid it."""
+        if self.l1 > 0 or places(self.batch)[-1] > MOST_PARTS:
+            return "lbfgs"
+        return "handover"
 
     def prepare(self) -> None:
-        super().prepare()
-        theta, _ = self._scoring_buffers()
         empty = Sweep(*np.zeros((3, 0)), np.zeros(0, np.int32))
-        log_sweep(
-            self.batch, 0, 0, self.weights(), 1.0, theta, self.sums(), self.mass, empty
-        )
+        w = self.weights()
+        self._sweep_range(0, 0, w, 1.0, empty)
+        sum_of_squares(w[:0])
+
+    def prepare_gradient(self) -> None:
+        """Compile the kernels of value_and_gradient()."""
+        w = self.weights()
+        self._gradient_range(0, 0, w, np.zeros(0), w)
+        sum_of_squares(w[:0])
 
     def _sweep_range(self, lo, hi, w, multiple, result):
-        theta, _ = self._scoring_buffers()
-        return log_sweep(
-            self.batch, lo, hi, w, multiple, theta, self.sums(), self.mass, result
-        )
+        memory = run(working_memory, self.batch, w)
+        arguments = (lo, hi, w, multiple, memory, self.mass, result)
+        return run(log_sweep, self.batch, *arguments)
+
+    def _gradient_range(self, lo, hi, w, losses, gradient) -> None:
+        memory = run(working_memory, self.batch, w)
+        arguments = (lo, hi, w, memory, self.mass, losses, gradient)
+        run(log_gradient, self.batch, *arguments)
+
+    def primal(self, w, multiple=1.0):
+        primal, multiple, sweep = super().primal(w, multiple)
+        return primal + self.l1 * abs(multiple) * norm1(w), multiple, sweep
+
+    def value_and_gradient(self, w):
+        """(objective without l1, its gradient)."""
+        losses, total = self.losses_and_pull(w)
+        total += w
+        self.oracle_calls += self.n
+        return 0.5 * sum_of_squares(w) + float(self.mass @ losses), total
+
+    def losses_and_pull(self, w):
+        """(loss of every example, sum_i C_i dloss_i / dw)."""
+        losses = np.zeros(self.n)
+        shares = {}
+
+        def part(lo, hi):
+            shares[lo] = np.zeros(self.n_weights, self.dtype)
+            self._gradient_range(lo, hi, w, losses, shares[lo])
+
+        over_ranges(part, self.batch.start, self.n_jobs, shards=SHARDS)
+        total = np.zeros_like(w)
+        for lo in sorted(shares):
+            total += shares.pop(lo)
+        return losses, total
+
+
+def norm1(w) -> float:
+    return float(np.abs(w).sum(dtype=np.float64))
 
 
 @kernel
-def log_sweep(batch, lo, hi, w, multiple, theta, sums, mass, result):
+def log_sweep(batch, lo, hi, w, multiple, memory, mass, result):
+    theta, mu, work = memory
     calls = 0
-    n = batch.n_labels
     for i in range(lo, hi):
-        length = batch.start[i + 1] - batch.start[i]
-        if length == 0 or mass[i] == 0.0:
+        if batch.start[i] == batch.start[i + 1] or mass[i] == 0.0:
             continue
         score(batch, i, w, theta)
         if multiple != 1.0:
             rescale_scores(batch, i, multiple, theta)
-        taken = exp_transitions(theta, n, sums)
-        total = sum_labellings(theta, n, length, taken, sums)
-        sum_pairs(n, length, sums)
+        total = sums(batch, i, theta, mu, work)
         truth = value(batch, i, theta, batch.y[batch.start[i] : batch.start[i + 1]])
         result.hinges[i] = max(total - truth, 0.0)
         result.losses[i] = 1.0
-        result.margins[i] = truth - expected_score(theta, n, length, sums)
+        size = extent(batch, i)
+        result.margins[i] = truth - finite_dot(mu.ravel()[:size], theta.ravel())
         calls += 1
     return calls
+
+
+@kernel
+def log_gradient(batch, lo, hi, w, memory, mass, losses, gradient):
+    """losses[i] and, added to ``gradient``, sum_i C_i dloss_i / dw over a range."""
+    theta, mu, work = memory
+    for i in range(lo, hi):
+        if batch.start[i] == batch.start[i + 1] or mass[i] == 0.0:
+            continue
+        score(batch, i, w, theta)
+        truth = batch.y[batch.start[i] : batch.start[i + 1]]
+        total = sums(batch, i, theta, mu, work)
+        losses[i] = max(total - value(batch, i, theta, truth), 0.0)
+        parts(batch, i, truth, -1.0, mu)
+        spread(batch, i, mass[i], mu, gradient)
+
+
+@summing
+def finite_dot(mu, theta):
+    """<mu, theta>: the mean score, where impossible parts count nothing."""
+    total = 0.0
+    for k in range(len(mu)):
+        x = float(theta[k])
+        total += mu[k] * (x if x > -np.inf else 0.0)
+    return total

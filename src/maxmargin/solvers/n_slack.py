@@ -12,82 +12,49 @@ import time
 
 import numpy as np
 
-from maxmargin.core.kernel import run
-from maxmargin.solvers.block_coordinate import BlockCoordinate
-from maxmargin.solvers.planes import cached_pass, store_planes, with_room
+from maxmargin.core.vectors import sum_of_squares
+from maxmargin.solvers.block_coordinate import PlaneSolver
+from maxmargin.solvers.planes import cached_pass, store_planes
 
 INNER = 0.1  # the planes are solved to this share of the last gap
-MAX_PASSES = 200
+MAX_PASSES = 200  # ... or in so many passes over them
+LEAST_GAP = 1e-9, 1e-12  # what rounding allows: sum of hinges, share of the primal
 
 
-class NSlack(BlockCoordinate):
-    """Shares the plane store, the dual and the certificates with block-coordinate."""
+class NSlack(PlaneSolver):
+    """See the module."""
 
     def prepare(self) -> None:
-        super().prepare()
-        nothing = np.zeros(0, np.int64)
-        outputs = np.zeros(0, np.int32)
-        run(
-            store_planes,
-            self.objective.batch,
-            self.objective.form,
-            self.planes,
-            outputs,
-            nothing,
-        )
+        nobody, outputs = np.zeros(0, np.int64), np.zeros(0, np.int32)
+        self.ask(cached_pass, self.buffers, nobody, self.w, np.zeros(0))
+        self.ask(store_planes, outputs, nobody)
 
     def step(self) -> None:
         objective = self.objective
         sweep = objective.sweep(self.w)
         began = time.perf_counter()
-        self.hinges = sweep.hinges
-        self._store(sweep)
+        self.learn_from(sweep)
         if objective.hard:
-            wanted = INNER * max(float(sweep.hinges.sum()), 1e-9)
+            wanted = INNER * max(float(sweep.hinges.sum()), LEAST_GAP[0])
         else:
-            squared = self._squared()
+            squared = sum_of_squares(self.w)
             primal = objective.primal_from_hinges(squared, sweep.hinges)
-            wanted = INNER * max(primal - self.dual, 1e-12 * abs(primal))
-        everything = np.arange(objective.n)
+            wanted = INNER * max(primal - self.dual, LEAST_GAP[1] * abs(primal))
         gaps = np.zeros(objective.n)
         for _ in range(MAX_PASSES):
-            run(
-                cached_pass,
-                objective.batch,
-                objective.form,
-                self.planes,
-                self.buffers,
-                objective.rng.permutation(everything),
-                self.w,
-                gaps,
-            )
-            if gaps.sum() <= wanted:
+            order = objective.rng.permutation(objective.n)
+            self.ask(cached_pass, self.buffers, order, self.w, gaps)
+            late = time.perf_counter() >= objective.deadline
+            if late or gaps.sum() <= wanted:
                 break
-        self.passes += 1
-        self.dual = self._dual()
-        self.average[:] = self.w
-        self.estimate = objective.primal_from_hinges(self._squared(), self.hinges)
-        self._forget()
+            self.newton()
+        self.rebuild()
+        squared = sum_of_squares(self.w)
+        self.estimate = objective.primal_from_hinges(squared, sweep.hinges)
+        self.forget()
         self.update_seconds += time.perf_counter() - began
 
-    def candidates(self):
-        return super().candidates()[-1:]
-
     def learn_from(self, sweep) -> None:
-        self._store(sweep)
-
-    def _store(self, sweep) -> None:
         chosen = np.flatnonzero(sweep.hinges > 0)
-        while True:
-            crowded = run(
-                store_planes,
-                self.objective.batch,
-                self.objective.form,
-                self.planes,
-                sweep.outputs,
-                chosen,
-            )
-            if not crowded:
-                return
-            room = self.planes.alpha.shape[1]
-            self.planes = with_room(self.objective.batch, self.planes, 2 * room)
+        while self.ask(store_planes, sweep.outputs, chosen):  # some have no room
+            self.more_room()

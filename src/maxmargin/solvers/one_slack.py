@@ -23,6 +23,8 @@ import numpy as np
 from maxmargin.core.contract import difference, loss, score_planes
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.rescale import offset_and_scale
+from maxmargin.core.rows import copy_into
+from maxmargin.solvers.block_coordinate import PlaneSolver
 from maxmargin.solvers.planes import (
     make_planes,
     plane_values,
@@ -30,14 +32,17 @@ from maxmargin.solvers.planes import (
     with_room,
 )
 
-IDLE_ROUNDS = 50
-CACHE_ROOM = 8
-MAX_CACHED_ROUNDS = 20
-DEEP_ENOUGH = 0.5
+IDLE_ROUNDS = 50  # after which a cut that carries no mass is dropped
+CACHE_ROOM = 8  # planes kept per example: the last few outputs found
+MAX_CACHED_ROUNDS = 20  # cuts from the cache between two calls of the oracle
+DEEP_ENOUGH = 0.05  # share of the gap that a cut from the cache must close
+INNER = 1e-3  # the quadratic program is solved to this share of the gap
+ROUNDING = 1e-13  # ... but not beyond this share of its numbers
+MAX_STEPS = 200_000  # ... nor in more steps
 
 
-class OneSlack:
-    """See the module."""
+class OneSlack(PlaneSolver):
+    """See the module. Its planes are a cache: w and dual are those of the cuts."""
 
     def __init__(self, objective, planes=None):
         if objective.hard:
@@ -45,43 +50,29 @@ class OneSlack:
                 'solver="one-slack" cannot take C=inf (one slack for all examples does '
                 'not separate each of them); use "block-coordinate" or "n-slack".'
             )
-        self.objective = objective
-        self.buffers = objective.buffers()
-        self.w = objective.weights()
-        self.planes = make_planes(
-            objective.batch, objective.form, objective.mass, CACHE_ROOM
-        )
+        if planes is None:
+            planes = make_planes(
+                objective.batch, objective.form, objective.mass, CACHE_ROOM
+            )
+        else:  # those of an earlier fit are valid for every C
+            room = max(CACHE_ROOM, planes.alpha.shape[1])
+            planes = with_room(objective.batch, planes, room)
+            planes.alpha[:] = 0.0
+        super().__init__(objective, planes)
+        self.dual = 0.0
         # Cuts as (index, values): most features never take part. R >= 0 is the first.
         self.cuts = [(np.zeros(0, np.int32), np.zeros(0))]
         self.offsets = np.zeros(1)
         self.gram = np.zeros((1, 1))
         self.alpha = np.ones(1)
         self.idle = np.zeros(1, int)
-        self.dual = 0.0
-        self.estimate = np.inf
         self.gap = np.inf
-        self.update_seconds = 0.0
-        if planes is not None:
-            self._take(planes)
 
     def prepare(self) -> None:
         objective = self.objective
         outputs, zeros = objective.batch.y.copy(), np.zeros(objective.n)
-        nothing = np.zeros(0, np.int64)
-        run(
-            store_planes, objective.batch, objective.form, self.planes, outputs, nothing
-        )
-        g = np.zeros(objective.n_weights)
-        run(
-            add_cut,
-            objective.batch,
-            objective.form,
-            self.buffers,
-            outputs,
-            zeros,
-            zeros,
-            g,
-        )
+        self.ask(store_planes, outputs, np.zeros(0, np.int64))
+        self._sum(outputs, zeros, zeros)
         ascend_simplex(self.gram, self.offsets, self.alpha, 1.0, 1)
 
     def step(self) -> None:
@@ -89,66 +80,40 @@ class OneSlack:
         sweep = self.objective.sweep(self.w)
         began = time.perf_counter()
         self.estimate = self._add_cut(sweep.outputs, sweep.hinges)
-        self._store(sweep)
+        self.learn_from(sweep)
         self._solve()
         self.gap = max(self.estimate - self.dual, 0.0)
         for _ in range(MAX_CACHED_ROUNDS):
             before = self.dual
             outputs = self.objective.batch.y.copy()
             hinges = np.zeros(self.objective.n)
-            run(
-                best_stored,
-                self.objective.batch,
-                self.objective.form,
-                self.planes,
-                self.buffers,
-                self.w,
-                outputs,
-                hinges,
-            )
+            self.ask(best_stored, self.buffers, self.w, outputs, hinges)
             self._add_cut(outputs, hinges)
             self._solve()
-            if self.dual - before < DEEP_ENOUGH * 0.1 * self.gap:
+            late = time.perf_counter() >= self.objective.deadline
+            if late or self.dual - before < DEEP_ENOUGH * self.gap:
                 break
-        forget = getattr(self.objective.batch, "forget", None)
-        if forget is not None:
-            forget(self.planes)
+        self.forget()
         self.update_seconds += time.perf_counter() - began
 
-    def candidates(self):
-        return [self.w]
-
     def learn_from(self, sweep) -> None:
-        self._store(sweep)
+        self.ask(store_planes, sweep.outputs, np.flatnonzero(sweep.hinges > 0))
 
-    def _store(self, sweep) -> None:
-        chosen = np.flatnonzero(sweep.hinges > 0)
+    def _sum(self, outputs, slope, c) -> np.ndarray:
+        """The gradient of the cut of these outputs; writes their offsets to c."""
         objective = self.objective
-        run(
-            store_planes,
-            objective.batch,
-            objective.form,
-            self.planes,
-            sweep.outputs,
-            chosen,
-        )
-
-    def _take(self, planes) -> None:
-        """Start from the planes of an earlier fit: they are valid for every C."""
-        room = max(CACHE_ROOM, planes.alpha.shape[1])
-        self.planes = with_room(self.objective.batch, planes, room)
-        self.planes.alpha[:] = 0.0
+        g = np.zeros(objective.n_weights)
+        arguments = (self.buffers, outputs, slope, c, g)
+        run(add_cut, objective.batch, objective.form, *arguments)
+        return g
 
     def _add_cut(self, outputs, hinges) -> float:
         """Add the cut of these outputs; returns the primal it touches at w."""
         objective = self.objective
-        g = np.zeros(objective.n_weights)
         # phi is linearised at the hinge: phi(h) >= phi(H) + phi'(H) (h - H)
         slope = objective.mass * (hinges if objective.form.quadratic else 1.0)
         c = np.zeros(objective.n)
-        run(
-            add_cut, objective.batch, objective.form, self.buffers, outputs, slope, c, g
-        )
+        g = self._sum(outputs, slope, c)
         offset = float(slope @ c)
         if objective.form.quadratic:
             offset -= float(0.5 * objective.mass @ hinges**2)
@@ -169,9 +134,9 @@ class OneSlack:
     def _solve(self) -> None:
         """Ascend over the cuts far below the outer gap; drop cuts long idle."""
         scale = max(abs(self.dual), float(np.abs(self.offsets).max()), 1e-12)
-        tolerance = min(1e-3 * self.gap, 1e-3 * scale) if np.isfinite(self.gap) else 0
-        tolerance = max(tolerance, 1e-13 * scale)
-        ascend_simplex(self.gram, self.offsets, self.alpha, tolerance, 200_000)
+        tolerance = INNER * min(self.gap, scale) if np.isfinite(self.gap) else 0.0
+        tolerance = max(tolerance, ROUNDING * scale)
+        ascend_simplex(self.gram, self.offsets, self.alpha, tolerance, MAX_STEPS)
         self.idle = np.where(self.alpha > 0, 0, self.idle + 1)
         keep = (self.idle <= IDLE_ROUNDS) | (np.arange(len(self.idle)) == 0)
         if not keep.all():
@@ -221,9 +186,7 @@ def best_stored(batch, form, planes, buffers, w, outputs, hinges):
         for p in range(1, count):
             if v[p] > v[best]:
                 best = p
-        outputs[batch.start[i] : batch.start[i + 1]] = labellings[
-            best * size : (best + 1) * size
-        ]
+        copy_into(outputs, batch.start[i], labellings[best * size :], size)
         hinges[i] = v[best]
 
 

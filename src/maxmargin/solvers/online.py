@@ -6,8 +6,6 @@ one, 0, so their certificates prove little; use them to compare.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from maxmargin.core.contract import (
@@ -21,34 +19,27 @@ from maxmargin.core.contract import (
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.oracle import most_violated
 from maxmargin.core.rescale import offset_and_scale
-from maxmargin.solvers.planes import add_listed, squared_norm
+from maxmargin.core.vectors import add_listed, squared_norm
+from maxmargin.solvers.solver import Solver
+
+SMALLEST_SCALE = 1e-6  # of w = scale * v, before v loses digits
 
 
-class _Online:
+class _Online(Solver):
     """What both baselines share: one random pass per step, no dual."""
 
-    dual = 0.0
-    estimate = math.inf
-    update_seconds = 0.0
-
     def __init__(self, objective, planes=None):
+        super().__init__(objective)
         if objective.hard:
             raise ValueError(
                 "C=inf needs an exact solver: block-coordinate or n-slack."
             )
-        self.objective = objective
         self.buffers = objective.buffers()
-        self.w = objective.weights()
-        self.lagged = (
-            objective.weights()
-        )  # sum of T(k - 1) * update k, for lazy averages
+        self.lagged = objective.weights()  # sum of T(k - 1) * update k: lazy averages
         self.steps = 0
 
     def prepare(self) -> None:
         self._pass(np.zeros(0, np.int64))
-
-    def learn_from(self, sweep) -> None:
-        pass
 
     def _order(self):
         return self.objective.rng.permutation(self.objective.n)
@@ -179,7 +170,7 @@ def subgradient_pass(batch, form, buffers, order, mass, w, steps):
                 step = rate * n * slope / (scale * (1.0 - rate))
                 add_listed(w, step, buffers.index, buffers.values, m)
         scale *= 1.0 - rate
-        if scale < 1e-6:
+        if scale < SMALLEST_SCALE:
             for j in range(len(w)):
                 w[j] *= scale
             scale = 1.0

@@ -39,6 +39,8 @@ from maxmargin.core.contract import (
 from maxmargin.core.kernel import inlined, kernel
 from maxmargin.core.oracle import most_violated
 from maxmargin.core.rescale import offset_and_scale
+from maxmargin.core.rows import copy_into
+from maxmargin.core.vectors import add_listed, squared_norm
 
 MAX_INNER = 20  # steps per visit where theta can be updated in place
 SOLVED = 0.02  # ... or until this share of the block's gap is left
@@ -53,17 +55,6 @@ class Planes(NamedTuple):
     c: np.ndarray
     r: np.ndarray
     mass: np.ndarray  # float64[n], C_i
-
-
-class Buffers(NamedTuple):
-    """Memory of one worker, allocated once."""
-
-    theta: np.ndarray
-    y: np.ndarray
-    index: np.ndarray
-    values: np.ndarray
-    keys: np.ndarray  # for squared_norm()
-    sums: np.ndarray
 
 
 def make_planes(batch, form, mass, room=4) -> Planes:
@@ -105,51 +96,8 @@ def copy_labels(start, source, source_room, target, target_room):
         size = start[i + 1] - start[i]
         used = size * min(source_room, target_room)
         a, b = start[i] * source_room, start[i] * target_room
-        target[b : b + used] = source[a : a + used]
-
-
-@inlined
-def squared_norm(index, values, m, keys, sums):
-    """|v|^2 of a listed vector whose indices may repeat.
-
-    Repeated indices are added up in place where w is short (no keys), else in a small
-    hash table (keys are -1 where free, and left so), which stays in the cache where an
-    array as long as w would not. A quarter full at most, so that hardly any two collide.
-    """
-    total = 0.0
-    if len(keys) == 0:
-        for j in range(m):
-            sums[index[j]] += float(values[j])
-        for j in range(m):
-            total += float(values[j]) * sums[index[j]]
-        for j in range(m):
-            sums[index[j]] = 0.0
-        return total
-    mask = 15
-    while mask < 4 * m:
-        mask = 2 * mask + 1
-    for j in range(m):
-        key = index[j]
-        h = (key * 0x9E3779B1 >> 7) & mask
-        while keys[h] != key and keys[h] >= 0:
-            h = (h + 1) & mask
-        x = float(values[j])
-        if keys[h] < 0:
-            keys[h] = key
-            sums[h] = 0.0
-        # (s + x)^2 - s^2
-        total += x * (2.0 * sums[h] + x)
-        sums[h] += x
-    for h in range(mask + 1):
-        keys[h] = -1
-    return total
-
-
-@inlined
-def add_listed(w, step, index, values, m):
-    s = w.dtype.type(step)
-    for j in range(m):
-        w[index[j]] += s * values[j]
+        for k in range(used):
+            target[b + k] = source[a + k]
 
 
 @inlined
@@ -181,7 +129,7 @@ def insert_plane(planes, first, size, i, y, v):
                 p = q
         if p < 0:
             return -1
-    planes.labels[first + p * size : first + (p + 1) * size] = y[:size]
+    copy_into(planes.labels, first + p * size, y, size)
     planes.alpha[i, p] = 0.0
     return p
 
@@ -390,7 +338,8 @@ def store_planes(batch, form, planes, outputs, chosen):
 def rebuild(batch, form, planes, buffers, w):
     """w <- sum alpha r psi, and c, r anew: exact after many float steps or on new data."""
     room = planes.alpha.shape[1]
-    w[:] = 0
+    for j in range(len(w)):
+        w[j] = 0
     for i in range(len(batch.start) - 1):
         size = batch.start[i + 1] - batch.start[i]
         first = batch.start[i] * room
@@ -415,19 +364,4 @@ def dual_value(planes: Planes, form, w_squared: float) -> float:
         used = finite.sum(axis=1)
         live = planes.mass > 0
         total -= float(np.sum(used[live] ** 2 / (2.0 * planes.mass[live])))
-    return total
-
-
-@kernel
-def sum_of_squares(w):
-    """|w|^2 in double precision, in eight lanes so that it runs at memory speed."""
-    lanes = np.zeros(8)
-    n = len(w) // 8 * 8
-    for j in range(0, n, 8):
-        for k in range(8):
-            x = float(w[j + k])
-            lanes[k] += x * x
-    total = lanes.sum()
-    for j in range(n, len(w)):
-        total += float(w[j]) * float(w[j])
     return total

@@ -20,6 +20,8 @@ a is known: 1/2 |W - w(a)|^2. (Rockafellar 1976; Li, Sun & Toh 2018.)
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from maxmargin.classes.structure import MulticlassBatch
@@ -38,6 +40,7 @@ class ProximalNewton:
 
     def __init__(self, objective, alpha):
         batch = objective.batch
+        self.objective = objective
         self.mass, self.y = objective.mass, batch.y
         k = self.classes = batch.n_labels
         self.cost = batch.cost[:, :k].astype(np.float64)
@@ -90,6 +93,8 @@ class ProximalNewton:
             gain = linear - 0.5 * np.sum(own**2) - moved - dual
             if not roughly and error <= max(EXACT * gain, 1e-9 * abs(dual)):
                 return True
+            if time.perf_counter() >= self.objective.deadline:
+                return False
             direction = self._newton(gradient, max(0.01 * error, 0.03 * gain))
             slope = float(np.sum(gradient * direction))
             if roughly and self.used and -slope <= 0.6 * moved:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from maxmargin.solvers.block_coordinate import BlockCoordinate
 from maxmargin.solvers.exact_blocks import ExactBlocks
 from maxmargin.solvers.exponentiated import Exponentiated
+from maxmargin.solvers.handover import Handover
 from maxmargin.solvers.n_slack import NSlack
 from maxmargin.solvers.one_slack import OneSlack
 from maxmargin.solvers.online import PassiveAggressive, Perceptron, Subgradient
 from maxmargin.solvers.smooth import LBFGS
-from maxmargin.tags.boosting import Boosting
-from maxmargin.tags.per_output import PerOutput
 
 _SOLVERS = {
     "block-coordinate": BlockCoordinate,
@@ -21,15 +20,20 @@ _SOLVERS = {
     "subgradient": Subgradient,
     "exponentiated": Exponentiated,
     "lbfgs": LBFGS,
-    "boosting": Boosting,
-    "per-output": PerOutput,
+    "handover": Handover,
 }
 
 
 def make(name: str, objective, planes=None):
-    """The solver called ``name`` on this objective, continuing from ``planes`` if given."""
-    if name == "auto":
-        name = "block-coordinate"
+    """The solver called ``name`` on this objective, continuing from ``planes`` if given.
+
+    The objective knows what other names, such as "auto", stand for: a name here, or a
+    class.
+    """
+    if name not in _SOLVERS:
+        name = objective.solver
+    if isinstance(name, type):
+        return name(objective, planes)
     if name == "block-coordinate" and ExactBlocks.applies(objective):
         return ExactBlocks(objective, planes)
     return _SOLVERS[name](objective, planes)

@@ -26,8 +26,9 @@ class Limits:
 class Certificate:
     """What is proved about a fit: the optimum lies between ``dual`` and ``primal``.
 
-    ``exact`` is False when the oracle is only approximate; then the primal is a lower
-    estimate and nothing is proved.
+    ``relative_gap`` is gap / primal. ``exact`` is False where nothing is proved: the
+    search is only approximate, so that the primal is a lower estimate; or the objective
+    has no lower bound to compare with, so that ``dual`` is 0 and the gap is the primal.
     """
 
     primal: float
@@ -52,7 +53,7 @@ class Solution:
     """What the driver returns.
 
     ``search_gap`` is the part of the gap that is left open by a search that only bounds
-    the largest violation (``search.py``): no further pass can close it.
+    the largest violation (``best.py``): no further pass can close it.
     """
 
     w: np.ndarray

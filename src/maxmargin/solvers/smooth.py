@@ -1,14 +1,16 @@
-"""Smooth objectives of a chain, minimised by L-BFGS, with L1 if wanted.
+"""Smooth objectives minimised by L-BFGS, with L1 if wanted.
 
     1/2 |w|^2 + l1 |w|_1 + sum_i C_i loss_i(w)
 
-(losses in ``tags/chain_gradients.py``). The objective is 1-strongly convex when the
-loss is convex (log, exponential), so that any subgradient g at w proves
+(``log_objective.py``, ``tags/chain_gradients.py``). It is 1-strongly convex when the loss
+is convex (log, exponential), so that any subgradient g at w proves
 
     optimum >= objective(w) - 1/2 |g|^2
 
-which is the dual bound of the certificate. The marginal loss is not convex: its bound is
-0, and the fit ends where the gradient vanishes.
+which is the value of a dual point: that of the distributions at w. Without l1, the best
+mixture of the last few such points (:class:`Cuts`) is the dual bound of the certificate:
+the entropy of a mixture is at least the mixture of entropies. The marginal loss is not
+convex: its bound is 0, and the fit ends where the gradient vanishes.
 
 With l1 > 0 the steps are those of OWL-QN (Andrew & Gao 2007): directions from the
 gradient, kept in the orthant of the current signs.
@@ -18,124 +20,80 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.objective import Sweep
-from maxmargin.engine.threads import over_ranges
-from maxmargin.solvers.log_objective import LogObjective
-from maxmargin.solvers.planes import sum_of_squares
-from maxmargin.tags.chain_gradients import (
-    EXPONENTIAL,
-    LOG,
-    MARGINAL,
-    gradient_range,
-)
+from maxmargin.core.vectors import sum_of_squares
+from maxmargin.solvers.log_objective import LogObjective, norm1
+from maxmargin.solvers.one_slack import ascend_simplex
+from maxmargin.solvers.solver import Solver
 
-KINDS = {"log": LOG, "marginal": MARGINAL, "exponential": EXPONENTIAL}
 MEMORY = 6  # pairs of steps and changes of the gradient
-SHARDS = 4  # gradients are summed in this many parts, whatever the number of threads
+CUTS = 8  # dual points that are mixed
 SLOPE = 1e-4
-WARM_UP = 30  # iterations on the log-loss before the exponential one
+WARM_UP = 30  # iterations on an easier objective, where there is one
 FLAT = 1e-3  # |g| / |w| at which a fit without a dual bound ends, times tol
 
 
-class SmoothObjective(LogObjective):
-    """An objective that knows the gradient of its objective."""
+class Cuts:
+    """Dual points (v, e): max over mixtures a of a.e - 1/2 |sum_j a_j v_j|^2."""
 
-    scalable = False
+    def __init__(self):
+        self.points: list = []
+        self.gram = np.zeros((0, 0))
+        self.entropies, self.shares = np.zeros(0), np.ones(0)
 
-    def __init__(self, *args, kind: str, l1: float = 0.0, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.kind = self.last_kind = KINDS[kind]
-        self.convex = kind != "marginal"
-        self.l1 = l1
+    def add(self, point, entropy: float) -> float:
+        """The best bound, with a new point that ``entropy`` belongs to."""
+        if len(self.points) == CUTS:
+            self._drop(int(self.shares.argmin()))
+        products = [float(np.vdot(other, point)) for other in self.points]
+        self.points.append(point)
+        products.append(sum_of_squares(point))
+        size = len(products)
+        gram = np.empty((size, size))
+        gram[:-1, :-1], gram[-1], gram[:, -1] = self.gram, products, products
+        self.gram = gram
+        self.entropies = np.append(self.entropies, entropy)
+        self.shares = np.append(self.shares, float(size == 1))
+        tolerance = 1e-9 * float(np.abs(self.entropies).max())
+        ascend_simplex(gram, self.entropies, self.shares, tolerance, 10_000)
+        # exact, whatever the rounding of the products: a true lower bound
+        mixed = sum(a * p for a, p in zip(self.shares, self.points, strict=True) if a)
+        return float(self.shares @ self.entropies) - 0.5 * sum_of_squares(mixed)
 
-    def prepare(self) -> None:
-        theta, _ = self._scoring_buffers()
-        w, losses = self.weights(), np.zeros(self.n)
-        arguments = (w, theta, self.sums(), self.mass, losses, w)
-        gradient_range(self.batch, self.kind, 0, 0, *arguments)
-        sum_of_squares(w[:0])
-
-    def value_and_gradient(self, w):
-        """(objective without l1, its gradient)."""
-        losses, total = self._losses_and_pull(w)
-        total += w
-        self.oracle_calls += self.n
-        return 0.5 * sum_of_squares(w) + float(self.mass @ losses), total
-
-    def _losses_and_pull(self, w):
-        """(loss of every example, sum_i C_i dloss_i / dw)."""
-        losses = np.zeros(self.n)
-        parts = {}
-
-        def part(lo, hi):
-            theta, _ = self._scoring_buffers()
-            gradient = np.zeros(self.n_weights, self.dtype)
-            arguments = (w, theta, self.sums(), self.mass, losses, gradient)
-            gradient_range(self.batch, self.kind, lo, hi, *arguments)
-            parts[lo] = gradient
-
-        over_ranges(part, self.batch.start, self.n_jobs, shards=SHARDS)
-        total = np.zeros_like(w)
-        for lo in sorted(parts):
-            total += parts.pop(lo)
-        return losses, total
-
-    def sweep(self, w, multiple=1.0) -> Sweep:
-        """At w only: ``scalable`` is False, so no multiple is ever asked for."""
-        empty = np.zeros(self.n)
-        losses, _ = self._losses_and_pull(w)
-        return Sweep(losses, empty, empty, np.zeros(0, np.int32))
-
-    def primal(self, w, multiple=1.0):
-        primal, multiple, sweep = super().primal(w, multiple)
-        return primal + self.l1 * abs(multiple) * norm1(w), multiple, sweep
+    def _drop(self, j: int) -> None:
+        del self.points[j]
+        self.gram = np.delete(np.delete(self.gram, j, 0), j, 1)
+        self.entropies = np.delete(self.entropies, j)
+        self.shares = np.delete(self.shares, j)
+        self.shares /= self.shares.sum()
 
 
-def norm1(w) -> float:
-    return float(np.abs(w).sum(dtype=np.float64))
+class LBFGS(Solver):
+    """One iteration per step; ``stationary`` when there is nothing left to gain."""
 
-
-class LBFGS:
-    """One iteration per step; ``stationary`` when there is nothing left to gain.
-
-    The exponential loss starts where some iterations on the log-loss end: at w = 0 a few
-    long sequences outweigh all others.
-    """
-
-    update_seconds = 0.0
-
-    def __init__(self, objective: SmoothObjective, planes=None):
-        self.objective = objective
-        self.w = objective.weights()
-        self.dual = 0.0
-        self.estimate = np.inf
-        self.stationary = False
+    def __init__(self, objective: LogObjective, planes=None):
+        super().__init__(objective)
         self.gradient = None
         self.warm = False
+        self.cuts = Cuts()
         self.steps: list = []
         self.changes: list = []
 
     def prepare(self) -> None:
-        pass
-
-    def candidates(self):
-        return [self.w]
-
-    def learn_from(self, sweep) -> None:
-        pass
+        self.objective.prepare_gradient()
 
     def _warm_up(self) -> None:
         objective = self.objective
-        objective.kind = LOG
+        self.objective = objective.first
         for _ in range(WARM_UP):
             self.step()
-        objective.kind = objective.last_kind
+        self.objective = objective
         self.gradient, self.steps, self.changes = None, [], []
+        self.cuts = Cuts()
         self.dual, self.stationary = 0.0, False
 
     def step(self) -> None:
         objective = self.objective
-        if self.gradient is None and objective.kind == EXPONENTIAL and not self.warm:
+        if objective.first is not None and not self.warm:
             self.warm = True
             self._warm_up()
         if self.gradient is None:
@@ -172,6 +130,10 @@ class LBFGS:
         squared = _dot(slope, slope)
         if objective.convex:
             self.dual = max(self.dual, value - 0.5 * squared)
+        if objective.convex and objective.l1 == 0:
+            point = w - gradient
+            entropy = value + 0.5 * (sum_of_squares(point) - squared)
+            self.dual = max(self.dual, self.cuts.add(point, entropy))
         size = max(_dot(w, w), 1e-30)
         self.stationary = not objective.convex and (
             squared <= FLAT**2 * size or gain <= 1e-7 * abs(value)

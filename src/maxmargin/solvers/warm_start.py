@@ -4,10 +4,11 @@ Planes are labellings, so they are valid planes for any C and any sample weights
 as the new examples have the same outputs to choose from. What says so depends on the
 batch:
 
-* classes and chains: equal ``OUTPUT_FIELDS``. Features, costs and true labels may be new;
-  the truth is written into plane 0 anew.
-* structures of users: every field equal, by a fingerprint. What a labelling means there,
-  and which are possible, may depend on anything.
+* batches that name the fields which say what labellings an example has (``says_outputs``:
+  classes and chains): these are equal. Features, costs and true labels may be new; the
+  truth is written into plane 0 anew.
+* others: every field equal, by a fingerprint. What a labelling means there, and which are
+  possible, may depend on anything.
 * Python problems: an equal problem; and then, example by example, an equal x and y. The
   planes of other examples are dropped. Inputs that are the same objects count as equal,
   so a change made in place is not seen.
@@ -23,16 +24,9 @@ import hashlib
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.classes.structure import MulticlassBatch
 from maxmargin.core.kernel import run
-from maxmargin.solvers.planes import copy_labels, dual_value, rebuild, sum_of_squares
-from maxmargin.tags.chain import ChainBatch
-
-# The fields that say which labellings an example has.
-OUTPUT_FIELDS = {
-    MulticlassBatch: ("start", "n_labels"),
-    ChainBatch: ("start", "n_labels", "barrier"),
-}
+from maxmargin.core.vectors import sum_of_squares
+from maxmargin.solvers.planes import copy_labels, dual_value, rebuild
 
 
 class DualState:
@@ -105,7 +99,7 @@ def _key(batch):
     """What must be equal for planes to be exchanged; None for a Python problem."""
     if not isinstance(batch, tuple):
         return None
-    fields = OUTPUT_FIELDS.get(type(batch), batch._fields)
+    fields = getattr(batch, "says_outputs", batch._fields)
     digest = hashlib.sha256()
     for name in fields:
         value = getattr(batch, name)

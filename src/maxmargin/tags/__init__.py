@@ -7,6 +7,7 @@ FAMILY = Family(
     public={"HMMTagger": "hmm", "SequenceTagger": "tagger"},
     models=("HMMTagger.v1", "SequenceTagger.v1"),
     commands={"tag": "command"},
+    warmups={"tag": "warmup", "tag-arrays": "warmup"},
     files={
         "Column": "files.columns",
         "Columns": "files.columns",

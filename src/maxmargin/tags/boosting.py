@@ -1,4 +1,4 @@
-"""Label sequence AdaBoost: one weight per round, sparse models.
+"""Label sequence AdaBoost, a baseline: one weight per round, sparse models.
 
 The exponential risk of the labellings that are not the truth,
 
@@ -27,13 +27,13 @@ import math
 
 import numpy as np
 
-from maxmargin.core.contract import score, value
+from maxmargin.core.contract import parts, score, spread, sums, value
+from maxmargin.core.expectations import working_memory
 from maxmargin.core.kernel import inlined, kernel
 from maxmargin.core.objective import Sweep
 from maxmargin.engine.threads import over_ranges
 from maxmargin.solvers.log_objective import LogObjective
-from maxmargin.tags.chain_gradients import add_gradient
-from maxmargin.tags.chain_sums import exp_transitions, sum_labellings, sum_pairs
+from maxmargin.solvers.solver import Solver
 
 SHARDS = 4  # sums are taken in this many parts, whatever the number of threads
 LONGEST = 2.0  # steps are cut where a (umax - umin) would be longer
@@ -51,6 +51,8 @@ class BoostingObjective(LogObjective):
     """The exponential risk of a chain batch, divided by that of w = 0."""
 
     scalable = False
+    solver = property(lambda self: Boosting)
+    exact = False  # no bound from below is known
 
     def __init__(self, batch, n_weights, form, mass, dtype, n_jobs=1, seed=0):
         # a risk near zero is a small difference of scores: double precision
@@ -90,11 +92,10 @@ class BoostingObjective(LogObjective):
 
     def _part(self, lo, hi, w, shift, risks):
         batch = self.batch
-        theta, _ = self._scoring_buffers()
         gradient = np.zeros(self.n_weights)
         occurs = np.zeros(batch.n_features + 2)
         seen = np.full(batch.n_features, -1)
-        arguments = (w, theta, self.sums(), self.log_mass, shift)
+        arguments = (w, working_memory(batch, w), self.log_mass, shift)
         boosting_range(batch, lo, hi, *arguments, risks, gradient, occurs, seen)
         return gradient, occurs
 
@@ -122,17 +123,11 @@ class BoostingObjective(LogObjective):
         return low, high
 
 
-class Boosting:
+class Boosting(Solver):
     """One round per step; ``stationary`` when no feature lowers the bound."""
 
-    dual = 0.0
-    update_seconds = 0.0
-
     def __init__(self, objective: BoostingObjective, planes=None):
-        self.objective = objective
-        self.w = objective.weights()
-        self.estimate = math.inf
-        self.stationary = False
+        super().__init__(objective)
         self.risk = None
         self.bound = 1.0
         self.rounds: list[dict] = []  # Z and Z_1 ... Z_n of every round
@@ -142,12 +137,6 @@ class Boosting:
         self.low, self.high = objective.ranges()
         nothing = np.zeros(objective.batch.n_features + 2)
         best_step(objective.batch, objective.weights(), nothing, self.low, self.high)
-
-    def candidates(self):
-        return [self.w]
-
-    def learn_from(self, sweep) -> None:
-        pass
 
     def step(self) -> None:
         if self.risk is None:
@@ -189,10 +178,9 @@ class Boosting:
 
 @kernel
 def boosting_range(
-    batch, lo, hi, w, theta, sums, log_mass, shift, risks, gradient, occurs, seen
+    batch, lo, hi, w, memory, log_mass, shift, risks, gradient, occurs, seen
 ):
-    n = batch.n_labels
-    change = np.empty(batch.width)
+    theta, mu, work = memory
     for i in range(lo, hi):
         if log_mass[i] == -np.inf:
             continue
@@ -200,20 +188,15 @@ def boosting_range(
         length = last - first
         truth = batch.y[first:last]
         score(batch, i, w, theta)
-        taken = exp_transitions(theta, n, sums)
-        total = sum_labellings(theta, n, length, taken, sums)
-        sum_pairs(n, length, sums)
+        total = sums(batch, i, theta, mu, work)
         found = max(total - value(batch, i, theta, truth), 0.0)
         if found > 0.0:
             # log(1/p - 1) = log(e^found - 1)
             risks[i] = log_mass[i] + found + np.log(-np.expm1(-found))
         share = np.exp(min(risks[i] - shift, LARGEST))
-        for t in range(length):
-            sums.marginals[t, truth[t]] -= 1.0
-        for t in range(1, length):
-            sums.pairs[truth[t - 1], truth[t]] -= 1.0
+        parts(batch, i, truth, -1.0, mu)
         factor = np.exp(min(log_mass[i] + found - shift, LARGEST))
-        add_gradient(batch, i, factor, sums, change, gradient)
+        spread(batch, i, factor, mu, gradient)
         for j in range(batch.indptr[first], batch.indptr[last]):
             feature = batch.indices[j]
             if seen[feature] != i:

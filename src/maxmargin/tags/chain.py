@@ -14,83 +14,21 @@ matrix) or the zero-one loss of the whole sequence. (Altun, Tsochantaridis & Hof
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-
 from maxmargin.core import contract
-from maxmargin.core.kernel import implements, inlined, kernel
-from maxmargin.core.rescale import violation
-from maxmargin.core.rows import add_rows, padded_width
+from maxmargin.core.kernel import generic, implements, inlined
+from maxmargin.core.rows import add_rows
+from maxmargin.tags import chain_sums  # noqa: F401  implements sums
+from maxmargin.tags.chain_batch import ChainBatch, make_batch
+from maxmargin.tags.chain_counts import search_counts, search_wrong
 from maxmargin.tags.chain_spans import (
     SpanTables,
+    ZeroOne,
     argmax_spans,
-    no_spans,
     span_loss,
 )
+from maxmargin.tags.viterbi import viterbi
 
-
-class ChainBatch(NamedTuple):
-    """Sequences in flat CSR form."""
-
-    start: np.ndarray  # tokens of sequence i: start[i] .. start[i + 1]
-    y: np.ndarray
-    indptr: np.ndarray
-    indices: np.ndarray
-    values: np.ndarray
-    cost: np.ndarray  # (labels, width): cost[true, predicted]
-    barrier: np.ndarray  # (labels + 2, width): 0, or -inf where forbidden
-    zero_one: int  # 1: the loss is 1 for any wrong sequence, cost is not used
-    spans: int  # 1: the loss counts spans (chain_spans.py), cost is not used
-    tables: SpanTables
-    least: float  # the smallest loss that is not zero
-    counted: int  # 1: the loss counts wrong labels, so it can be a DP index
-    n_labels: int
-    width: int
-    n_features: int
-    longest: int  # tokens of the longest sequence
-    widest: int  # entries of the sequence with the most entries
-
-
-def make_batch(
-    tokens, n_features, y, cost, barrier, zero_one, dtype, spans=None
-) -> ChainBatch:
-    """Encode sequences (``features.TokenMatrix``); ``y`` may be None for prediction.
-
-    ``spans`` (SpanTables) makes the loss one of spans.
-    """
-    k = len(cost)
-    width = padded_width(k)
-    padded = np.zeros((k, width), dtype)
-    padded[:, :k] = cost
-    wall = np.zeros((k + 2, width), dtype)
-    if barrier is not None:
-        wall[:, :k] = barrier
-    entries = np.diff(tokens.indptr[tokens.start])
-    return ChainBatch(
-        start=tokens.start,
-        y=np.zeros(tokens.start[-1], np.int32) if y is None else y,
-        indptr=tokens.indptr,
-        indices=tokens.indices,
-        values=np.ascontiguousarray(tokens.values, dtype),
-        cost=padded,
-        barrier=wall,
-        zero_one=int(zero_one),
-        spans=int(spans is not None),
-        tables=no_spans(k) if spans is None else spans,
-        least=_smallest_positive(cost, zero_one or spans is not None),
-        counted=int(spans is None and np.array_equal(cost, 1.0 - np.eye(k))),
-        n_labels=k,
-        width=width,
-        n_features=n_features,
-        longest=int(np.diff(tokens.start).max(initial=0)),
-        widest=int(entries.max(initial=0)),
-    )
-
-
-def _smallest_positive(cost, zero_one) -> float:
-    positive = np.asarray(cost)[np.asarray(cost) > 0]
-    return 1.0 if zero_one else float(positive.min(initial=np.inf))
+__all__ = ["ChainBatch", "make_batch"]
 
 
 @implements(contract.least_loss, ChainBatch)
@@ -140,12 +78,9 @@ def score(batch, i, w, theta):
         score_token(batch, batch.start[i] + t, rows, theta[first + t])
 
 
-@implements(contract.rescale_scores, ChainBatch)
-def rescale_scores(batch, i, factor, theta):
-    f = theta.dtype.type(factor)
-    for row in range(batch.n_labels + 2 + batch.start[i + 1] - batch.start[i]):
-        for k in range(batch.width):
-            theta[row, k] *= f
+@implements(contract.extent, ChainBatch)
+def extent(batch, i):
+    return (batch.n_labels + 2 + batch.start[i + 1] - batch.start[i]) * batch.width
 
 
 @implements(contract.score_planes, ChainBatch)
@@ -204,187 +139,86 @@ def margin(batch, i, theta, y):
 
 @implements(contract.loss, ChainBatch)
 def loss(batch, i, y):
+    return loss_by_kind(batch.tables, batch, i, y)
+
+
+@generic
+def loss_by_kind(tables, batch, i, y):
+    """The loss, by the type of ``batch.tables``: only the one that is used is compiled."""
     total = 0.0
-    if batch.spans:
-        truth = batch.y[batch.start[i] : batch.start[i + 1]]
-        return span_loss(batch.tables, truth, y, len(truth))
     for t in range(batch.start[i + 1] - batch.start[i]):
-        truth = batch.y[batch.start[i] + t]
-        if batch.zero_one:
-            if truth != y[t]:
-                return 1.0
-        else:
-            total += float(batch.cost[truth, y[t]])
+        total += float(batch.cost[batch.y[batch.start[i] + t], y[t]])
     return total
+
+
+@implements(loss_by_kind, ZeroOne)
+def zero_one_loss(tables, batch, i, y):
+    for t in range(batch.start[i + 1] - batch.start[i]):
+        if batch.y[batch.start[i] + t] != y[t]:
+            return 1.0
+    return 0.0
+
+
+@implements(loss_by_kind, SpanTables)
+def loss_of_spans(tables, batch, i, y):
+    truth = batch.y[batch.start[i] : batch.start[i + 1]]
+    return span_loss(tables, truth, y, len(truth))
 
 
 @implements(contract.argmax, ChainBatch)
 def argmax(batch, i, theta, scale, y):
-    length = batch.start[i + 1] - batch.start[i]
-    if length == 0:
-        return
-    if batch.spans and scale != 0.0:
+    if batch.start[i + 1] > batch.start[i]:
+        search_by_kind(batch.tables, batch, i, theta, scale, y)
+
+
+@generic
+def search_by_kind(tables, batch, i, theta, scale, y):
+    """argmax(), by the type of ``batch.tables``."""
+    viterbi(batch, i, theta, scale, y)
+
+
+@implements(search_by_kind, ZeroOne)
+def search_zero_one(tables, batch, i, theta, scale, y):
+    if scale == 0.0:
+        viterbi(batch, i, theta, scale, y)
+    else:
+        base = contract.value(batch, i, theta, batch.y[batch.start[i] :])
+        search_wrong(batch, i, theta, base, scale, y)
+
+
+@implements(search_by_kind, SpanTables)
+def search_spans(tables, batch, i, theta, scale, y):
+    if scale == 0.0:
+        viterbi(batch, i, theta, scale, y)
+    else:
         truth = batch.y[batch.start[i] : batch.start[i + 1]]
-        argmax_spans(batch.tables, batch.n_labels, theta, truth, length, scale, y)
-        return
-    if batch.zero_one and scale != 0.0:
-        table = counted_table(batch, i, theta, 1)
-        wrong, label = best_with_count(batch, table, length, theta, 1)
-        truth = batch.y[batch.start[i] : batch.start[i + 1]]
-        if wrong + scale > contract.value(batch, i, theta, truth):
-            counted_backtrace(batch, i, theta, table, 1, label, y)
-        else:
-            y[:length] = truth
-        return
-    best = np.empty((length, batch.width), theta.dtype)
-    n_labels = batch.n_labels
-    for t in range(length):
-        row = best[t]
-        if t == 0:
-            start = theta[n_labels]
-            for k in range(len(row)):
-                row[k] = start[k]
-        else:
-            max_into(best[t - 1], theta, n_labels, row)
-        emission = theta[n_labels + 2 + t]
-        if scale == 0.0:
-            for k in range(len(row)):
-                row[k] += emission[k]
-        else:
-            s = theta.dtype.type(scale)
-            cost = batch.cost[batch.y[batch.start[i] + t]]
-            for k in range(len(row)):
-                row[k] += emission[k] + s * cost[k]
-    label = best_end(best[length - 1], theta, n_labels)[1]
-    y[length - 1] = label
-    for t in range(length - 2, -1, -1):
-        label = best_predecessor(best[t], theta, n_labels, label)
-        y[t] = label
-
-
-@inlined
-def max_into(previous, theta, n_labels, row):
-    """row[k] <- max_j previous[j] + trans[j, k].
-
-    Values only: the winners are found again on the way back, for one label per token
-    instead of all, which leaves this loop free of branches. Four rows at a time halve
-    its time (CoNLL-2000: 38 to 17 ms a pass).
-    """
-    for k in range(len(row)):
-        row[k] = -np.inf
-    whole = n_labels // 4 * 4
-    for j in range(0, whole, 4):
-        a, b, c, d = previous[j], previous[j + 1], previous[j + 2], previous[j + 3]
-        ta, tb, tc, td = theta[j], theta[j + 1], theta[j + 2], theta[j + 3]
-        for k in range(len(row)):
-            ab = max(a + ta[k], b + tb[k])
-            cd = max(c + tc[k], d + td[k])
-            row[k] = max(row[k], max(ab, cd))
-    for j in range(whole, n_labels):
-        a = previous[j]
-        trans = theta[j]
-        for k in range(len(row)):
-            row[k] = max(row[k], a + trans[k])
-
-
-@inlined
-def best_end(row, theta, n_labels):
-    last = theta[n_labels + 1]
-    label, best = 0, -np.inf
-    for k in range(n_labels):
-        v = row[k] + last[k]
-        if v > best:
-            label, best = k, v
-    return best, label
-
-
-@inlined
-def best_predecessor(row, theta, n_labels, label):
-    winner, best = 0, -np.inf
-    for j in range(n_labels):
-        v = row[j] + theta[j, label]
-        if v > best:
-            winner, best = j, v
-    return winner
-
-
-# Viterbi with the number of wrong labels as part of the state -----------------------
-# table[t, c, k]: best score of a prefix that ends in label k with c wrong labels, where
-# the highest count stands for "that many or more". Count 1 gives the best wrong
-# sequence (zero-one loss), counts up to T every rescaling of the Hamming loss
-# (algorithm of Bauer et al. 2014; O(T^2 K^2)).
-
-
-@kernel
-def counted_table(batch, i, theta, cap):
-    length = batch.start[i + 1] - batch.start[i]
-    n_labels = batch.n_labels
-    table = np.full((length, cap + 1, batch.width), -np.inf, theta.dtype)
-    row = np.empty(batch.width, theta.dtype)
-    for t in range(length):
-        truth = batch.y[batch.start[i] + t]
-        emission = theta[n_labels + 2 + t]
-        for c in range(min(t, cap) + 1):
-            if t == 0:
-                for k in range(n_labels):
-                    row[k] = theta[n_labels, k]
-            else:
-                max_into(table[t - 1, c], theta, n_labels, row)
-            for k in range(n_labels):
-                after = c if k == truth else min(c + 1, cap)
-                v = row[k] + emission[k]
-                if v > table[t, after, k]:
-                    table[t, after, k] = v
-    return table
-
-
-@kernel
-def best_with_count(batch, table, length, theta, count):
-    return best_end(table[length - 1, count], theta, batch.n_labels)
-
-
-@kernel
-def counted_backtrace(batch, i, theta, table, count, label, y):
-    length, cap = table.shape[0], table.shape[1] - 1
-    y[length - 1] = label
-    for t in range(length - 1, 0, -1):
-        truth = batch.y[batch.start[i] + t]
-        before = count if label == truth else count - 1
-        winner = best_predecessor(table[t - 1, before], theta, batch.n_labels, label)
-        if count == cap and label != truth:
-            # a wrong label may also have come from a prefix already at the cap
-            other = best_predecessor(table[t - 1, cap], theta, batch.n_labels, label)
-            if (
-                table[t - 1, cap, other] + theta[other, label]
-                > table[t - 1, before, winner] + theta[winner, label]
-            ):
-                before, winner = cap, other
-        count, label = before, winner
-        y[t - 1] = label
+        argmax_spans(tables, batch.n_labels, theta, truth, len(truth), scale, y)
 
 
 @implements(contract.argmax_rescaled, ChainBatch)
 def argmax_rescaled(batch, i, theta, form, y):
-    if not (batch.zero_one or batch.counted):
-        return False
     length = batch.start[i + 1] - batch.start[i]
-    if length == 0:
-        return True
-    truth = batch.y[batch.start[i] : batch.start[i + 1]]
-    base = contract.value(batch, i, theta, truth)
-    cap = 1 if batch.zero_one else length
-    table = counted_table(batch, i, theta, cap)
-    best, best_count, best_label = 0.0, 0, 0
-    for count in range(1, cap + 1):
-        v, label = best_with_count(batch, table, length, theta, count)
-        v = violation(form, float(count), base - v)
-        if v > best:
-            best, best_count, best_label = v, count, label
-    if best_count == 0:
-        y[:length] = truth
-    else:
-        counted_backtrace(batch, i, theta, table, best_count, best_label, y)
-    return True
+    cap = most_counts(batch.tables, length)
+    if cap > 0 and length > 0:
+        base = contract.value(batch, i, theta, batch.y[batch.start[i] :])
+        search_counts(batch, i, theta, form, base, cap, y)
+    return cap > 0 or length == 0
+
+
+@generic
+def most_counts(tables, length):
+    """Up to how many wrong labels decide the loss; 0 if it is no function of them."""
+    return length if tables.counted else 0
+
+
+@implements(most_counts, ZeroOne)
+def only_one(tables, length):
+    return 1
+
+
+@implements(most_counts, SpanTables)
+def no_counts(tables, length):
+    return 0
 
 
 @implements(contract.emit, ChainBatch)

@@ -2,70 +2,98 @@
 
 With p the distribution exp(score) / Z over labellings and y the truth:
 
-    log          -log p(y)                            bounds the zero-one loss / log 2
     marginal     -sum_t log p(y_t)                    bounds the Hamming loss / log 2
     exponential  s (1 / p(y) - 1), s = 2^-T           bounds s times the labellings
                                                       ranked above the truth
 
-(Altun, Hofmann & Johnson 2003; Kakade, Teh & Roweis 2002 for the marginal loss.) Every
-gradient is a table of weights on parts: ``sums.marginals`` for tokens (its first and last
-rows also for the ends) and ``sums.pairs`` for transitions are overwritten with it.
+(beyond LARGEST the exponential loss goes on as its tangent, so that it stays convex and
+its gradient finite) beside the log-loss -log p(y) (``solvers/log_objective.py``), which
+bounds the zero-one loss / log 2.
+(Altun, Hofmann & Johnson 2003; Kakade, Teh & Roweis 2002.)
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.contract import score, value
-from maxmargin.core.kernel import inlined, kernel, summing
+from maxmargin.core.contract import parts, score, spread, sums, value
+from maxmargin.core.expectations import working_memory
+from maxmargin.core.kernel import kernel, summing
+from maxmargin.core.objective import Sweep
+from maxmargin.solvers.log_objective import LogObjective
 from maxmargin.tags.chain_sums import (
     TINY,
-    exp_transitions,
+    copy_ends,
     sum_far_apart,
-    sum_labellings,
-    sum_pairs,
+    sums_in,
     times,
 )
 
-LOG, MARGINAL, EXPONENTIAL = 0, 1, 2
+MARGINAL, EXPONENTIAL = 0, 1
+KINDS = {"marginal": MARGINAL, "exponential": EXPONENTIAL}
 SHRINK = np.log(2.0)  # per token, so that long sequences do not outweigh all others
-LARGEST = 300.0  # exponents are cut here: beyond it the loss is a plane
+LARGEST = 30.0  # exponents: squared norms of e^30 C still fit into single precision
+
+
+class ChainObjective(LogObjective):
+    """The marginal or the exponential loss of a chain, for L-BFGS.
+
+    The exponential loss starts where some iterations on the log-loss end: at w = 0 a few
+    long sequences outweigh all others.
+    """
+
+    scalable = False
+    solver = "lbfgs"
+
+    def __init__(self, *arguments, kind: str, l1: float = 0.0):
+        super().__init__(*arguments, l1=l1)
+        self.kind = KINDS[kind]
+        self.convex = kind != "marginal"
+        if kind == "exponential":
+            self.first = LogObjective(*arguments, l1=l1)
+
+    def prepare(self) -> None:
+        self.prepare_gradient()
+
+    def _gradient_range(self, lo, hi, w, losses, gradient) -> None:
+        memory = working_memory(self.batch, w)
+        gradient_range(
+            self.batch, self.kind, lo, hi, w, memory, self.mass, losses, gradient
+        )
+
+    def sweep(self, w, multiple=1.0) -> Sweep:
+        """At w only: ``scalable`` is False, so no multiple is ever asked for."""
+        empty = np.zeros(self.n)
+        losses, _ = self.losses_and_pull(w)
+        return Sweep(losses, empty, empty, np.zeros(0, np.int32))
 
 
 @kernel
-def loss_and_gradient(batch, i, kind, theta, sums):
-    """The loss of example i at these scores; its gradient is left in ``sums``."""
+def loss_and_gradient(batch, i, kind, theta, mu, work):
+    """(loss of example i at these scores, factor): the gradient is factor * mu."""
     n = batch.n_labels
     first = batch.start[i]
     length = batch.start[i + 1] - first
     truth = batch.y[first : first + length]
-    taken = exp_transitions(theta, n, sums)
-    total = sum_labellings(theta, n, length, taken, sums)
-    sum_pairs(n, length, sums)
+    total = sums(batch, i, theta, mu, work)
     if kind == MARGINAL:
-        far = sums.far[0] != 0
+        found = sums_in(batch, mu, work)
+        far = found.far[0] != 0
         for t in range(length):
-            far = far or sums.marginals[t, truth[t]] < TINY
+            far = far or found.marginals[t, truth[t]] < TINY
         if far:
-            return marginal_far_apart(theta, n, length, truth, total, sums)
-        return marginal_gradient(n, length, truth, sums)
-    found = max(total - value(batch, i, theta, truth), 0.0)
-    factor = 1.0
-    if kind == EXPONENTIAL:
-        least = -length * SHRINK
-        factor = np.exp(min(found + least, LARGEST))
-        found = factor - np.exp(least)
-        found = max(found, 0.0)
-    for t in range(length):
-        for k in range(batch.width):
-            sums.marginals[t, k] *= factor
-        sums.marginals[t, truth[t]] -= factor
-    for j in range(n):
-        for k in range(batch.width):
-            sums.pairs[j, k] *= factor
-    for t in range(1, length):
-        sums.pairs[truth[t - 1], truth[t]] -= factor
-    return found
+            loss = marginal_far_apart(theta, n, length, truth, total, found)
+        else:
+            loss = marginal_gradient(n, length, truth, found)
+        copy_ends(batch, length, mu)
+        return loss, 1.0
+    lead = max(total - value(batch, i, theta, truth), 0.0)
+    parts(batch, i, truth, -1.0, mu)
+    least = -length * SHRINK
+    power = lead + least  # the log of s / p(y)
+    factor = np.exp(min(power, LARGEST))
+    beyond = max(power - LARGEST, 0.0)
+    return max(factor * (1.0 + beyond) - np.exp(least), 0.0), factor
 
 
 @summing
@@ -154,41 +182,13 @@ def take_pairs(n, left, right, sums):
             sums.pairs[j, k] -= a * right[k] * sums.step[j, k]
 
 
-@inlined
-def add_gradient(batch, i, factor, sums, change, w):
-    """w += factor * F_x^T gradient: from parts to features."""
-    n, width = batch.n_labels, batch.width
-    first = batch.start[i]
-    length = batch.start[i + 1] - first
-    rows = w.reshape((batch.n_features + n + 2, width))
-    for t in range(length):
-        for k in range(width):
-            change[k] = factor * sums.marginals[t, k]
-        if t == 0:
-            add_to(rows[batch.n_features + n], change, 1.0)
-        if t == length - 1:
-            add_to(rows[batch.n_features + n + 1], change, 1.0)
-        for j in range(batch.indptr[first + t], batch.indptr[first + t + 1]):
-            add_to(rows[batch.indices[j]], change, batch.values[j])
-    for j in range(n):
-        row = rows[batch.n_features + j]
-        for k in range(width):
-            row[k] += factor * sums.pairs[j, k]
-
-
-@inlined
-def add_to(row, change, value):
-    for k in range(len(row)):
-        row[k] += value * change[k]
-
-
 @kernel
-def gradient_range(batch, kind, lo, hi, w, theta, sums, mass, losses, gradient):
+def gradient_range(batch, kind, lo, hi, w, memory, mass, losses, gradient):
     """losses[i] and, added to ``gradient``, sum_i C_i dloss_i / dw over a range."""
-    change = np.empty(batch.width, w.dtype)
+    theta, mu, work = memory
     for i in range(lo, hi):
         if batch.start[i] == batch.start[i + 1] or mass[i] == 0.0:
             continue
         score(batch, i, w, theta)
-        losses[i] = loss_and_gradient(batch, i, kind, theta, sums)
-        add_gradient(batch, i, mass[i], sums, change, gradient)
+        losses[i], factor = loss_and_gradient(batch, i, kind, theta, mu, work)
+        spread(batch, i, mass[i] * factor, mu, gradient)

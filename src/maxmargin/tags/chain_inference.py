@@ -9,17 +9,50 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.contract import argmax, score, shape
+from maxmargin.core.expectations import expectations
 from maxmargin.core.kernel import inlined, kernel
 from maxmargin.engine.threads import over_ranges
 
 
 def table_per_token(kind: str, batch, w, n_jobs: int = 1) -> np.ndarray:
     """(tokens, labels): ``"max"`` for max-marginals, ``"sum"`` for marginals."""
-    out = np.zeros((len(batch.y), batch.n_labels))
-    function = max_marginals_range if kind == "max" else marginals_range
-
-    over_ranges(lambda lo, hi: function(batch, lo, hi, w, out), batch.start, n_jobs)
+    n, out = batch.n_labels, np.zeros((len(batch.y), batch.n_labels))
+    if kind == "sum":
+        tables, _ = expectations(batch, w, n_jobs)
+        rows = (table.reshape(-1, batch.width)[n + 2 :, :n] for table in tables)
+        return np.concatenate([out[:0], *rows])
+    over_ranges(
+        lambda lo, hi: max_marginals_range(batch, lo, hi, w, out), batch.start, n_jobs
+    )
     return out
+
+
+def decode_posteriors(batch, w, n_jobs: int = 1) -> np.ndarray:
+    """The labels with the largest sum of marginals, among sequences that are allowed."""
+    table = table_per_token("sum", batch, w, n_jobs)
+    if not np.isinf(batch.barrier).any():
+        return table.argmax(axis=1)
+    out = np.zeros(len(batch.y), np.int32)
+    over_ranges(
+        lambda lo, hi: posterior_range(batch, lo, hi, table, out), batch.start, n_jobs
+    )
+    return out
+
+
+@kernel
+def posterior_range(batch, lo, hi, table, out):
+    """The ordinary decoder, with marginals as scores of tokens."""
+    n = batch.n_labels
+    theta = np.zeros(shape(batch), batch.barrier.dtype)
+    for j in range(n + 2):
+        for k in range(n):
+            theta[j, k] = batch.barrier[j, k]
+    for i in range(lo, hi):
+        first, last = batch.start[i], batch.start[i + 1]
+        for t in range(last - first):
+            for k in range(n):
+                theta[n + 2 + t, k] = table[first + t, k]
+        argmax(batch, i, theta, 0.0, out[first:last])
 
 
 @kernel
@@ -29,8 +62,8 @@ def max_marginals_range(batch, lo, hi, w, out):
     for i in range(lo, hi):
         first, last = batch.start[i], batch.start[i + 1]
         score(batch, i, w, theta)
-        before = extend(batch, theta, last - first, True, True)
-        after = extend(batch, theta, last - first, False, True)
+        before = extend(batch, theta, last - first, True)
+        after = extend(batch, theta, last - first, False)
         for t in range(last - first):
             for k in range(batch.n_labels):
                 out[first + t, k] = (
@@ -39,33 +72,10 @@ def max_marginals_range(batch, lo, hi, w, out):
 
 
 @kernel
-def marginals_range(batch, lo, hi, w, out):
-    """out[t, k] <- probability of label k at token t under exp(score) / Z."""
-    theta = np.empty(shape(batch), w.dtype)
-    for i in range(lo, hi):
-        first, last = batch.start[i], batch.start[i + 1]
-        score(batch, i, w, theta)
-        before = extend(batch, theta, last - first, True, False)
-        after = extend(batch, theta, last - first, False, False)
-        for t in range(last - first):
-            row = out[first + t]
-            top = -np.inf
-            for k in range(batch.n_labels):
-                row[k] = before[t, k] + after[t, k] - theta[batch.n_labels + 2 + t, k]
-                top = max(top, row[k])
-            total = 0.0
-            for k in range(batch.n_labels):
-                row[k] = np.exp(row[k] - top)
-                total += row[k]
-            for k in range(batch.n_labels):
-                row[k] /= total
+def extend(batch, theta, length, forward):
+    """Best scores of prefixes (forward) or suffixes that end in each token and label.
 
-
-@kernel
-def extend(batch, theta, length, forward, best):
-    """Scores of prefixes (forward) or suffixes that end in each token and label.
-
-    Max or log-sum over the rest, by ``best``; the token's own score is included.
+    The token's own score is included.
     """
     n = batch.n_labels
     table = np.empty((length, n))
@@ -75,24 +85,19 @@ def extend(batch, theta, length, forward, best):
             if step == 0:
                 v = theta[n, k] if forward else theta[n + 1, k]
             elif forward:
-                v = combine(table[t - 1], theta[:n, k], best)
+                v = best_sum(table[t - 1], theta[:n, k])
             else:
-                v = combine(table[t + 1], theta[k, :n], best)
+                v = best_sum(table[t + 1], theta[k, :n])
             table[t, k] = v + theta[n + 2 + t, k]
     return table
 
 
 @inlined
-def combine(scores, transitions, best):
+def best_sum(scores, transitions):
     top = -np.inf
     for j in range(len(scores)):
         top = max(top, scores[j] + transitions[j])
-    if best or top == -np.inf:
-        return top
-    total = 0.0
-    for j in range(len(scores)):
-        total += np.exp(scores[j] + transitions[j] - top)
-    return top + np.log(total)
+    return top
 
 
 def k_best(batch, w, k: int, n_jobs: int = 1):

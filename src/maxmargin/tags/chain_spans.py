@@ -25,10 +25,16 @@ class SpanTables(NamedTuple):
     types: np.ndarray  # int32 (labels,): number of the type, -1 outside
 
 
-def no_spans(k: int) -> SpanTables:
-    return SpanTables(
-        np.zeros((k + 1, k), np.int8), np.zeros(k, np.int8), np.full(k, -1, np.int32)
-    )
+class Costs(NamedTuple):
+    """In place of the tables: the loss is a sum of cost[true, predicted]."""
+
+    counted: int  # 1: it counts wrong labels, so it can be an index of a table
+
+
+class ZeroOne(NamedTuple):
+    """In place of the tables: the loss is 1 for any wrong sequence."""
+
+    loss: int
 
 
 def span_tables(labels) -> SpanTables:
@@ -102,18 +108,21 @@ def span_loss(tables, truth, y, length):
 @kernel
 def argmax_spans(tables, n, theta, truth, length, scale, y):
     """y <- argmax of score + scale * span loss, over (label, bit of a match so far)."""
-    best = np.full((length, 2, n), -np.inf)
-    from_label = np.zeros((length, 2, n), np.int32)
-    from_bit = np.zeros((length, 2, n), np.int8)
+    best = np.empty((length, 2, n))
+    from_label = np.empty((length, 2, n), np.int32)
+    from_bit = np.empty((length, 2, n), np.int8)
     for t in range(length):
         true_begin = begins_at(tables, truth, t)
         ended = t > 0 and ends_at(tables, truth, t - 1, length)
         for k in range(n):
+            for bit in range(2):
+                best[t, bit, k] = -np.inf
+                from_label[t, bit, k], from_bit[t, bit, k] = 0, 0
             emission = float(theta[n + 2 + t, k])
             same = same_type(tables, truth, t, k)
             if t == 0:
                 begin = tables.begins[n, k] != 0
-                bit = 1 if begin and true_begin and same else 0
+                bit = 1 if begin and same else 0  # then the truth begins one too
                 best[0, bit, k] = theta[n, k] + emission + (scale if begin else 0.0)
                 continue
             for j in range(n):
@@ -127,7 +136,8 @@ def argmax_spans(tables, n, theta, truth, length, scale, y):
                     if begin:
                         new = 1 if true_begin and same else 0
                     elif goes_on:
-                        whole = bit == 1 and same and not true_begin and not ended
+                        # where a true span begins, the one before has ended
+                        whole = bit == 1 and same and not ended
                         new = 1 if whole else 0
                     else:
                         new = 0

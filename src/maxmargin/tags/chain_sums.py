@@ -17,7 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.kernel import kernel, summing
+from maxmargin.core import contract
+from maxmargin.core.kernel import implements, inlined, kernel, summing
+from maxmargin.tags.chain_batch import ChainBatch
 
 FLOOR = -300.0  # scores further than this below the best of their table are far apart
 
@@ -25,7 +27,10 @@ TINY = 1e-200
 
 
 class Sums(NamedTuple):
-    """Working memory of one worker, and what :func:`sum_labellings` leaves in it."""
+    """Working memory of one worker, and what :func:`sum_labellings` leaves in it.
+
+    Views of the caller's ``work``, and of ``mu`` for the two results.
+    """
 
     token: np.ndarray  # (longest, width): exp of the scores of tokens
     before: np.ndarray
@@ -40,21 +45,91 @@ class Sums(NamedTuple):
     far: np.ndarray  # int64 (1,): whether scores were found to be far apart
 
 
-def make_sums(n_labels: int, width: int, longest: int) -> Sums:
-    longest = max(longest, 1)
+@implements(contract.sums_room, ChainBatch)
+def sums_room(batch):
+    rows = 3 * max(batch.longest, 1) + 2 * batch.n_labels + 3
+    return rows * batch.width + max(batch.longest, 1) + 1
+
+
+@inlined
+def sums_in(batch, mu, work):
+    """Sums whose results lie in mu and whose memory is in work.
+
+    All have their places whatever the length of a sequence, so that padding stays zero.
+    """
+    n, width, longest = batch.n_labels, batch.width, max(batch.longest, 1)
+    a = longest * width
+    b = 3 * a + longest
+    c = b + n * width
+    d = c + n * width
+    e = d + 2 * width
     return Sums(
-        token=np.zeros((longest, width)),
-        before=np.zeros((longest, width)),
-        after=np.zeros((longest, width)),
-        shrink=np.zeros(longest),
-        step=np.zeros((n_labels, width)),
-        back=np.zeros((n_labels, width)),
-        ends=np.zeros((2, width)),
-        marginals=np.zeros((longest, width)),
-        pairs=np.zeros((n_labels, width)),
-        bits=np.zeros(width, np.int64),
-        far=np.zeros(1, np.int64),
+        work[:a].reshape((longest, width)),
+        work[a : 2 * a].reshape((longest, width)),
+        work[2 * a : 3 * a].reshape((longest, width)),
+        work[3 * a : b],
+        work[b:c].reshape((n, width)),
+        work[c:d].reshape((n, width)),
+        work[d:e].reshape((2, width)),
+        mu[n + 2 :],
+        mu[:n],
+        work[e : e + width].view(np.int64),
+        work[e + width : e + width + 1].view(np.int64),
     )
+
+
+@implements(contract.sums, ChainBatch)
+def sums(batch, i, theta, mu, work):
+    n = batch.n_labels
+    length = batch.start[i + 1] - batch.start[i]
+    found = sums_in(batch, mu, work)
+    taken = exp_transitions(theta, n, found)
+    total = sum_labellings(theta, n, length, taken, found)
+    sum_pairs(n, length, found)
+    copy_ends(batch, length, mu)
+    return total
+
+
+@inlined
+def copy_ends(batch, length, mu):
+    """What holds for the first and the last token holds for the ends."""
+    n = batch.n_labels
+    for k in range(batch.width):
+        mu[n, k] = mu[n + 2, k]
+        mu[n + 1, k] = mu[n + 1 + length, k]
+
+
+@implements(contract.parts, ChainBatch)
+def parts(batch, i, y, coefficient, mu):
+    n, length = batch.n_labels, batch.start[i + 1] - batch.start[i]
+    mu[n, y[0]] += coefficient
+    mu[n + 1, y[length - 1]] += coefficient
+    for t in range(length):
+        mu[n + 2 + t, y[t]] += coefficient
+        if t > 0:
+            mu[y[t - 1], y[t]] += coefficient
+
+
+@implements(contract.spread, ChainBatch)
+def spread(batch, i, coefficient, mu, w):
+    n, width, first = batch.n_labels, batch.width, batch.start[i]
+    rows = w.reshape((batch.n_features + n + 2, width))
+    change = np.empty(width, w.dtype)
+    for j in range(n + 2):
+        row, source = rows[batch.n_features + j], mu[j]
+        for k in range(len(row)):
+            row[k] += coefficient * source[k]
+    for t in range(batch.start[i + 1] - first):
+        source = mu[n + 2 + t]
+        size = 0.0
+        for k in range(len(change)):
+            change[k] = coefficient * source[k]
+            size = max(size, abs(source[k]))
+        if size > 0.0:
+            for j in range(batch.indptr[first + t], batch.indptr[first + t + 1]):
+                row, x = rows[batch.indices[j]], batch.values[j]
+                for k in range(len(row)):
+                    row[k] += x * change[k]
 
 
 @summing
@@ -259,25 +334,3 @@ def sum_pairs(n, length, sums):
     for j in range(n):
         for k in range(pairs.shape[1]):
             pairs[j, k] *= sums.step[j, k]
-
-
-@summing
-def expected_score(theta, n, length, sums):
-    """<marginals, theta>: the mean score, where forbidden parts count nothing."""
-    total = 0.0
-    for j in range(n):
-        total += finite_dot(sums.pairs[j], theta[j], n)
-    total += finite_dot(sums.marginals[0], theta[n], n)
-    total += finite_dot(sums.marginals[length - 1], theta[n + 1], n)
-    for t in range(length):
-        total += finite_dot(sums.marginals[t], theta[n + 2 + t], n)
-    return total
-
-
-@summing
-def finite_dot(weights, scores, n):
-    total = 0.0
-    for k in range(n):
-        x = float(scores[k])
-        total += weights[k] * (x if x > -np.inf else 0.0)
-    return total

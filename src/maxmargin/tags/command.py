@@ -1,96 +1,385 @@
-"""The task ``tag``: label every token of a file. What it can do, and its options."""
+"""The task ``tag``: label every token of a file."""
 
 from __future__ import annotations
 
-import argparse
+import os
+import re
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
-from maxmargin.cli.train_options import add_choice_options, add_run_options
-from maxmargin.tags.command_files import FORMATS
-from maxmargin.tags.command_train import train
-from maxmargin.tags.command_use import evaluate, inspect, predict
+from maxmargin.cli.command import Sample, counts
+from maxmargin.cli.common import say
+from maxmargin.tags.command_files import TagFiles, separator_of, words_of
 
-__all__ = [
-    "ABOUT",
-    "EXAMPLE",
-    "USES",
-    "add_train_options",
-    "evaluate",
-    "inspect",
-    "predict",
-    "train",
-]
+NOT_COLUMNS = "{} belongs to --format columns: files of features hold the features."
 
-ABOUT = "Label every token: a file with one token per line, its label in a column."
-EXAMPLE = """example:
+
+@dataclass
+class Tag(TagFiles):
+    """Label sequences: one token per line, its label in a column."""
+
+    name = "tag"
+    about = "Label every token: a file with one token per line, its label in a column."
+    example = """example:
   maxmargin train tag train.txt --features chunking --C 0.1 -o chunks.model
   maxmargin train tag train.txt --template my.template --scheme BIO -o ner.model
   maxmargin train tag train.txt --features ner --path 0.03,0.1,0.3 --cv 5 -o ner.model
+  maxmargin train tag train.txt --features words --model hmm -o baseline.model
 
-Ctrl-C ends training; the best weights so far are saved, and the exit code is 130.
 Files may be compressed with gzip. How to write templates: docs/features.md."""
+    items = "sentences"
+    estimators = {"svm": "SequenceTagger", "hmm": "HMMTagger"}
+    chooser = "model"
+    hidden = frozenset({"feature_options", "forbidden"})
+    usual = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+    alone = ("truth", "predicted", "separator", "encoding", "comment")
+    options = """
+    the file
+      --format columns|svmhmm|crfsuite=columns  default: columns
+      --label-column N=-1  from 0, or from the end with -1, the default. Templates number
+          the columns without it
+      --separator TEXT  exactly this, such as , or \\t (default: spaces and tabs)
+      --encoding NAME=utf-8  default: utf-8
+      --comment MARK  leave out lines that start so before tokens
+    features, one of
+      --template FILE  a template as of CRF++ or Wapiti
+      --features NAME  a ready set: chunking, ner, pos, words
+      --min-count  leave out rarer ones
+      --gazetteer FILE+  a list, one entry per line, that a template reads by the name of
+          the file (%g[0,0,cities] reads cities.txt), or NAME=FILE; repeatable
+    the model
+      --model svm|hmm=svm  svm (default) is trained; hmm counts, and takes of all these
+          settings only the features, the scheme, the decoding and --alpha
+      --objective  hinge, hinge-per-output, log (CRF), marginal, exponential, boosting,
+          perceptron, passive-aggressive
+      --C  weight of the data
+      --l1  L1 penalty, for sparse weights
+      --order  of transitions: 0, 1 or 2
+      --scheme  BIO, IOB1, BIOES, BILOU, IO or auto: make labels that break it impossible
+      --repair  correct training labels that break the scheme, read as conlleval reads
+          them
+      --loss  hamming, zero-one or spans
+      --decoding  auto, viterbi or posterior (the best label of every token)
+      --alpha  added to the counts of an hmm
+    """
+    evaluate_options = """
+      --confusion FILE.png  draw which labels are confused
+      --page FILE.html  write the sentences with colours and errors
+    without a model
+      --truth N  column (default: -2)
+      --predicted N  column (default: -1)
+      --separator TEXT  as in train (default: spaces and tabs)
+      --encoding NAME  of the file (default: utf-8)
+      --comment MARK  leave out lines that start so
+    """
+    inspect_options = """
+      --label L+  only of this label; repeatable
+      --transitions  print the weights of transitions
+    """
 
-USES = {
-    "predict": {"k_best", "marginals", "jobs"},
-    "evaluate": {"json", "confusion", "page", "jobs"}
-    | {"truth", "predicted", "separator", "encoding", "comment"},
-    "inspect": {"label", "transitions", "plot"},
-}
+    # training --------------------------------------------------------------------------
+
+    @classmethod
+    def from_args(cls, args) -> Tag:
+        run = super().from_args(args)
+        run.separator = separator_of(run.separator)
+        return run
+
+    @classmethod
+    def of(cls, model) -> Tag:
+        run = super().of(model)
+        run.width = model.coef_.shape[1]
+        return run
+
+    def notes(self, model, sample: Sample) -> dict[str, Any]:
+        return {
+            **super().notes(model, sample),
+            "features": self.source,
+            "sentences": len(sample),
+            "tokens": sum(map(len, sample.y)),
+        }
+
+    def check(self, args) -> None:
+        self.template = _features(args)
+        self.source = args.features or (
+            args.template and os.path.basename(args.template)
+        )
+        self.gazetteers = _gazetteers(args, self.template)
+
+    def learn(self, path: str, args) -> Sample:
+        sample = self.read_training(path)
+        if self.template is not None and not isinstance(self.template, str):
+            try:
+                self.template.check_columns(self.n_columns - 1)
+            except ValueError as error:
+                raise ValueError(
+                    f"{str(error).rstrip('.')} without that of the labels ({sample.path})."
+                ) from None
+        self.scheme, sample = _check_scheme(args, sample)
+        return sample
+
+    def settings(self, args, given, sample, dev) -> dict[str, Any]:
+        features = self.template
+        if features is not None and not isinstance(features, str):
+            # the text, so that the model needs no other file; without a line break it
+            # might look like a path
+            features = features.text + "\n"
+        given |= {"features": features, "scheme": self.scheme}
+        if self.gazetteers:
+            given["feature_options"] = {"gazetteers": self.gazetteers}
+        return given
+
+    def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
+        from maxmargin.metrics import scores
+        from maxmargin.tags.schemes import guess_scheme
+
+        labels = {*chain.from_iterable(sample.y), *model.classes_.tolist()}
+        report = scores(sample.y, outputs, "auto" if guess_scheme(labels) else None)
+        spans = {"span F1": report.f1} if hasattr(report, "f1") else {}
+        return {**spans, "accuracy": report.token_accuracy}
+
+    def summary(self, model) -> str:
+        notes = model.notes
+        return (
+            f"{notes['sentences']:,} sentences, {notes['tokens']:,} tokens, "
+            f"{len(model.classes_)} labels, {model.coef_.shape[1]:,} features; "
+            f"{_strength(model)}"
+        )
+
+    # use -------------------------------------------------------------------------------
+
+    def chances(self, model, sample: Sample, outputs) -> list[list[float]]:
+        """The probability of every label that was predicted."""
+        number = {label: k for k, label in enumerate(model.classes_.tolist())}
+        tables = model.predict_marginals(sample.X)
+        return [
+            table[range(len(row)), [number[label] for label in row]].tolist()
+            for table, row in zip(tables, outputs, strict=True)
+        ]
+
+    def report(self, model, sample: Sample, outputs):
+        from maxmargin.metrics import scores
+
+        return scores(sample.y, outputs)
+
+    def numbers(self, report) -> dict[str, Any]:
+        tokens = getattr(report, "tokens", report)
+        out = {
+            "tokens": tokens.n_tokens,
+            "sequences": tokens.n_sequences,
+            "token_accuracy": tokens.token_accuracy,
+            "sequence_accuracy": tokens.sequence_accuracy,
+        }
+        if tokens is not report:
+            out["spans"] = counts(report.overall)
+            out["types"] = {z: counts(c) for z, c in report.types.items()}
+        return out | {"labels": {str(z): counts(c) for z, c in tokens.labels.items()}}
+
+    def read_pair(self, args) -> tuple[Sample, list]:
+        """Truth and prediction from two columns of a file."""
+        from maxmargin.files import read_columns, read_raw
+
+        raw = read_raw(args.file)
+        if b'{"__metadata__":{"maxmargin"' in raw.data[:64]:
+            raise ValueError(
+                f"{raw.path} is a model: name a file to evaluate it on, too."
+            )
+        columns = read_columns(
+            raw, separator_of(args.separator), args.encoding or "utf-8", args.comment
+        )
+        n = columns.n_columns
+        if n < 2:
+            raise ValueError(
+                f"{columns.where(0)}: there is only one column, but truth and prediction "
+                "are two. Name the model first if the file is not tagged yet."
+            )
+        chosen = []
+        for option, usual in (("truth", -2), ("predicted", -1)):
+            column = getattr(args, option)
+            column = usual if column is None else column
+            if not -n <= column < n:
+                raise ValueError(
+                    f"{columns.where(0)}: there is no column {column} (--{option}); there "
+                    f"are {n}, numbered 0 to {n - 1}, or -{n} to -1."
+                )
+            chosen.append(columns.strings(column))
+        _refuse_probabilities(chosen[1], columns.where(0))
+        return Sample(columns, chosen[0], raw.path), chosen[1]
+
+    def draw(self, option: str, path: str, model, sample, outputs, report):
+        from maxmargin.plots import plot_confusion, tagged_page
+
+        if option != "page":
+            return plot_confusion(sample.y, outputs)
+        title = f"Tagged sentences of {os.path.basename(sample.path)}"
+        chances = self.chances(model, sample, outputs) if model is not None else None
+        tagged_page(words_of(sample), outputs, path, sample.y, chances, title=title)
+        return None
+
+    # inspection ------------------------------------------------------------------------
+
+    def rows(self, model) -> list[tuple[str, str]]:
+        import numpy as np
+
+        notes, coef = model.notes, model.coef_
+        used = int(np.count_nonzero(np.abs(coef).max(axis=0, initial=0)))
+        rows = [
+            ("trained on", f"{notes['file']} ({notes['format']})"),
+            ("sentences", f"{notes['sentences']:,}, with {notes['tokens']:,} tokens"),
+            ("labels", f"{len(model.classes_)}: {' '.join(map(str, model.classes_))}"),
+            (
+                "features",
+                f"{coef.shape[1]:,} ({used:,} with weights), {_source(model)}",
+            ),
+            ("objective", f"{model.objective}, {_strength(model)}"),
+            ("scheme", str(model.scheme or "none")),
+            ("order", str(model.order)),
+            ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
+        ]
+        if notes["format"] == "columns":
+            label, n = notes["label_column"], notes["n_columns"]
+            rows.insert(1, ("columns", f"{n}, the labels in column {label}"))
+        if getattr(model, "l1", 0):
+            rows.append(("l1", f"{model.l1:g}"))
+        return rows
+
+    def weights(self, model, args) -> list[tuple[str, str, float]]:
+        from maxmargin.plots import top_features
+
+        return [
+            (str(label), *row)
+            for label in args.label or model.classes_.tolist()
+            for row in top_features(model, label, args.top)
+        ]
+
+    def strongest(self, model, args) -> str:
+        from maxmargin.plots import feature_table
+
+        return "Strongest features\n\n" + feature_table(model, args.label, args.top)
+
+    def sections(self, model, args) -> list[str]:
+        from maxmargin.plots import transition_table
+
+        head = "Transitions: from row to column\n\n"
+        return [head + transition_table(model)] if args.transitions else []
+
+    def draw_model(self, model, args):
+        from maxmargin.plots import plot_transitions
+
+        return plot_transitions(model)
 
 
-def add_train_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("train", metavar="TRAIN", help="the file to learn from; - is standard input")
-    add(
-        "-o", "--output", metavar="MODEL", required=True, help="the model file to write"
-    )
-    add("--quiet", action="store_true", help="no progress, no summary")
+COMMAND = Tag
 
-    file = parser.add_argument_group("the file").add_argument
-    file("--format", choices=FORMATS, default="columns", help="default: columns")
-    file(
-        "--label-column",
-        type=int,
-        default=-1,
-        metavar="N",
-        help="from 0, or from the end with -1, the default. Templates number the "
-        "columns without it",
-    )
-    file(
-        "--separator", help="exactly this, such as , or \\t (default: spaces and tabs)"
-    )
-    file("--encoding", default="utf-8", help="default: utf-8")
-    file(
-        "--comment", metavar="MARK", help="leave out lines that start so before tokens"
-    )
 
-    features = parser.add_argument_group("features, one of").add_argument
-    features("--template", metavar="FILE", help="a template as of CRF++ or Wapiti")
-    features(
-        "--features", metavar="NAME", help="a ready set: chunking, ner, pos, words"
-    )
-    features("--min-count", type=int, metavar="N", help="leave out rarer ones")
+def _strength(model) -> str:
+    return f"alpha={model.alpha:g}" if hasattr(model, "alpha") else f"C={model.C:g}"
 
-    model = parser.add_argument_group("the model").add_argument
-    model(
-        "--objective",
-        default="hinge",
-        metavar="NAME",
-        help="hinge (default), hinge-per-output, log (CRF), marginal, exponential, "
-        "boosting, perceptron, passive-aggressive",
-    )
-    model("--C", type=float, metavar="C", help="weight of the data (default: 1)")
-    model("--l1", type=float, metavar="L", help="L1 penalty, for sparse weights")
-    model("--order", type=int, metavar="N", help="of transitions: 0, 1 (default) or 2")
-    model(
-        "--scheme",
-        metavar="NAME",
-        help="BIO, IOB1, BIOES, BILOU, IO or auto: make labels that break it impossible",
-    )
-    model(
-        "--repair",
-        action="store_true",
-        help="correct training labels that break the scheme, read as conlleval reads them",
-    )
 
-    add_choice_options(parser)
-    add_run_options(parser, several=True)
+def _source(model) -> str:
+    if model.notes["features"] is None:
+        return "from the file"
+    seen = "" if model.min_count == 1 else f", seen {model.min_count} times or more"
+    return f"by {model.notes['features']}{seen}"
+
+
+def _refuse_probabilities(predicted: list[list[str]], place: str) -> None:
+    """A file that was written with --marginals ends in a column of probabilities."""
+    if all(re.fullmatch(r"[01]\.\d{4}", cell) for row in predicted for cell in row):
+        raise ValueError(
+            f"{place}: the column of predictions has numbers such as {predicted[0][0]}, as "
+            "predict --marginals writes them: name the columns of the labels, with "
+            "--truth -3 --predicted -2."
+        )
+
+
+def _features(args):
+    """A template, the name of a ready set, or None for files that hold features."""
+    from maxmargin.tags.features.ready import READY_NAMES
+    from maxmargin.tags.features.templates import parse_template
+
+    named = {"--template": args.template, "--features": args.features}
+    if args.format != "columns":
+        named |= {"--min-count": args.min_count, "--gazetteer": args.gazetteer}
+        for option, value in named.items():
+            if value is not None:
+                raise ValueError(NOT_COLUMNS.format(option))
+        return None
+    if (args.template is None) == (args.features is None):
+        raise ValueError(
+            "say what the features are: --template FILE, or --features with one of "
+            f"{', '.join(READY_NAMES)}."
+        )
+    if args.features is not None:
+        if args.features not in READY_NAMES:
+            raise ValueError(
+                f"--features {args.features} is not known; there are "
+                f"{', '.join(READY_NAMES)}. A file is given by --template."
+            )
+        return args.features
+    if not os.path.isfile(args.template):
+        raise FileNotFoundError(
+            f"There is no template file {args.template}: check its name and its folder."
+        )
+    from pathlib import Path
+
+    template = parse_template(Path(args.template))
+    if not args.quiet:
+        for note in template.notes:
+            say(f"{args.template}, {note}")
+    return template
+
+
+def _gazetteers(args, template) -> dict[str, frozenset[str]]:
+    """{name: entries} of the lists that a template reads."""
+    from maxmargin.tags.features.input import gazetteer
+
+    found = {}
+    for given in args.gazetteer or ():
+        name, mark, path = given.partition("=")
+        path = path if mark else given
+        name = name if mark else os.path.basename(path).partition(".")[0]
+        if not os.path.isfile(path):
+            raise FileNotFoundError(f"There is no file {path} (--gazetteer {given}).")
+        found[name] = gazetteer(name, path)
+    if found and args.model == "hmm":
+        raise ValueError("--gazetteer belongs to --model svm: leave it out.")
+    for feature in getattr(template, "features", ()):
+        for part in feature.parts:
+            if part.view.macro == "g" and part.view.argument not in found:
+                raise ValueError(
+                    f"{template.path}, line {feature.line}: {feature.name} reads a "
+                    f"gazetteer {part.view.argument!r}: name its file with --gazetteer "
+                    f"{part.view.argument}=FILE."
+                )
+    return found
+
+
+def _check_scheme(args, sample: Sample) -> tuple[str | None, Sample]:
+    """The scheme, and the labels as it wants them."""
+    if args.scheme is None:
+        if args.repair:
+            raise ValueError("--repair needs a scheme, such as --scheme BIO.")
+        return None, sample
+    from dataclasses import replace
+
+    from maxmargin.tags.schemes import check_scheme, convert, guess_scheme
+
+    scheme = args.scheme
+    if scheme == "auto":
+        scheme = guess_scheme(sample.y) or scheme
+    if args.repair and scheme != "auto":
+        y = [convert(labels, scheme, scheme) for labels in sample.y]
+        repaired = sum(a != b for a, b in zip(y, sample.y, strict=True))
+        if repaired and not args.quiet:
+            say(f"{sample.path}: {repaired} sentences broke the scheme; repaired.")
+        sample = replace(sample, y=y)
+    try:
+        check_scheme(sample.y, scheme, sample.where)
+    except ValueError as error:
+        here = str(error).replace(
+            "repair it with maxmargin.tags.schemes.convert", "--repair"
+        )
+        raise ValueError(here) from None
+    return scheme, sample

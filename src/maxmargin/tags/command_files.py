@@ -2,74 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from maxmargin.cli.command import Command, Sample
 
 if TYPE_CHECKING:
     from maxmargin.files import Columns, RawText
 
-FORMATS = ("columns", "svmhmm", "crfsuite")
 MOST_LABELS = 1000  # more are a wrong column, and would take for ever
 
 
-class Sample(NamedTuple):
-    """The sentences of a file."""
-
-    X: Any  # as a tagger wants them
-    y: list[list[str]] | None  # None if the file has no labels
-    where: Callable[[int, int], str]  # the place of a token, for messages
-    raw: RawText
-    weights: list[float] | None = None  # of sentences
-
-    @property
-    def n_sentences(self) -> int:
-        return len(self.X.start) - 1 if hasattr(self.X, "start") else len(self.X)
-
-    @property
-    def width(self) -> int | None:
-        """Columns of matrices; None if tokens are not rows of a matrix."""
-        return (
-            self.X[0].shape[1]
-            if isinstance(self.X, list) and hasattr(self.X[0], "shape")
-            else None
-        )
-
-    def select(self, chosen: list[int]) -> Sample:
-        """Some of the sentences."""
-        few = self.X.select(chosen) if hasattr(self.X, "select") else None
-        return self._replace(
-            X=[self.X[i] for i in chosen] if few is None else few,
-            y=[self.y[i] for i in chosen],
-            weights=self.weights and [self.weights[i] for i in chosen],
-        )
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How a file is written; the model notes it, so that predicting needs no options."""
+@dataclass
+class TagFiles(Command):
+    """How a file is written. ``more`` of a sample is its raw text."""
 
     format: str = "columns"
     separator: str | None = None
-    encoding: str = "utf-8"
     comment: str | None = None
     label_column: int = -1  # from 0 once a file was read
     n_columns: int | None = None  # of the training file, labels included
 
-    def notes(self) -> dict[str, Any]:
-        return asdict(self)
+    width = None  # columns of matrices of features
 
     # reading --------------------------------------------------------------------------
 
-    def read_training(self, path: str) -> tuple[Layout, Sample]:
-        """A file with labels, and the layout with the places of its columns."""
+    def read_training(self, path: str) -> Sample:
+        """A file with labels, and the places of its columns."""
         from maxmargin.files import read_raw
 
         raw = read_raw(path)
         if self.format != "columns":
             sample = self._read_features(raw)
+            if hasattr(sample.X[0], "shape"):
+                self.width = sample.X[0].shape[1]
             check_labels(sample, raw.path)
-            return self, sample
+            return sample
         columns = self._read_columns(raw)
         n = columns.n_columns
         first = f"{raw.path}, line {columns.lines[0]}"
@@ -83,23 +51,21 @@ class Layout:
                 f"{first}: there is only one column, that of the labels. Tokens need one "
                 "more; is the separator right?"
             )
-        layout = replace(self, n_columns=n, label_column=self.label_column % n)
-        sample = layout._split(columns, raw)
-        check_labels(sample, f"{raw.path}, column {layout.label_column}")
-        return layout, sample
+        self.n_columns, self.label_column = n, self.label_column % n
+        sample = self._split(columns, raw)
+        check_labels(sample, f"{raw.path}, column {self.label_column}")
+        return sample
 
-    def read(
-        self, path: str, n_features: int | None, with_labels: bool = False
-    ) -> Sample:
+    def read(self, path: str, truth: bool) -> Sample:
         """A file for a model with this layout, with or without labels."""
         from maxmargin.files import read_raw
 
         raw = read_raw(path)
         if self.format != "columns":
-            return self._read_features(raw, n_features)
+            return self._read_features(raw, self.width)
         n = self.n_columns
         columns = self._read_columns(raw, (n - 1, n))
-        if with_labels and columns.n_columns < n:
+        if truth and columns.n_columns < n:
             raise ValueError(
                 f"{raw.path} has {n - 1} columns where the training file had {n}: the "
                 "labels are missing, and there is nothing to compare with."
@@ -123,8 +89,9 @@ class Layout:
         return Sample(
             columns._replace(columns=features),
             labels,
+            raw.path,
             lambda i, t: columns.where(int(start[i]) + t),
-            raw,
+            more=raw,
         )
 
     def _read_features(self, raw: RawText, n_features: int | None = None) -> Sample:
@@ -143,51 +110,42 @@ class Layout:
         def where(i, t):
             return f"{raw.path}, sequence {i + 1}, token {t + 1}"
 
-        return Sample(X, y, where, raw, weights)
+        return Sample(X, y, raw.path, where, weights, more=raw)
 
     # writing --------------------------------------------------------------------------
 
-    def write_labels(self, target: str, sample: Sample, added: list) -> None:
+    def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
         """The file with columns added; for files of features, these columns alone."""
         from maxmargin.files import tag_file
         from maxmargin.files.text_files import write_text
 
+        added = [outputs]
+        if chances is not None:
+            added.append([[f"{p:.4f}" for p in row] for row in chances])
         if self.format == "columns":
-            tag_file(
-                sample.raw,
-                target,
-                added[0],
-                self.separator,
-                self.encoding,
-                self.comment,
-                more=added[1:],
-            )
+            layout = self.separator, self.encoding, self.comment
+            tag_file(sample.more, path, outputs, *layout, more=added[1:])
             return
         sentences = zip(*added, strict=True)
         blocks = ["\n".join(map("\t".join, zip(*s, strict=True))) for s in sentences]
-        write_text(target, "\n\n".join([*blocks, ""])[:-1], self.encoding)
+        write_text(path, "\n\n".join([*blocks, ""])[:-1], self.encoding)
 
-    def write_ranked(self, target: str, sample: Sample, ranked: list) -> None:
-        """Every sentence as often as it has labellings, each after '# RANK SCORE'."""
-        from maxmargin.files.text_files import write_text
-
-        between = self.separator or " "
-        rows = None
+    def write_ranked(self, path: str, sample: Sample, ranked) -> None:
+        """Every sentence as often as it has labellings."""
+        self._begins = None
         if self.format == "columns":
-            columns = self._read_columns(sample.raw)
+            between = self.separator or " "
+            columns = self._read_columns(sample.more)
             each = [columns.strings(k) for k in range(columns.n_columns)]
-            rows = [
+            self._begins = [
                 [between.join(row) + between for row in zip(*s, strict=True)]
                 for s in zip(*each, strict=True)
             ]
-        lines = []
-        for i, labellings in enumerate(ranked):
-            for rank, (labels, score) in enumerate(labellings, 1):
-                lines.append(f"# {rank} {score:.6g}")
-                begins = rows[i] if rows else [""] * len(labels)
-                lines += map("".join, zip(begins, labels, strict=True))
-                lines.append("")
-        write_text(target, "\n".join(lines) + "\n", self.encoding)
+        super().write_ranked(path, sample, ranked)
+
+    def lines(self, sample: Sample, i: int, output) -> list[str]:
+        begins = self._begins[i] if self._begins else [""] * len(output)
+        return [*map("".join, zip(begins, output, strict=True)), ""]
 
 
 def separator_of(text: str | None) -> str | None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Set
 from itertools import chain as chain_lists
 
 import numpy as np
 
+LONG = 5_000  # tokens: whole books in one sequence, or a file without blank lines
+
 
 def check_samples(X, y):
     """X as a list of sequences and y as a list of label sequences, as many."""
-    from maxmargin.tags.features.tokens import sequence_list
+    from maxmargin.tags.features.sequences import sequence_list
     from maxmargin.tags.files.columns import Columns
 
     if not isinstance(X, Columns):
@@ -51,6 +54,18 @@ def check_matching(start, y) -> None:
         raise ValueError(
             f"sequence {i} has {lengths[i]} tokens, but y[{i}] has {given[i]} labels: "
             "give one label per token."
+        )
+
+
+def warn_of_length(start) -> None:
+    lengths = np.diff(start)
+    if lengths.max(initial=0) > LONG:
+        i = int(lengths.argmax())
+        warnings.warn(
+            f"sequence {i} has {lengths[i]} tokens, and long sequences train slowly: is "
+            "there a blank line missing between sentences?",
+            UserWarning,
+            stacklevel=2,
         )
 
 

@@ -1,4 +1,4 @@
-"""What a tagger can minimise, and which solvers can do it."""
+"""What a tagger can minimise beside what all can, and which solvers can do it."""
 
 from __future__ import annotations
 
@@ -6,33 +6,24 @@ import numbers
 
 import numpy as np
 
-from maxmargin.core.estimator import SOLVERS
+from maxmargin.core import choices
+from maxmargin.core.choices import ONLINE
 
 DECODINGS = ("auto", "viterbi", "posterior")
 ORDERS = (0, 1, 2)
 SMOOTH = ("log", "marginal", "exponential")
-ONLINE = ("perceptron", "passive-aggressive")
-OBJECTIVES = ("hinge", "hinge-per-output", *SMOOTH, "boosting", *ONLINE)
-_SOLVERS_OF = {
-    "hinge": SOLVERS,
+OBJECTIVES = {
+    **choices.OBJECTIVES,
     "hinge-per-output": ("auto",),
-    "log": ("auto", "exponentiated", "lbfgs"),
     "marginal": ("auto", "lbfgs"),
     "exponential": ("auto", "lbfgs"),
     "boosting": ("auto",),
-    "perceptron": ("auto",),
-    "passive-aggressive": ("auto",),
 }
 
 
-def check_objective(tagger) -> None:
+def check_options(tagger) -> None:
     """Parameters of a tagger that depend on each other, before any work."""
     objective, l1 = tagger.objective, tagger.l1
-    if objective not in OBJECTIVES:
-        raise ValueError(
-            f"objective={objective!r} is not known; choose one of "
-            f"{', '.join(OBJECTIVES)}."
-        )
     if tagger.order not in ORDERS or isinstance(tagger.order, bool):
         raise ValueError(
             f"order={tagger.order!r} is not possible: 0 labels every token on its own, "
@@ -55,56 +46,25 @@ def check_objective(tagger) -> None:
             f"l1={l1!r} needs one of the objectives {', '.join(SMOOTH)}, not "
             f"{objective!r}."
         )
-    if objective != "hinge" and np.isinf(tagger.C):
-        raise ValueError(
-            f"C=inf, a hard margin, needs objective='hinge', not {objective!r}."
-        )
-    if objective not in ("hinge", *ONLINE) and (tagger.rescaling, tagger.penalty) != (
-        "margin",
-        "linear",
-    ):
-        raise ValueError(
-            f"rescaling and penalty belong to objective='hinge', not {objective!r}: "
-            "leave them as they are."
-        )
-    if tagger.solver not in _SOLVERS_OF[objective]:
-        raise ValueError(
-            f"solver={tagger.solver!r} cannot minimise objective={objective!r}; choose "
-            f"one of {', '.join(_SOLVERS_OF[objective])}."
-        )
-
-
-def solver_for(tagger) -> str:
-    """The solver's name in the registry."""
-    if tagger.objective in (*ONLINE, "boosting"):
-        return tagger.objective
-    if tagger.objective == "hinge-per-output":
-        return "per-output"
-    if tagger.objective == "hinge" or tagger.solver != "auto":
-        return tagger.solver
-    if tagger.objective == "log" and tagger.l1 == 0:
-        return "exponentiated"
-    return "lbfgs"
 
 
 def make_objective(tagger, *arguments):
-    """The training problem: hinges, log-loss with a dual, or a smooth loss."""
-    if tagger.objective == "boosting":
+    """The training problem, or None for one that every family has."""
+    kind, l1 = tagger.objective, float(tagger.l1)
+    if kind == "boosting":
         from maxmargin.tags.boosting import BoostingObjective
 
         return BoostingObjective(*arguments)
-    if tagger.objective == "hinge-per-output":
+    if kind == "hinge-per-output":
         from maxmargin.tags.per_output import PerOutputObjective
 
         return PerOutputObjective(*arguments)
-    if tagger.objective not in SMOOTH:
-        from maxmargin.core.objective import Objective
+    if kind in ("marginal", "exponential"):
+        from maxmargin.tags.chain_gradients import ChainObjective
 
-        return Objective(*arguments)
-    if solver_for(tagger) == "exponentiated":
+        return ChainObjective(*arguments, kind=kind, l1=l1)
+    if kind == "log" and l1 > 0:
         from maxmargin.solvers.log_objective import LogObjective
 
-        return LogObjective(*arguments)
-    from maxmargin.solvers.smooth import SmoothObjective
-
-    return SmoothObjective(*arguments, kind=tagger.objective, l1=float(tagger.l1))
+        return LogObjective(*arguments, l1=l1)
+    return None

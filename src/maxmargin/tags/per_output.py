@@ -19,6 +19,7 @@ the labellings it found, says so, and its certificate is not exact. For short se
 from __future__ import annotations
 
 import math
+import time
 import warnings
 from typing import NamedTuple
 
@@ -28,9 +29,10 @@ from sklearn.exceptions import ConvergenceWarning
 from maxmargin.core.contract import difference, score, shape, value
 from maxmargin.core.kernel import inlined, kernel
 from maxmargin.core.objective import Objective, Sweep
+from maxmargin.core.vectors import add_listed, squared_norm, sum_of_squares
 from maxmargin.engine.threads import over_ranges
-from maxmargin.solvers.planes import add_listed, squared_norm, sum_of_squares
 from maxmargin.solvers.result import Certificate
+from maxmargin.solvers.solver import Solver
 from maxmargin.tags.chain_inference import k_best_range
 
 CAP = 200  # labellings listed of one sequence in one search
@@ -52,6 +54,8 @@ class Listed(NamedTuple):
 
 class PerOutputObjective(Objective):
     """Keeps every labelling that was ever found inside the margin."""
+
+    solver = property(lambda self: PerOutput)
 
     def __init__(self, batch, n_weights, form, mass, dtype, n_jobs=1, seed=0):
         # single coordinates move w thousands of times: double precision
@@ -111,7 +115,11 @@ class PerOutputObjective(Objective):
         return out
 
     def primal(self, w, multiple=1.0):
+        deadline = self.deadline
+        if not self.proved:  # one certificate is worth the time
+            self.deadline = math.inf
         primal, multiple, sweep = super().primal(w, multiple)
+        self.deadline = deadline
         if self.cut.any():
             return math.inf, multiple, sweep
         self.proved = True
@@ -129,6 +137,9 @@ class PerOutputObjective(Objective):
             # the truth is a plane without features: it scores what the others must not
             base = truth_value(one, w)
             k = int(self.wanted[i])
+            if time.perf_counter() >= self.deadline:
+                self.cut[i] = True  # what was not looked for is not known
+                continue
             while True:
                 labels = np.zeros((k, last - first), np.int32)
                 scores = np.full((k, 1), -np.inf)
@@ -171,26 +182,14 @@ class PerOutputObjective(Objective):
         plane_norms(self.batch, self.planes, len(old.owner), self.buffers())
 
 
-class PerOutput:
+class PerOutput(Solver):
     """Coordinate ascent over the planes stored, one search per step."""
 
-    update_seconds = 0.0
-
     def __init__(self, objective: PerOutputObjective, planes=None):
-        self.objective = objective
-        self.w = objective.weights()
-        self.dual = 0.0
-        self.estimate = math.inf
+        super().__init__(objective)
         self.buffers = objective.buffers()
         self.fresh = False  # whether planes were searched at this w
         self.count = 0  # planes at the last step
-        self.stationary = False
-
-    def prepare(self) -> None:
-        pass
-
-    def candidates(self):
-        return [self.w]
 
     def learn_from(self, sweep) -> None:
         self.fresh = True
@@ -213,6 +212,8 @@ class PerOutput:
         for passes in range(PASSES):
             order = objective.rng.permutation(len(planes.owner))
             ascend(objective.batch, planes, order, objective.mass, self.buffers, self.w)
+            if time.perf_counter() >= objective.deadline:
+                break
             # a gap costs as much as a pass
             if passes % 5 == 4 and self._gap() <= target:
                 break

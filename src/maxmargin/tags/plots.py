@@ -15,6 +15,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.metrics import confusion
+from maxmargin.plots.cells import (
+    MINUS,
+    PLAIN,
+    digits_of,
+    finish,
+    name_cells,
+    number_text,
+    power_norm,
+    square,
+    write_cell,
+)
 from maxmargin.plots.training import BLUE, GREY, INK, ORANGE, _axes, _pyplot
 from maxmargin.tags.schemes import forbidden_transitions
 
@@ -25,9 +36,8 @@ START, END = "(start)", "(end)"
 MOST_NUMBERS = 12  # labels up to which transitions have room for numbers
 MOST_LABELS = 30  # labels that a table of errors shows
 LONGEST = 30  # characters of the name of a feature
-CROSS, MINUS = "\N{MULTIPLICATION SIGN}", "\N{MINUS SIGN}"
+CROSS = "\N{MULTIPLICATION SIGN}"
 ARROW = "\N{RIGHTWARDS ARROW}"
-PLAIN = {"parse_math": False}  # a dollar is a dollar: PRP$ is a label
 
 
 # transitions -------------------------------------------------------------------------
@@ -56,10 +66,10 @@ def plot_transitions(
 
     own = ax is None
     numbers = k <= MOST_NUMBERS
-    ax = _square(ax, len(rows), 0.5 if numbers else 0.36)
+    ax = square(ax, len(rows), 0.5 if numbers else 0.36)
     ax.set_facecolor("#E8E8E8")
     image = ax.imshow(table, cmap="PuOr_r", vmin=-limit, vmax=limit)
-    _name_cells(ax, rows, columns, k)
+    name_cells(ax, rows, columns, k)
     ax.set_xlabel("next label")
     ax.set_ylabel("label")
     if len(rows) > k:  # set start and end off from the transitions
@@ -70,25 +80,28 @@ def plot_transitions(
     for i, j in zip(*np.nonzero(banned), strict=True):
         ax.text(j, i, CROSS, ha="center", va="center", color=GREY)
     if numbers:
-        digits = _digits(largest)
+        digits = digits_of(largest)
         for i, j in zip(*np.nonzero(~np.ma.getmaskarray(table)), strict=True):
             color = "white" if abs(table[i, j]) > 0.5 * limit else INK
-            text = _number(table[i, j], digits).replace("-", MINUS)
-            _cell(ax, i, j, text, color, 7.5)
+            text = number_text(table[i, j], digits).replace("-", MINUS)
+            write_cell(ax, i, j, text, color, 7.5)
     ax.set_title(_strongest(table, rows, columns), loc="left", fontsize=11, **PLAIN)
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.045, pad=0.03)
     bar.outline.set_visible(False)
     bar.set_label("weight")
-    return _finish(ax.figure, own, path)
+    return finish(ax.figure, own, path)
 
 
 def transition_table(tagger: Any) -> str:
     """The weights of transitions, starts and ends as text; forbidden ones as ``x``."""
     table, rows, columns = _transitions(tagger)
     shut = np.ma.getmaskarray(table)
-    digits = 1 + _digits(float(np.abs(table).max()) if table.count() else 0.0)
+    digits = 1 + digits_of(float(np.abs(table).max()) if table.count() else 0.0)
     cells = [
-        ["x" if no else _number(value, digits) for value, no in zip(*line, strict=True)]
+        [
+            "x" if no else number_text(value, digits)
+            for value, no in zip(*line, strict=True)
+        ]
         for line in zip(table.data, shut, strict=True)
     ]
     if len(rows) > len(tagger.classes_):
@@ -180,12 +193,12 @@ def plot_confusion(
     k = len(kept)
 
     own = ax is None
-    ax = _square(ax, k)
+    ax = square(ax, k)
     # square roots: a rare label that is always wrong must not hide the common errors
     limit = float(share.max()) or 1.0
-    norm = _power_norm(limit)
+    norm = power_norm(limit)
     image = ax.imshow(np.ma.masked_equal(share, 0), cmap="Oranges", norm=norm)
-    _name_cells(ax, shown, shown, k)
+    name_cells(ax, shown, shown, k)
     ax.set_xlabel("predicted label")
     ax.set_ylabel("true label")
     size = 8 if k <= 15 else 6.5 if k <= 22 else 5.5
@@ -194,10 +207,10 @@ def plot_confusion(
             _pyplot().Rectangle((j - 0.5, j - 0.5), 1, 1, fc="#EFEFEF", ec="none")
         )
         if seen[j]:
-            _cell(ax, j, j, f"{100 * right[j]:.0f}%", GREY, size)
+            write_cell(ax, j, j, f"{100 * right[j]:.0f}%", GREY, size)
     for i, j in zip(*np.nonzero(part), strict=True):
         color = "white" if norm(share[i, j]) > 0.6 else INK
-        _cell(ax, i, j, _short(part[i, j]), color, size)
+        write_cell(ax, i, j, _short(part[i, j]), color, size)
     wrong, all_wrong = int(part.sum()), int(errors.sum())
     title = f"{all_wrong:,} of {int(table.sum()):,} labels are wrong"
     if wrong < all_wrong:
@@ -210,7 +223,7 @@ def plot_confusion(
     bar.outline.set_visible(False)
     bar.ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%")
     bar.set_label("share of the true label")
-    return _finish(ax.figure, own, path)
+    return finish(ax.figure, own, path)
 
 
 def _kept(names, errors, labels) -> list[int]:
@@ -327,7 +340,7 @@ def plot_top_features(
         title += f"; {rest} more labels are not shown"
     figure = axes[0].figure
     figure.suptitle(title, x=0.01, ha="left", fontsize=11)
-    return _finish(figure, True, path)
+    return finish(figure, True, path)
 
 
 def _draw_features(ax, label, row, n, ends) -> None:
@@ -368,63 +381,3 @@ def _cut(name: str) -> str:
     name = " ".join(name.split()) or repr(name)
     half = LONGEST // 2
     return name if len(name) <= LONGEST else f"{name[: half - 1]}\u2026{name[-half:]}"
-
-
-# shared ------------------------------------------------------------------------------
-
-
-def _square(ax, k, cell=0.36):
-    """The given Axes, or those of a new figure for a table with k rows and columns."""
-    pyplot = _pyplot()
-    if ax is not None:
-        return ax
-    side = min(max(3.6, 1.8 + cell * k), 13.0)  # inches
-    return pyplot.subplots(figsize=(side + 1.0, side), layout="compressed")[1]
-
-
-def _power_norm(limit):
-    from matplotlib.colors import PowerNorm
-
-    return PowerNorm(0.5, vmin=0, vmax=limit)
-
-
-def _name_cells(ax, rows, columns, k) -> None:
-    """Names at the sides of a table."""
-    size = 9 if k <= 15 else 8 if k <= 30 else 6
-    turned = 90 if max(map(len, columns)) > 2 else 0
-    ax.set_xticks(range(len(columns)), columns, rotation=turned, fontsize=size, **PLAIN)
-    ax.set_yticks(range(len(rows)), rows, fontsize=size, **PLAIN)
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
-
-
-def _cell(ax, i, j, text, color, size) -> None:
-    ax.text(j, i, text, ha="center", va="center", color=color, fontsize=size)
-
-
-def _digits(largest: float) -> int:
-    """Decimals that show numbers of this size: 1 from 1 up, 2 below, ..."""
-    return 1 + min(max(-math.floor(math.log10(largest)), 0), 6) if largest > 0 else 1
-
-
-def _number(value: float, digits: int) -> str:
-    text = f"{value:.{digits}f}"
-    return text.lstrip("-") if float(text) == 0 else text
-
-
-def _finish(figure, own: bool, path) -> Figure:
-    if own:  # squares of fixed shape need a round of layout before that of drawing
-        figure.get_layout_engine().execute(figure)
-    if path is None:
-        return figure
-    import io
-
-    from maxmargin.tags.page import write_file
-
-    data = io.BytesIO()
-    ending = os.path.splitext(os.fsdecode(path))[1].lstrip(".").lower() or "png"
-    figure.savefig(data, format=ending, dpi=150)
-    write_file(path, data.getvalue())
-    if own:
-        _pyplot().close(figure)  # it is in the file: do not keep it for show()
-    return figure

@@ -19,7 +19,7 @@ import numpy as np
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.tags.chain import ChainBatch, put_token, score_token
-from maxmargin.tags.chain_spans import SpanTables
+from maxmargin.tags.chain_spans import Costs
 
 
 class SecondOrderBatch(NamedTuple):
@@ -32,11 +32,8 @@ class SecondOrderBatch(NamedTuple):
     values: np.ndarray
     cost: np.ndarray
     barrier: np.ndarray
-    zero_one: int
-    spans: int
-    tables: SpanTables
+    tables: Costs
     least: float
-    counted: int
     n_labels: int
     width: int
     n_features: int

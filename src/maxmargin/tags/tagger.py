@@ -3,42 +3,37 @@
 from __future__ import annotations
 
 from itertools import chain as chain_lists
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.estimator import (
-    Encoded,
-    MaxMarginEstimator,
-    check_weights,
-    restore_shared,
-    shared_state,
-)
+from maxmargin.core.choices import check_objective
+from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.label_costs import cost_table
 from maxmargin.core.parameters import training_parameters
+from maxmargin.core.saved import Saved, distinct, restore_shared, shared_state
 from maxmargin.tags.input import (
     barrier_of,
     check_allowed,
     check_matching,
     check_samples,
     label_set,
+    warn_of_length,
 )
 from maxmargin.tags.objectives import (
-    DECODINGS,
-    check_objective,
+    OBJECTIVES,
+    check_options,
     make_objective,
-    solver_for,
 )
 from maxmargin.tags.partial import fit_with_gaps, has_gaps, known_runs
+from maxmargin.tags.prediction import TagPrediction
 from maxmargin.tags.schemes import check_scheme, forbidden_transitions, guess_scheme
 
 FEATURE_OPTIONS = ("gazetteers", "dense", "hash_bits")
 
 
-class SequenceTagger(MaxMarginEstimator):
+class SequenceTagger(TagPrediction, MaxMarginEstimator):
     """Label every token of a sequence: hidden Markov SVM, CRF and their relatives.
 
     A sequence in X is a 2-D array (tokens x features), a sparse matrix, or a list of
@@ -55,10 +50,11 @@ class SequenceTagger(MaxMarginEstimator):
         - "hinge": one slack per sequence (structural SVM)
         - "log": -log p(y), the conditional random field
         - "marginal": -sum_t log p(y_t), decoded token by token
-        - "exponential": 1 / p(y) - 1, halved for every token
+        - "exponential": 1 / p(y) - 1, halved for every token; a baseline, which learns
+          long sequences badly
         - "hinge-per-output": one slack per sequence and labelling, for short sequences
         - "boosting": the exponential loss without 1/2 |w|^2, one weight per round, 200
-          rounds: sparse weights, no certificate
+          rounds: a baseline with sparse weights and no certificate
         - "perceptron", "passive-aggressive": averaged, 10 passes, no certificate
 
     C : float, default 1.0
@@ -79,7 +75,8 @@ class SequenceTagger(MaxMarginEstimator):
         Make label sequences that break this scheme impossible.
     decoding : "auto", "viterbi" or "posterior", default "auto"
         The best sequence, or the most probable label of every token ("auto" chooses that
-        for the marginal objective only).
+        for the marginal objective only). With forbidden transitions or a scheme, the
+        allowed sequence with the largest sum of these probabilities.
     l1 : float, default 0.0
         Adds l1 |w|_1 to "log", "marginal" or "exponential": sparse weights.
     loss : "hamming", "zero-one", "spans", dict, array or function, default "hamming"
@@ -94,8 +91,9 @@ class SequenceTagger(MaxMarginEstimator):
         test accuracy has all but stopped moving (``benchmarks/chunking.py`` and
         ``benchmarks/tagging.py`` print the curves).
     solver : str, default "auto"
-        For "log" also "exponentiated" (the default) or "lbfgs", which "marginal",
-        "exponential" and l1 use. For "hinge" as in :class:`maxmargin.StructuralSVM`.
+        For "log" also "exponentiated" (the default starts with it and goes on with L-BFGS
+        where it is stuck) or "lbfgs", which "marginal", "exponential" and l1 use. For
+        "hinge" as in :class:`maxmargin.StructuralSVM`.
     rescaling, penalty, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks
         As in :class:`maxmargin.StructuralSVM`.
@@ -122,6 +120,7 @@ class SequenceTagger(MaxMarginEstimator):
     """
 
     _model_name = "SequenceTagger.v1"
+    _objectives = OBJECTIVES
     _params_in_state = ("feature_options",)
 
     __init__ = training_parameters(
@@ -152,125 +151,7 @@ class SequenceTagger(MaxMarginEstimator):
         self.__dict__.update(model.__dict__)
         return self
 
-    def complete(self, X, y) -> list[list[Any]]:
-        """y with every None replaced by the best label, given the known ones."""
-        from maxmargin.tags.chain_inference import complete
-
-        X, y = check_samples(X, y)
-        batch, start = self._batch(X)
-        check_matching(start, y)
-        numbers = {label: k for k, label in enumerate(self._labels)}
-        known = np.fromiter(
-            (numbers.get(label, -1) for label in chain_lists.from_iterable(y)), np.int32
-        )
-        flat = complete(batch, self._w, known, self._threads())
-        return [
-            [b if a is None else a for a, b in zip(given, found, strict=True)]
-            for given, found in zip(y, self._sequences(start, flat), strict=True)
-        ]
-
-    # prediction ------------------------------------------------------------------------
-
-    def predict(self, X) -> list[list[Any]]:
-        """The best label sequence of every input."""
-        from maxmargin.core.decode import decode
-        from maxmargin.tags.chain_inference import table_per_token
-
-        batch, start = self._batch(X)
-        if self._decoding() == "posterior":
-            table = table_per_token("sum", batch, self._w, self._threads())
-            flat = table.argmax(axis=1)
-        else:
-            flat = decode(batch, self._w, self._threads())
-        return self._sequences(start, flat)
-
-    def _decoding(self) -> str:
-        if self.decoding not in DECODINGS:
-            raise ValueError(
-                f"decoding={self.decoding!r} is not known; choose one of "
-                f"{', '.join(DECODINGS)}."
-            )
-        if self.decoding != "auto":
-            return self.decoding
-        return "posterior" if self.objective == "marginal" else "viterbi"
-
-    def predict_k_best(self, X, k: int) -> list[list[tuple[list[Any], float]]]:
-        """The k best label sequences of every input with their scores, best first."""
-        from maxmargin.tags.chain_inference import k_best
-
-        if not isinstance(k, (int, np.integer)) or k < 1:
-            raise ValueError(
-                f"k={k!r} is not possible: it must be a whole number >= 1."
-            )
-        if self.order != 1:
-            raise ValueError(
-                "predict_k_best ranks whole sequences, which needs order=1."
-            )
-        batch, start = self._batch(X)
-        labels, scores = k_best(batch, self._w, int(k), self._threads())
-        ranked = [self._sequences(start, row) for row in labels]
-        return [
-            [
-                (ranked[rank][i], float(scores[rank, i]))
-                for rank in range(k)
-                if scores[rank, i] > -np.inf
-            ]
-            for i in range(len(start) - 1)
-        ]
-
-    def predict_marginals(self, X) -> list[np.ndarray]:
-        """Per sequence (tokens, labels): probabilities under exp(score) / Z.
-
-        Scores of a maximum-margin model are not calibrated: these rank the labels, but
-        0.9 need not mean right nine times out of ten.
-        """
-        return self._tables(X, "sum")
-
-    def decision_function(self, X) -> list[np.ndarray]:
-        """Per sequence (tokens, labels): the best score of a sequence with that label.
-
-        The largest entry of every row is the score of the predicted sequence; the
-        difference to the others says how much is lost by another label there.
-        """
-        return self._tables(X, "max")
-
-    def score(self, X, y, sample_weight=None) -> float:
-        """Share of labels predicted right."""
-        X, y = check_samples(X, y)
-        weights = check_weights(sample_weight, len(y))
-        predicted = self.predict(X)
-        check_matching(np.cumsum([0, *map(len, predicted)]), y)
-        right = total = 0.0
-        for weight, truth, found in zip(weights, y, predicted, strict=True):
-            right += weight * sum(a == b for a, b in zip(truth, found, strict=True))
-            total += weight * len(truth)
-        return right / total if total else 1.0
-
-    def _tables(self, X, kind):
-        from maxmargin.tags.chain_inference import table_per_token
-
-        if self.order == 2:
-            raise ValueError("order=2 has no scores per token: fit with order=1.")
-        batch, start = self._batch(X)
-        table = table_per_token(kind, batch, self._w, self._threads())
-        return np.split(table, start[1:-1]) if len(start) > 1 else []
-
-    def _batch(self, X):
-        """(batch, where its sequences start, which order=0 cuts into tokens)."""
-        from maxmargin.tags.chain import make_batch
-
-        check_is_fitted(self, "coef_")
-        tokens = self._encoder.encode(self._input(X))
-        k = len(self.classes_)
-        barrier = self._barrier(self._labels)
-        cost = np.zeros((k, k))
-        d = self.coef_.shape[1]
-        cut = self._cut(tokens)
-        batch = make_batch(cut, d, None, cost, barrier, False, self._w.dtype)
-        batch = self._raise_order(batch)
-        if barrier is not None:
-            self._check_possible(batch)
-        return batch, tokens.start
+    # what prediction and training share -----------------------------------------------
 
     def _input(self, X):
         """X as its encoder wants it."""
@@ -301,33 +182,11 @@ class SequenceTagger(MaxMarginEstimator):
             pairs = [*(pairs or ()), *forbidden_transitions(labels, self.scheme)]
         return barrier_of(pairs, labels)
 
-    def _sequences(self, start, flat) -> list[list[Any]]:
-        labels = [self._labels[k] for k in flat.tolist()]
-        return [labels[a:b] for a, b in pairwise(start.tolist())]
-
-    def _check_possible(self, batch) -> None:
-        """Forbidden transitions may leave no sequence of some length."""
-        from maxmargin.core.decode import decode
-
-        flat = decode(batch, self._w, self._threads())
-        wall = batch.barrier
-        k = batch.n_labels
-        for i in range(len(batch.start) - 1):
-            y = flat[batch.start[i] : batch.start[i + 1]]
-            if len(y) and (
-                np.isinf(wall[k, y[0]])
-                or np.isinf(wall[k + 1, y[-1]])
-                or np.isinf(wall[y[:-1], y[1:]]).any()
-            ):
-                raise ValueError(
-                    f"sequence {i} has {len(y)} tokens, and the forbidden transitions "
-                    "leave no label sequence of that length: allow more."
-                )
-
     # training --------------------------------------------------------------------------
 
     def _settings(self):
         check_objective(self)
+        check_options(self)
         self._decoding()
         options = self.feature_options
         if options is not None and not (
@@ -341,16 +200,13 @@ class SequenceTagger(MaxMarginEstimator):
             raise ValueError("feature_options needs features, a template or a name.")
         return super()._settings()
 
-    def _solver_name(self) -> str:
-        return solver_for(self)
-
     def _tolerance(self) -> float:
         if self.tol is None:
             return 0.1 if self.objective == "hinge" else 0.01
         return super()._tolerance()
 
     def _make_objective(self, *arguments):
-        return make_objective(self, *arguments)
+        return make_objective(self, *arguments) or super()._make_objective(*arguments)
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         from maxmargin.core.rows import by_frequency, padded_width
@@ -366,6 +222,7 @@ class SequenceTagger(MaxMarginEstimator):
         encoder = self._new_encoder()
         tokens = encoder.fit_encode(X)
         check_matching(tokens.start, y)
+        warn_of_length(tokens.start)
         if gaps and not labels:
             raise ValueError("y holds no known label: at least two are needed.")
         if gaps:
@@ -489,38 +346,36 @@ class SequenceTagger(MaxMarginEstimator):
         from maxmargin.core.rows import padded_width
 
         model = cls(**params)
-        labels, d = state["labels"], state["n_features"]
-        k = len(labels)
+        model._settings()  # the order decides how many weights there are
+        saved = Saved(arrays, state)
+        labels = distinct(saved.value("labels", list), "labels", str, int)
+        k, d = len(labels), saved.whole("n_features", 1)
         width = padded_width(k)
-        if k < 1 or arrays["w"].shape != (model._n_rows(d, k) * width,):
-            raise ValueError("weights and labels do not fit together")
-        model._encoder = _restore_encoder(arrays, state, d)
+        w = saved.floats("w", model._n_rows(d, k) * width)
+        model._encoder = _restore_encoder(saved, model.features is not None, d)
         model._labels = labels
         model.classes_ = np.array(labels)
-        model._set_weights(arrays["w"], k, d, width)
+        model._barrier(labels)  # what is forbidden are labels
+        model._set_weights(w, k, d, width)
         return restore_shared(model, state)
 
 
-def _restore_encoder(arrays, state, d):
+def _restore_encoder(saved: Saved, columns: bool, d: int):
     from maxmargin.tags.features import ColumnEncoder, TokenEncoder
 
-    if "columns" in state:
-        prefix = "columns."
-        columns = {
-            name.removeprefix(prefix): array
-            for name, array in arrays.items()
-            if name.startswith(prefix)
-        }
-        encoder = ColumnEncoder.from_state(columns, state["columns"])
-        if encoder.n_features != d:
-            raise ValueError("weights and features do not fit together")
-        return encoder
-    encoder = TokenEncoder()
-    encoder.kind = state["kind"]
-    if encoder.kind == "tokens":
-        names = state["vocabulary"]
-        encoder.vocabulary = {name: j for j, name in enumerate(names)}
-        if len(encoder.vocabulary) != d:
-            raise ValueError("weights and vocabulary do not fit together")
-    encoder.n_features_in = d
+    if columns:
+        part = saved.part("columns")
+        encoder = ColumnEncoder.from_state(part.arrays, part.state)
+        found = encoder.n_features
+    else:
+        encoder, found = TokenEncoder(), d
+        encoder.kind = saved.value("kind", str)
+        if encoder.kind == "tokens":
+            names = saved.texts("vocabulary")
+            encoder.vocabulary, found = {s: j for j, s in enumerate(names)}, len(names)
+        elif encoder.kind not in ("dense", "sparse"):
+            raise ValueError(f"the kind {encoder.kind!r} of features is not known")
+        encoder.n_features_in = d
+    if found != d:
+        raise ValueError("weights and vocabulary do not fit together")
     return encoder

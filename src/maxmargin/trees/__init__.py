@@ -12,6 +12,7 @@ FAMILY = Family(
     },
     models=("GrammarParser.v1", "PCFGParser.v1"),
     commands={"parse": "command"},
+    warmups={"parse": "warmup"},
     files={
         "iter_trees": "treebank",
         "read_trees": "treebank",

@@ -49,7 +49,7 @@ def build(
         elif token != ")":
             if not openings:
                 fail(number, f"{_short(token)} stands outside of all brackets")
-            if children:
+            if children or not labels[-1]:
                 fail(
                     number,
                     f"the word {_short(token)} stands beside other children: a word needs "
@@ -69,7 +69,7 @@ def build(
                 )
             elif unlabelled is None:
                 fail(opening, "a bracket has no label; read_trees reads such trees")
-            elif openings and inner:
+            elif openings and (inner or children or labels[-1] or len(openings) > 1):
                 fail(opening, "a bracket has no label, and it is not the outermost one")
             elif openings:
                 continue  # the inner bracket of (()), which says that there is no tree

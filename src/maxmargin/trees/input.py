@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Set
 from typing import NamedTuple
 
+from maxmargin.core.listed import listed
 from maxmargin.trees.brackets import escape, unescape
 from maxmargin.trees.grammar import Grammar
 from maxmargin.trees.tree import Tree
@@ -34,23 +34,21 @@ class Sentences(NamedTuple):
 
 def read_sentences(X, kind: str) -> Sentences:
     """X, checked: a list of sentences, each a list of tokens as ``kind`` has them."""
-    if isinstance(X, (str, bytes, Mapping, Set)) or not isinstance(X, Iterable):
-        raise ValueError(
-            f"X is of type {type(X).__name__}: give a list of sentences, each a list of "
-            f"{_wanted(kind)}."
-        )
+    sentences = listed(
+        X,
+        f"X is of type {type(X).__name__}: give a list of sentences, each a list of "
+        f"{_wanted(kind)}.",
+    )
     words, tags = [], []
-    for i, sentence in enumerate(X):
+    for i, sentence in enumerate(sentences):
         if isinstance(sentence, Tree):
             sentence = sentence.words() if kind == "words" else sentence.tags()
-        if isinstance(sentence, (str, bytes, Mapping, Set)) or not isinstance(
-            sentence, Iterable
-        ):
-            raise ValueError(
-                f"X[{i}] is {sentence!r}, not a list of {_wanted(kind)}: split the "
-                "sentence first."
-            )
-        pairs = [_token(token, kind, i, t) for t, token in enumerate(sentence)]
+        tokens = listed(
+            sentence,
+            f"X[{i}] is {sentence!r}, not a list of {_wanted(kind)}: split the sentence "
+            "first.",
+        )
+        pairs = [_token(token, kind, i, t) for t, token in enumerate(tokens)]
         words.append([word for word, _ in pairs])
         tags.append([tag for _, tag in pairs if tag is not None])
     return Sentences(words, tags)
@@ -90,9 +88,7 @@ def read_trees_of(y) -> list[Tree]:
     """y as a list of trees."""
     if y is None:
         raise ValueError("y is missing: give one tree per sentence.")
-    if isinstance(y, (str, Tree)) or not isinstance(y, Iterable):
-        raise ValueError("y must be a list of trees, also for one.")
-    y = list(y)
+    y = listed(y, "y must be a list of trees, also for one.")
     for i, tree in enumerate(y):
         if not isinstance(tree, Tree):
             hint = " (Tree.parse reads brackets)" if isinstance(tree, str) else ""

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
+from maxmargin.core.listed import listed
 from maxmargin.metrics import Counts
 from maxmargin.metrics.bootstrap import Interval, f1_difference, f1_interval
 from maxmargin.trees.brackets import escape
@@ -214,7 +215,12 @@ def bootstrap_difference(
 
 
 def _pairs(gold, predicted) -> tuple[list[Tree], list[Tree | None]]:
-    gold, predicted = list(gold), list(predicted)
+    gold, predicted = (
+        listed(
+            trees, f"{name} are of type {type(trees).__name__}: give a list of trees."
+        )
+        for name, trees in (("gold_trees", gold), ("predicted_trees", predicted))
+    )
     if len(gold) != len(predicted):
         raise ValueError(
             f"there are {len(gold)} true trees, but {len(predicted)} predicted ones: give "

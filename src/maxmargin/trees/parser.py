@@ -7,14 +7,9 @@ from itertools import compress
 
 import numpy as np
 
-from maxmargin.core.estimator import (
-    Encoded,
-    MaxMarginEstimator,
-    check_weights,
-    restore_shared,
-    shared_state,
-)
+from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.parameters import training_parameters
+from maxmargin.core.saved import Saved, distinct, restore_shared, shared_state
 from maxmargin.trees.binarize import binarize, check_options
 from maxmargin.trees.derivations import Derivations
 from maxmargin.trees.grammar import Grammar
@@ -69,7 +64,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         one root, a right-branching tree, None, or an error. ``n_fallbacks_`` counts them
         after predict. An empty sentence is None, or an error.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks
+    verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes
@@ -173,7 +168,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
             "_encoders": encoders,
         }
         size = n_weights(batch.grammar, batch.n_word_features, batch.n_span_features)
-        return Encoded(for_training(batch), size, dtype, weights, attributes)
+        return Encoded(for_training(batch, dtype), size, dtype, weights, attributes)
 
     def _make_batch(self, derivations, encoders, sentences: Sentences, y=None):
         from maxmargin.trees.cky.structure import make_batch
@@ -231,25 +226,31 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         from maxmargin.trees.span_features import SpanFeatures, WordFeatures
 
         model = cls(**params)
-        model.grammar_ = restored_grammar(arrays, state)
+        model._settings()  # the features decide how many weights there are
+        saved = Saved(arrays, state)
+        model.grammar_ = restored_grammar(saved)
         model._derivations = Derivations(model.grammar_)
         model.labels_ = model._derivations.labels
-        model.n_left_out_ = state["n_left_out"]
+        model.n_left_out_ = saved.whole("n_left_out")
         model._encoders = encoders = {}
         n_word = n_span = 0
-        if "words" in state:
-            encoders["words"] = WordFeatures(state["words"])
+        if "lexical" in model._features():
+            encoders["words"] = WordFeatures(saved.texts("words"))
             n_word = len(encoders["words"].names)
-        if "spans" in state:
-            keys = arrays["spans"]
-            if keys.ndim != 1 or (np.diff(keys) <= 0).any():
-                raise ValueError("span features are not in order")
-            encoders["spans"] = SpanFeatures(state["spans"], keys)
+        if "spans" in model._features():
+            keys = saved.integers("spans", None, high=2**63 - 1)
+            channels = saved.value("spans", list)
+            if (np.diff(keys) <= 0).any() or len(channels) != 1 + (
+                model.input == "both"
+            ):
+                raise ValueError("the features of spans do not fit together")
+            encoders["spans"] = SpanFeatures(
+                [distinct(names, "spans", str) for names in channels], keys
+            )
             n_span = len(keys)
         tables = model._derivations.tables
-        if arrays["w"].shape != (n_weights(tables, n_word, n_span),):
-            raise ValueError("weights and grammar do not fit together")
-        model._set_weights(arrays["w"], tables, n_word, n_span)
+        w = saved.floats("w", n_weights(tables, n_word, n_span))
+        model._set_weights(w, tables, n_word, n_span)
         return restore_shared(model, state)
 
 
@@ -274,11 +275,6 @@ def derive(trees, options) -> tuple[Derivations, list[np.ndarray]]:
     return derivations, [derivations.labelling(tree) for tree in binarised]
 
 
-def restored_grammar(arrays, state) -> Grammar:
-    prefix = "grammar."
-    parts = {
-        name.removeprefix(prefix): array
-        for name, array in arrays.items()
-        if name.startswith(prefix)
-    }
-    return Grammar.from_state(parts, state["grammar"])
+def restored_grammar(saved: Saved) -> Grammar:
+    part = saved.part("grammar")
+    return Grammar.from_state(part.arrays, part.state)

@@ -9,6 +9,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from maxmargin.core.parameters import parameters
+from maxmargin.core.saved import Saved
 from maxmargin.trees.binarize import binarize, check_options
 from maxmargin.trees.derivations import Derivations
 from maxmargin.trees.grammar import Grammar
@@ -84,10 +85,7 @@ class PCFGParser(ParserMixin, BaseEstimator):
         Sample weights are not possible here. A call that raises leaves the parser as it
         was.
         """
-        self._check_input()
-        self._check_fallback()
-        check_options(self.direction, self.horizontal, self.parent)
-        check_max_length(self.max_length)
+        self._settings()
         if sample_weight is not None:
             raise ValueError(
                 "PCFGParser counts every tree once: leave sample_weight out."
@@ -104,6 +102,12 @@ class PCFGParser(ParserMixin, BaseEstimator):
         self._set_grammar(grammar)
         self.n_left_out_ = keep.count(False)
         return self
+
+    def _settings(self) -> None:
+        self._check_input()
+        self._check_fallback()
+        check_options(self.direction, self.horizontal, self.parent)
+        check_max_length(self.max_length)
 
     def _set_grammar(self, grammar: Grammar) -> None:
         logs = grammar.log_probabilities(self.smoothing)
@@ -170,7 +174,8 @@ class PCFGParser(ParserMixin, BaseEstimator):
 
     @classmethod
     def _from_state(cls, params, arrays, state):
-        model = cls(**params)
-        model._set_grammar(restored_grammar(arrays, state))
-        model.n_left_out_ = state["n_left_out"]
+        model, saved = cls(**params), Saved(arrays, state)
+        model._settings()
+        model._set_grammar(restored_grammar(saved))
+        model.n_left_out_ = saved.whole("n_left_out")
         return model

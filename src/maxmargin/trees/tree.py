@@ -235,14 +235,14 @@ class Tree:
         while stack:
             node = stack.pop()
             if node is None:
-                pieces[-1] += ")"
+                pieces.append(")")
             elif node.is_preterminal:
-                pieces.append(f"({node.label} {plain(node.children[0])})")
+                pieces.append(f" ({node.label} {_word(node)})")
             else:
-                pieces.append(f"({node.label}")
+                pieces.append(f" ({node.label}")
                 stack.append(None)
                 stack += node.children[::-1]
-        return " ".join(pieces)
+        return "".join(pieces)[1:]
 
     def pretty(self, width: int = 80) -> str:
         """Brackets over many lines: a node is broken up if it is wider than ``width``.

@@ -29,9 +29,12 @@ def tracks_of(sequence, where: str) -> dict:
     for name, values in sequence.items():
         try:
             length = len(values)
+            if not is_vectors(values):
+                set(values)  # symbols can be looked up
         except TypeError:
             raise ValueError(
-                f"{where}: track {name!r} is {values!r}, which has no positions."
+                f"{where}: track {name!r} is {values!r}: give a text, a list of symbols "
+                "or an array of vectors, one for every position."
             ) from None
         if size is not None and length != size:
             raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from maxmargin.alignments.features.models import (
@@ -108,8 +109,8 @@ def _symbols(symbols, track) -> tuple[str, ...]:
         )
     if len(symbols) == 0:
         raise ValueError(f"the {where} is empty.")
-    for k, symbol in enumerate(symbols):
-        if symbol in symbols[:k]:
+    for symbol, times in Counter(symbols).items():
+        if times > 1:
             raise ValueError(f"the {where} has {symbol!r} twice.")
     return tuple(symbols)
 
@@ -155,9 +156,9 @@ def check_groups(groups, alphabets) -> dict[str, tuple[tuple[str, ...], ...]]:
             )
         parts = tuple(tuple(part) for part in parts)
         flat = [symbol for part in parts for symbol in part]
-        both = alphabets[track][0] + alphabets[track][1]
-        missing = [symbol for symbol in both if symbol not in flat]
-        if missing or len(set(flat)) < len(flat):
+        both, known = alphabets[track][0] + alphabets[track][1], set(flat)
+        missing = [symbol for symbol in both if symbol not in known]
+        if missing or len(known) < len(flat):
             problem = f"leave out {missing[0]!r}" if missing else "name a symbol twice"
             raise ValueError(
                 f"the groups of {track!r} {problem}: every symbol of its alphabet "
@@ -181,12 +182,17 @@ def model_state(model: AlignmentModel) -> dict:
 
 
 def model_from_state(state: dict) -> AlignmentModel:
-    return AlignmentModel(
-        names=tuple(state["names"]),
-        alphabets={k: tuple(map(tuple, v)) for k, v in state["alphabets"].items()},
-        groups={k: tuple(map(tuple, v)) for k, v in state["groups"].items()},
+    """The inverse, all of it checked as if a user had given it."""
+    alphabets, dense = state["alphabets"], state["dense"]
+    for track, size in dense.items():
+        if type(size) is not int or not 0 < size < 2**31 or track in alphabets:
+            raise ValueError(f"the track {track!r} has no possible size of vectors")
+    return make_model(
+        model=state["names"],
+        alphabet={k: dict(zip(SIDES, v, strict=True)) for k, v in alphabets.items()},
+        groups=state["groups"],
         unknown=state["unknown"],
-        dense=state["dense"],
         gaps=state["gaps"],
         symmetric=state["symmetric"],
+        dense=dense,
     )

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from maxmargin.alignments.files.pairs import (
@@ -74,8 +75,9 @@ def read_pair_table(
 def _header(line: str) -> list[str]:
     """The names of the columns; a sentence if they cannot be those of pairs."""
     columns = line.lstrip("#").strip().split("\t")
+    named = Counter(columns)
     for wanted in (("aln_a", "aln_b"), ("seq_a", "seq_b")):
-        if set(wanted) <= set(columns):
+        if named.keys() >= {*wanted}:
             break
     else:
         raise ValueError(
@@ -83,10 +85,10 @@ def _header(line: str) -> list[str]:
             "must have aln_a and aln_b (or seq_a and seq_b) among names between tabs"
         )
     for column in columns:
-        if columns.count(column) > 1:
+        if named[column] > 1:
             raise ValueError(f"the column {column!r} is named twice")
         other = {"_a": "_b", "_b": "_a"}.get(column[-2:])
-        if other and column[:-2] + other not in columns:
+        if other and column[:-2] + other not in named:
             raise ValueError(
                 f"the column {column!r} has no {column[:-2] + other!r} beside it"
             )

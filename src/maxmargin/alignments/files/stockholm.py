@@ -154,12 +154,11 @@ class _Alignment:
                     f"annotation {track!r} is of row {row!r}, which is not there"
                 )
         check_mask(columns.get("core"), "the columns 'core'")
-        of_row = [
-            {t: text for (row, t), text in tracks.items() if row == key} for key in rows
-        ]
-        return MultipleAlignment(
-            self.name or number, list(rows), list(rows.values()), of_row, columns
-        )
+        of_row: dict[str, dict[str, str]] = {key: {} for key in rows}
+        for (row, track), text in tracks.items():
+            of_row[row][track] = text
+        parts = (list(part) for part in (rows, rows.values(), of_row.values()))
+        return MultipleAlignment(self.name or number, *parts, columns)
 
 
 def check_mask(mask: str | None, what: str) -> None:

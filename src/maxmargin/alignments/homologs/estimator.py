@@ -12,14 +12,9 @@ from maxmargin.alignments.homologs.input import (
     check_truth,
     number_sequences,
 )
-from maxmargin.core.estimator import (
-    Encoded,
-    MaxMarginEstimator,
-    check_weights,
-    restore_shared,
-    shared_state,
-)
+from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.parameters import training_parameters
+from maxmargin.core.saved import Saved, restore_shared, shared_state
 
 GAPS = ("linear", "affine")
 
@@ -40,7 +35,8 @@ class LocalFinder:
 
     def predict(self, X) -> np.ndarray:
         """The number of the candidate with the largest score, the first on ties."""
-        return np.array([scores.argmax() for scores in self.decision_function(X)])
+        best = [scores.argmax() for scores in self.decision_function(X)]
+        return np.array(best, np.int64)
 
     def score(self, X, y, sample_weight=None) -> float:
         """Share of samples whose homolog is found.
@@ -48,6 +44,8 @@ class LocalFinder:
         y holds numbers of candidates, or pairs as for ``fit``, of which the first counts.
         """
         truth = check_numbers(check_inputs(X), y)
+        if not len(truth):
+            raise ValueError("X is empty: there is no score without samples.")
         weights = check_weights(sample_weight, len(truth))
         return float(np.average(self.predict(X) == truth, weights=weights))
 
@@ -97,7 +95,7 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
     alphabet : str or None
         The letters that sequences may have; None takes those of the training data.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks
+    verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`. The loss is 0 or 1, so both kinds of
         rescaling are the same.
 
@@ -126,19 +124,23 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
     """
 
     _model_name = "HomologFinder.v1"
+    _no_sums = "this family has none over candidates and their alignments"
 
     __init__ = training_parameters(C=1.0, gaps="linear", alphabet=None)
 
     def _prediction_threads(self) -> int:
         return self._threads()
 
-    def _encode(self, X, y, sample_weight) -> Encoded:
-        from maxmargin.alignments.homologs.structure import make_batch, table_shape
-
+    def _settings(self):
         if self.gaps not in GAPS:
             raise ValueError(
                 f"gaps={self.gaps!r} is not known; choose one of {', '.join(GAPS)}."
             )
+        return super()._settings()
+
+    def _encode(self, X, y, sample_weight) -> Encoded:
+        from maxmargin.alignments.homologs.structure import make_batch, table_shape
+
         X = check_inputs(X, decoys_needed=True)
         truth = check_truth(X, y)
         weights = check_weights(sample_weight, len(X))
@@ -192,15 +194,13 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
 
     @classmethod
     def _from_state(cls, params, arrays, state):
-        model = cls(**params)
-        model.alphabet_ = check_alphabet(str(state["alphabet"]), [])
-        model.substitution_matrix_ = arrays["substitution_matrix"]
+        model, saved = cls(**params), Saved(arrays, state)
+        model.alphabet_ = check_alphabet(saved.value("alphabet", str), [])
         k = len(model.alphabet_)
-        if model.substitution_matrix_.shape != (k, k):
-            raise ValueError("the substitution matrix does not fit the alphabet")
-        model.gap_open_ = float(state["gap_open"])
-        model.gap_extend_ = float(state["gap_extend"])
-        model.n_constraints_ = state["n_constraints"]
+        model.substitution_matrix_ = saved.floats("substitution_matrix", k, k)
+        model.gap_open_ = saved.number("gap_open")
+        model.gap_extend_ = saved.number("gap_extend")
+        model.n_constraints_ = saved.value("n_constraints", int, type(None))
         return restore_shared(model, state)
 
 
@@ -212,4 +212,4 @@ def _candidate_scores(batch, w, n_jobs) -> list[np.ndarray]:
     over_ranges(
         lambda lo, hi: score_candidates(batch, w, lo, hi, scores), batch.start, n_jobs
     )
-    return np.split(scores, batch.list_start[1:-1])
+    return np.split(scores, batch.list_start[1:-1])[: len(batch.start) - 1]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.alignments.files.pairs import check_pairs, ungapped
+from maxmargin.core.listed import listed
 from maxmargin.files.messages import kind_of, short
 
 Inputs = list[tuple[str, list[str]]]
@@ -42,7 +43,7 @@ def check_inputs(X: Any, decoys_needed: bool = False) -> Inputs:
                 f"X[{i}] has {len(candidates)} candidates, but it needs {what}."
             )
         checked.append((native, list(candidates)))
-    if not checked:
+    if decoys_needed and not checked:
         raise ValueError("X is empty: there are no samples.")
     return checked
 
@@ -119,15 +120,15 @@ def _pairs(alignment, native: str, homolog: str) -> list[tuple[int, int]]:
                     f"the sequence is {short(sequence)}; they differ at letter {at}."
                 )
         return pairs
-    if isinstance(alignment, str) or not hasattr(alignment, "__iter__"):
-        raise ValueError(
-            f"the alignment is {kind_of(alignment)}, but it must be a list of matched "
-            "pairs (i, j), or two rows with gaps."
-        )
     if isinstance(alignment, (set, frozenset)):  # it has no order of its own
         with contextlib.suppress(TypeError):
             alignment = sorted(alignment)
-    return check_pairs(alignment, len(native), len(homolog))
+    pairs = listed(
+        alignment,
+        f"the alignment is {kind_of(alignment)}, but it must be a list of matched pairs "
+        "(i, j), or two rows with gaps.",
+    )
+    return check_pairs(pairs, len(native), len(homolog))
 
 
 # letters -----------------------------------------------------------------------------
@@ -196,11 +197,9 @@ def _check_sequence(sequence: Any, what: str) -> None:
 
 
 def _listed(name: str, values: Any) -> list:
-    if isinstance(values, (str, dict)) or not hasattr(values, "__iter__"):
-        raise ValueError(
-            f"{name} is {kind_of(values)}, but it must be a list of samples."
-        )
-    return list(values)
+    return listed(
+        values, f"{name} is {kind_of(values)}, but it must be a list of samples."
+    )
 
 
 def _same_length(X: Inputs, y: Any) -> list:

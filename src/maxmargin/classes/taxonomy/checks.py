@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,7 +37,9 @@ def name_of(node: Any, what: str) -> Node:
 def parents_of(node: Node, given: Any) -> list[Node]:
     if given is None:
         return []
-    many = isinstance(given, (list, tuple, set, frozenset, np.ndarray))
+    if isinstance(given, np.ndarray):
+        given = given.tolist()
+    many = isinstance(given, (list, tuple, set, frozenset))
     return [name_of(p, f"a parent of {node!r}") for p in (given if many else [given])]
 
 
@@ -51,14 +54,15 @@ def check_kinds(named: Mapping[Node, Any]) -> None:
 
 
 def check_parents(node: Node, above: list[Node], named: Mapping[Node, Any]) -> None:
-    for k, p in enumerate(above):
+    if len({*above}) < len(above):
+        twice = next(p for p, n in Counter(above).items() if n > 1)
+        raise ValueError(
+            f"the taxonomy names {twice!r} twice as a parent of {node!r}: once is enough."
+        )
+    for p in above:
         if p == node:
             raise ValueError(
                 f"{node!r} is its own parent in the taxonomy: remove that."
-            )
-        if p in above[:k]:
-            raise ValueError(
-                f"the taxonomy names {p!r} twice as a parent of {node!r}: once is enough."
             )
         if p not in named:
             raise ValueError(
@@ -92,11 +96,13 @@ def parents_first(named: Mapping[Node, list[Node]]) -> list[Node]:
 
 def cycle(named: Mapping[Node, list[Node]], done: set[Node]) -> str:
     node = next(n for n in named if n not in done)
-    way = [node]
-    while True:  # every node that is left has a parent that is left
-        node = next(p for p in named[way[-1]] if p not in done)
-        if node in way:
-            loop = [*way[way.index(node) :], node]
-            shown = " under ".join(map(repr, loop))
-            return f"the taxonomy has a cycle: {shown}. Remove one of these edges."
-        way.append(node)
+    way: dict[Node, int] = {}  # nodes in order, with their places
+    while node not in way:  # every node that is left has a parent that is left
+        way[node] = len(way)
+        node = next(p for p in named[node] if p not in done)
+    loop = [*map(repr, list(way)[way[node] :]), repr(node)]
+    if len(loop) > 9:
+        loop[4:-4] = ["..."]
+    return (
+        f"the taxonomy has a cycle: {' under '.join(loop)}. Remove one of these edges."
+    )

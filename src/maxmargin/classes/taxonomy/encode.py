@@ -111,7 +111,7 @@ def plain(labels: np.ndarray) -> list:
 
 def _rows(model, X):
     """CSR arrays, with a last feature 1 for the intercept."""
-    from maxmargin.tags.features import csr_arrays
+    from maxmargin.core.arrays import csr_arrays
 
     rows = csr_arrays(X)
     if not model.fit_intercept:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from maxmargin.classes.multiclass import MulticlassSVM
 from maxmargin.classes.taxonomy import Node, Taxonomy, taxonomy_of_labels
@@ -21,8 +21,10 @@ from maxmargin.classes.taxonomy.metrics import (
     class_scores,
     node_set_scores,
 )
-from maxmargin.core.estimator import Encoded, restore_shared
+from maxmargin.core.estimator import Encoded
+from maxmargin.core.listed import listed
 from maxmargin.core.parameters import training_parameters
+from maxmargin.core.saved import Saved
 
 
 class TaxonomySVM(MulticlassSVM):
@@ -58,7 +60,7 @@ class TaxonomySVM(MulticlassSVM):
         How much nodes count, 1 by default: a node with weight z is regularised as if
         its features were multiplied by z.
     fit_intercept, rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs,
-    random_state, verbose, callbacks
+    random_state, verbose, callbacks, objective
         As in :class:`maxmargin.MulticlassSVM`.
 
     Attributes
@@ -164,7 +166,8 @@ class TaxonomySVM(MulticlassSVM):
             truth, found = self._as_sets(y), self._as_sets(predicted)
             tree = self.taxonomy_with(set().union(*truth))
             return node_set_scores(tree, truth, found)
-        truth = plain(np.asarray(y))
+        truth = listed(y, f"y is {y!r}, not a list with the class of every sample.")
+        truth = plain(column_or_1d(truth))
         tree = self.taxonomy_with(truth)
         check_known(tree, truth, set(truth))
         return class_scores(tree, truth, plain(predicted))
@@ -213,11 +216,14 @@ class TaxonomySVM(MulticlassSVM):
 
     # training ---------------------------------------------------------------------------
 
-    def _encode(self, X, y, sample_weight) -> Encoded:
+    def _settings(self):
         if self.mode not in ("hierarchical", "flat"):
             raise ValueError(
                 f'mode={self.mode!r} is not known; choose "hierarchical" or "flat".'
             )
+        return super()._settings()
+
+    def _encode(self, X, y, sample_weight) -> Encoded:
         encode = encode_sets if self.multilabel else encode_classes
         return encode(self, X, y, sample_weight)
 
@@ -243,27 +249,23 @@ class TaxonomySVM(MulticlassSVM):
     @classmethod
     def _from_state(cls, params, arrays, state):
         model = cls(**params)
-        model.coef_, model.intercept_ = arrays["coef"], arrays["intercept"]
-        model.classes_, model.nodes_ = state["classes"], state["nodes"]
-        model.kind_, model.indicator_ = state["kind"], state["indicator"]
-        model.taxonomy_ = Taxonomy(dict(state["tree"]))
-        if state["tree_given"]:
-            model.taxonomy = model.taxonomy_
-        n, d = model.coef_.shape
-        names, tree = plain(model.nodes_), model.taxonomy_
-        expected = names
+        saved = Saved(arrays, state)
+        classes, model.nodes_ = saved.labels("classes"), saved.labels("nodes")
+        model.kind_ = saved.value("kind", str)
+        model.indicator_ = saved.value("indicator", bool)
+        model.taxonomy_ = tree = Taxonomy(dict(saved.value("tree", list)))
+        if saved.value("tree_given", bool):
+            model.taxonomy = tree
+        names = expected = plain(model.nodes_)
         if model.kind_ == "flat":
-            expected = plain(model.classes_)
+            expected = plain(classes)
         elif model.kind_ == "hierarchical":
-            lines = class_lines(tree, plain(model.classes_))
+            lines = class_lines(tree, plain(classes))
             expected = [tree.nodes[v] for v in lines.nodes]
-        else:  # a KeyError if a parent is missing
+        elif model.kind_ == "sets":  # a KeyError if a parent is missing
             parents_within(tree, [tree.position_of(name) for name in names])
-        if model.intercept_.shape != (n,) or len(names) != n:
-            raise ValueError("arrays and nodes do not fit together")
-        if sorted(expected) != sorted(names):
+        else:
+            raise ValueError(f"the kind {model.kind_!r} is not known")
+        if sorted(expected) != sorted(names) or not len(classes):
             raise ValueError("classes and nodes do not fit together")
-        model.n_features_in_ = d
-        if "feature_names_in" in state:
-            model.feature_names_in_ = state["feature_names_in"]
-        return restore_shared(model, state)
+        return model._restored(saved, classes, len(names))

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import os
 
-from maxmargin.classes.taxonomy import Taxonomy
+from maxmargin.classes.taxonomy.checks import check_separator
+from maxmargin.classes.taxonomy.taxonomy import Taxonomy, add_path
 from maxmargin.files.messages import column_count
 from maxmargin.files.text_files import RawText, read_text
 
@@ -26,15 +27,15 @@ def read_taxonomy(
     data, name = read_text(path, encoding)
     text = data.decode()
     between = "\t" if "\t" in text else None
-    rows: list[list[str]] = []
-    first: dict[tuple, int] = {}
+    width = 0
+    first: dict[tuple, int] = {}  # the line of each row
     for i, line in enumerate(text.split("\n"), 1):
         if not line.strip() or line.startswith("#"):
             continue
         cells = [cell.strip() for cell in line.strip().split(between)]
         where = f"{name}, line {i}"
-        if len(cells) > 2 or (rows and len(cells) != len(rows[0])):
-            wanted = column_count(len(rows[0])) if rows else "one or two"
+        if len(cells) > 2 or (width and len(cells) != width):
+            wanted = column_count(width) if width else "one or two"
             raise ValueError(
                 f"{where}: {column_count(len(cells))}, where {wanted} should be; lines "
                 "are all paths, or all a parent and a child."
@@ -45,13 +46,16 @@ def read_taxonomy(
             raise ValueError(
                 f"{where}: it repeats line {first[tuple(cells)]}; remove it."
             )
-        first[tuple(cells)] = i
-        rows.append(cells)
-    if not rows:
+        first[tuple(cells)], width = i, len(cells)
+    if not first:
         raise ValueError(f"{name} has no nodes: all of it is blank or comments.")
+    if width == 1:
+        check_separator(separator)
+        parents: dict = {}
+        for (node,), i in first.items():
+            add_path(parents, node, separator, f"{name}, line {i}: the path")
+        return Taxonomy(parents)
     try:
-        if len(rows[0]) == 1:
-            return Taxonomy.from_paths([cells[0] for cells in rows], separator)
-        return Taxonomy.from_edges([(a, b) for a, b in rows])
+        return Taxonomy.from_edges(list(first))
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None

@@ -14,6 +14,7 @@ from maxmargin.classes.taxonomy import (
     as_taxonomy,
     taxonomy_of_labels,
 )
+from maxmargin.core.listed import listed
 
 
 class Lines(NamedTuple):
@@ -132,23 +133,15 @@ def as_sets(y, columns) -> tuple[list[set], list | None]:
             "y has one label per sample; with multilabel=True give a list of labels "
             "for every sample, also for one, or a 0/1 matrix."
         )
-    try:
-        rows = list(matrix)
-    except TypeError:
-        raise ValueError(
-            f"y is {y!r}, not a list with the labels of samples."
-        ) from None
+    rows = listed(matrix, f"y is {y!r}, not a list with the labels of samples.")
     return [_one_set(row, i) for i, row in enumerate(rows)], None
 
 
 def _one_set(row, i: int) -> set:
-    if row is None or isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
-        raise ValueError(
-            f"y[{i}] is {row!r}; with multilabel=True give a list of labels, also for "
-            "one label or none."
-        )
+    wanted = "with multilabel=True give a list of labels, also for one label or none."
+    some = isinstance(row, (set, frozenset))
     out = set()
-    for label in row:
+    for label in row if some else listed(row, f"y[{i}] is {row!r}; {wanted}"):
         label = label.item() if isinstance(label, np.generic) else label
         if isinstance(label, bool) or not isinstance(label, (str, int)):
             raise ValueError(

@@ -102,7 +102,24 @@ def score(batch, i, w, theta):
         theta[0, k] = total
 
 
+@implements(contract.spread, TaxonomyBatch)
+def spread(batch, i, coefficient, mu, w):
+    rows = w.reshape((batch.n_features, batch.node_width))
+    by_node = np.zeros(batch.node_width)
+    for k in range(batch.n_labels):
+        for p in range(batch.line_ptr[k], batch.line_ptr[k + 1]):
+            v = batch.lines[p]
+            by_node[v] += coefficient * batch.node_weight[v] * mu[0, k]
+    for j in range(batch.indptr[i], batch.indptr[i + 1]):
+        feature = rows[batch.indices[j]]
+        for v in range(batch.node_width):
+            feature[v] += batch.values[j] * by_node[v]
+
+
 # Once classes have scores, the rest is as without a taxonomy.
+implements(contract.extent, TaxonomyBatch)(multiclass.extent)
+implements(contract.sums, TaxonomyBatch)(multiclass.sums)
+implements(contract.parts, TaxonomyBatch)(multiclass.parts)
 implements(contract.argmax, TaxonomyBatch)(multiclass.argmax)
 implements(contract.argmax_rescaled, TaxonomyBatch)(multiclass.argmax_rescaled)
 implements(contract.value, TaxonomyBatch)(multiclass.value)

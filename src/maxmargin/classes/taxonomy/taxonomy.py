@@ -26,6 +26,9 @@ from maxmargin.classes.taxonomy.checks import (
     parents_first,
     parents_of,
 )
+from maxmargin.core.listed import listed
+
+LONGEST_PATH = 1000  # names: every beginning of a path is a name of its own
 
 
 class Taxonomy:
@@ -85,7 +88,7 @@ class Taxonomy:
         check_separator(separator)
         parents: dict[Node, Any] = {}
         given = set()
-        for i, path in enumerate(paths):
+        for i, path in enumerate(listed(paths, _none(paths, "paths"))):
             if not isinstance(path, str):
                 raise ValueError(f"path {i} of the taxonomy is {path!r}, not a string.")
             if path in given:
@@ -101,7 +104,7 @@ class Taxonomy:
     def from_edges(cls, edges: Iterable[tuple[Node, Node]]) -> Taxonomy:
         """From pairs (parent, child). Nodes without a parent are roots."""
         parents: dict[Node, list] = {}
-        for i, edge in enumerate(edges):
+        for i, edge in enumerate(listed(edges, _none(edges, "pairs (parent, child)"))):
             try:
                 above, below = edge
                 if isinstance(edge, str):
@@ -121,6 +124,7 @@ class Taxonomy:
     def from_parent_list(cls, parents: Sequence[int | None]) -> Taxonomy:
         """From the numbers of the parents of nodes 0, 1, ...; roots have -1 or None."""
         table: dict[Node, Any] = {}
+        parents = listed(parents, _none(parents, "numbers of parents"))
         for node, above in enumerate(parents):
             whole = isinstance(above, numbers.Integral) and not isinstance(above, bool)
             if above is not None and not (whole and -1 <= above < len(parents)):
@@ -205,13 +209,12 @@ class Taxonomy:
 
     def closure(self, nodes: Iterable[Node]) -> set[Node]:
         """The nodes and all their ancestors."""
-        positions = {i for n in nodes for i in self.lineage(self.position_of(n))}
-        return {self.nodes[i] for i in positions}
+        return {self.nodes[i] for i in self._up(map(self.position_of, nodes))}
 
     def lowest(self, nodes: Iterable[Node]) -> list[Node]:
         """Those of the nodes that are no ancestors of others of them."""
         chosen = {self.position_of(node) for node in nodes}
-        above = {a for i in chosen for a in self.lineage(i) if a != i}
+        above = self._up(p for i in chosen for p in self.parents[i])
         return [self.nodes[i] for i in sorted(chosen - above)]
 
     def position_of(self, node: Node) -> int:
@@ -224,14 +227,18 @@ class Taxonomy:
 
     def lineage(self, i: int) -> tuple[int, ...]:
         """Positions of a node and its ancestors, in increasing order."""
-        return self._lineages[i]
+        return tuple(sorted(self._up([i])))
 
-    @cached_property
-    def _lineages(self) -> list[tuple[int, ...]]:
-        lines: list[tuple[int, ...]] = []
-        for i, above in enumerate(self.parents):
-            lines.append((*sorted({a for p in above for a in lines[p]}), i))
-        return lines
+    def _up(self, positions: Iterable[int]) -> set[int]:
+        """These positions and those of all that is above them."""
+        found: set[int] = set()
+        waiting = list(positions)
+        while waiting:
+            i = waiting.pop()
+            if i not in found:
+                found.add(i)
+                waiting += self.parents[i]
+        return found
 
     def without_chains(self, keep: Iterable[Node] = ()) -> Taxonomy:
         """The same without inner nodes that have one child only, except those to keep.
@@ -265,13 +272,12 @@ def as_taxonomy(given: Any, separator: str = ".") -> Taxonomy:
         return Taxonomy(given)
     if isinstance(given, np.ndarray):
         given = given.tolist()
-    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-        raise ValueError(
-            f"taxonomy={given!r} is not possible: give a Taxonomy, a dict of parents, a "
-            "list of pairs (parent, child), of paths or of numbers of parents, or None "
-            "if the labels are paths."
-        )
-    given = list(given)
+    given = listed(
+        given,
+        f"taxonomy={given!r} is not possible: give a Taxonomy, a dict of parents, a list "
+        "of pairs (parent, child), of paths or of numbers of parents, or None if the "
+        "labels are paths.",
+    )
     if not given:
         raise ValueError("the taxonomy is empty: name at least one node.")
     first = given[0]
@@ -280,6 +286,10 @@ def as_taxonomy(given: Any, separator: str = ".") -> Taxonomy:
     if first is None or isinstance(first, numbers.Integral):
         return Taxonomy.from_parent_list(given)
     return Taxonomy.from_edges(given)
+
+
+def _none(given: Any, what: str) -> str:
+    return f"a taxonomy cannot be made from {given!r}: give a list of {what}."
 
 
 def taxonomy_of_labels(labels: Iterable[Node], separator: str = ".") -> Taxonomy:
@@ -297,6 +307,11 @@ def taxonomy_of_labels(labels: Iterable[Node], separator: str = ".") -> Taxonomy
 def add_path(parents: dict[Node, Any], path: str, separator: str, where: str) -> None:
     """Add the nodes of one path to a dict of parents."""
     parts = path.split(separator)
+    if len(parts) > LONGEST_PATH:
+        raise ValueError(
+            f"{where}, {path[:40]!r}..., has {len(parts)} names in it, more than "
+            f"{LONGEST_PATH}: give such a taxonomy as edges, parent and child."
+        )
     if not all(part.strip() for part in parts):
         raise ValueError(
             f"{where}, {path!r}, has an empty name between separators {separator!r}: "

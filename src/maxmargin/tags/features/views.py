@@ -157,8 +157,46 @@ def _case_class(letter: str) -> str:
     return f"[{'^' if letter in 'UL' else ''}{''.join(runs)}]"
 
 
+MOST_REPEATS = 2  # of an expression that is left to Python's matcher
+
+
+class _Careful:
+    """Matches as Python's matcher does, in steps of the word times the expression.
+
+    That one tries all ways to share a word among repeats, so that ``a*b*c*d*e*x`` (or 30
+    times ``a?``) can take years; here a place that has failed is not tried again.
+    """
+
+    def __init__(self, atoms: list[tuple[str, str]], begins: bool, ends: bool):
+        tests = [re.compile(one, re.DOTALL).match for one, _ in atoms]
+        self._atoms = list(zip(tests, (repeat for _, repeat in atoms), strict=True))
+        self._begins, self._ends = begins, ends
+
+    def search(self, word: str) -> tuple[str] | None:
+        """(what is found,): the leftmost, of these the one with the first repeats."""
+        size, failed = len(self._atoms), set()
+        for first in range(1 if self._begins else len(word) + 1):
+            open_ = [(0, first)]  # (atoms done, place); the last is tried first
+            while open_:
+                k, at = place = open_.pop()
+                if place in failed:
+                    continue
+                failed.add(place)
+                if k == size:
+                    if at == len(word) or not self._ends:
+                        return (word[first:at],)
+                    continue
+                test, repeat = self._atoms[k]
+                skip, fits = (k + 1, at), bool(test(word, at))
+                if repeat == "*?":
+                    open_ += [(k, at + 1)] * fits + [skip]
+                else:
+                    open_ += [skip] * (repeat == "?") + [(k + 1, at + 1)] * fits
+        return None
+
+
 @functools.lru_cache(maxsize=256)
-def regexp(text: str) -> re.Pattern:
+def regexp(text: str) -> re.Pattern | _Careful:
     """Compile a regular expression in the small language of Wapiti.
 
     ``.`` is any character; ``\\d \\a \\w \\l \\u \\p \\s`` are digits, letters, both,
@@ -167,15 +205,13 @@ def regexp(text: str) -> re.Pattern:
     ``^`` comes first and ``$`` last. Characters that mean more elsewhere (``[({+|``) must
     be escaped: in Wapiti they stand for themselves, which is rarely what was meant.
     """
-    out, i, n = [], 0, len(text)
-    if text.startswith("^"):
-        out.append(r"\A")
-        i = 1
+    begins, ends, n = text.startswith("^"), False, len(text)
+    atoms, i = [], int(begins)
     while i < n:
         c = text[i]
         i += 1
         if c == "$" and i == n:
-            out.append(r"\Z")
+            ends = True
             break
         if c == "\\":
             if i == n:
@@ -199,8 +235,12 @@ def regexp(text: str) -> re.Pattern:
             )
         else:
             atom = "." if c == "." else re.escape(c)
+        repeat = ""
         if i < n and text[i] in "*?":
-            atom += "*?" if text[i] == "*" else "?"
+            repeat = "*?" if text[i] == "*" else "?"
             i += 1
-        out.append(atom)
-    return re.compile("".join(out), re.DOTALL)
+        atoms.append((atom, repeat))
+    if sum(bool(repeat) for _, repeat in atoms) > MOST_REPEATS:
+        return _Careful(atoms, begins, ends)
+    joined = "".join(atom + repeat for atom, repeat in atoms)
+    return re.compile(r"\A" * begins + joined + r"\Z" * ends, re.DOTALL)

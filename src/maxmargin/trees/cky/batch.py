@@ -7,10 +7,23 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.kernel import inlined
+from maxmargin.trees.cky.chart import Sentence
 from maxmargin.trees.cky.tables import GrammarTables
 
 ZERO_ONE, HAMMING, F1 = range(3)
 LOSSES = {"zero-one": ZERO_ONE, "hamming": HAMMING, "f1": F1}
+
+
+class ZeroOne(NamedTuple):
+    """Types of losses, so that only the search that is used is compiled."""
+
+    kind: int
+
+
+class Brackets(NamedTuple):
+    """Losses that are functions of counts of brackets."""
+
+    kind: int
 
 
 class ParseBatch(NamedTuple):
@@ -27,7 +40,7 @@ class ParseBatch(NamedTuple):
     span_start: np.ndarray  # int64[spans + 1], features of spans
     span_features: np.ndarray  # int32
     grammar: GrammarTables
-    loss: int
+    loss: ZeroOne | Brackets
     bounds: np.ndarray  # int64 (n, 3): least right, fewest and most brackets
     n_word_features: int
     n_span_features: int
@@ -36,7 +49,6 @@ class ParseBatch(NamedTuple):
     chain_at: int  # places in theta
     root_at: int
     tag_at: int
-    span_at: int
     n_scores: int
 
 
@@ -88,7 +100,7 @@ def make_batch(
         span_start=span_start,
         span_features=span_features,
         grammar=grammar,
-        loss=LOSSES[loss],
+        loss=(ZeroOne if loss == "zero-one" else Brackets)(LOSSES[loss]),
         bounds=np.zeros((len(lengths), 3), np.int64),
         n_word_features=n_word,
         n_span_features=n_span,
@@ -97,7 +109,6 @@ def make_batch(
         chain_at=chain_at,
         root_at=root_at,
         tag_at=tag_at,
-        span_at=span_at,
         n_scores=span_at + (widest_cells * grammar.n_labels if n_span else 0),
     )
 
@@ -110,6 +121,40 @@ def n_weights(grammar: GrammarTables, n_word: int = 0, n_span: int = 0) -> int:
     """Length of w."""
     rules = len(grammar.left) + grammar.n_unary + len(grammar.roots)
     return rules + n_word * grammar.n_tags + n_span * grammar.n_labels
+
+
+@inlined
+def span_at(batch, i):
+    """Where the scores of brackets begin in the theta of example i."""
+    length = batch.token_start[i + 1] - batch.token_start[i]
+    return batch.tag_at + (
+        length * batch.grammar.n_tags if batch.n_word_features > 0 else 0
+    )
+
+
+@inlined
+def sentence_of(batch, i, theta):
+    """What the kernels of the chart need to know of example i."""
+    row, tables = theta[0], batch.grammar
+    token, length = (
+        batch.token_start[i],
+        batch.token_start[i + 1] - batch.token_start[i],
+    )
+    words = length if batch.n_word_features > 0 else 0
+    cells = length * (length + 1) // 2 if batch.n_span_features > 0 else 0
+    tags, labels, spans = tables.n_tags, tables.n_labels, span_at(batch, i)
+    return Sentence(
+        length,
+        batch.tag_start[token : token + length + 1],
+        batch.tags,
+        row[: batch.chain_at],
+        row[batch.chain_at : batch.root_at],
+        row[batch.root_at : batch.tag_at],
+        row[batch.tag_at : batch.tag_at + words * tags].reshape((words, tags)),
+        row[spans : spans + cells * labels].reshape((cells, labels)),
+        0.0,
+        np.zeros((0, 0), np.int8),
+    )
 
 
 # where things lie in w ------------------------------------------------------------------

@@ -27,7 +27,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.entries import (
+    Bytes,
+    Float,
+    Indices,
+    Int,
+    Labels,
+    Table,
+    Vector,
+    tuple_of,
+)
+from maxmargin.core.kernel import apart, inlined, kernel
 
 NONE = -1  # no chain, no rule
 
@@ -58,6 +68,15 @@ class Chart(NamedTuple):
     chain: np.ndarray  # int32: that gives the best score, or NONE
     rule: np.ndarray  # int32: that gives the core, NONE for a tag
     split: np.ndarray  # int32: end of its left child
+
+
+SENTENCE = tuple_of(
+    *(Sentence, Int, Indices, Labels, Vector, Vector, Vector, Table, Table),
+    *(Float, Bytes),
+)
+CHART = tuple_of(
+    *(Chart, Table, Indices, Indices, Labels, Vector, Labels, Labels, Labels)
+)
 
 
 @inlined
@@ -184,13 +203,19 @@ def _inside(tables, sentence, soft):
                             by_rule[parent], at_split[parent] = r, k
             # the cores are known: label them, then top them with chains
             out = best[cell]
-            cores = count
-            for p in range(cores):
+            cores = 0
+            for p in range(count):
                 a = live[p]
                 if labelled and label_of[a] >= 0:
                     score[a] += label[cell, label_of[a]]
-                out[a] = score[a]
-                by_chain[a] = NONE
+                if score[a] > -np.inf:
+                    out[a] = score[a]
+                    by_chain[a] = NONE
+                    live[cores] = a
+                    cores += 1
+                else:  # it overflowed, and would stand twice in the list below
+                    score[a] = -np.inf
+            count = cores
             for p in range(cores):
                 a = live[p]
                 for c in range(by_bottom[a], by_bottom[a + 1]):
@@ -236,6 +261,12 @@ def _inside(tables, sentence, soft):
 def inside(tables, sentence):
     """The chart of the best trees."""
     return _inside(tables, sentence, False)
+
+
+@apart
+def chart_of(batch, sentence: SENTENCE) -> CHART:
+    """The same, of a sentence of a batch."""
+    return _inside(batch.grammar, sentence, False)
 
 
 @kernel

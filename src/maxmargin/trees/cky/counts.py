@@ -23,8 +23,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, kernel
-from maxmargin.trees.cky.chart import inside, marked
+from maxmargin.core.entries import Float, Int, Labels, Table
+from maxmargin.core.kernel import apart, inlined
+from maxmargin.core.rows import copy_into
+from maxmargin.trees.cky.batch import sentence_of
+from maxmargin.trees.cky.chart import chart_of, marked
 from maxmargin.trees.cky.entries import best_entry_tree
 from maxmargin.trees.cky.goal import Goal, needed, reached, slopes
 from maxmargin.trees.cky.outside import outside
@@ -40,37 +43,47 @@ MAX_PLANES = (
 )
 
 
-@kernel
-def search_counts(tables, sentence, truth, bounds, loss, slack, quadratic, scale, y):
-    """y <- the tree with the largest goal; returns (charts made, entries made).
+@apart
+def search_counts(
+    batch,
+    i: Int,
+    theta: Table,
+    slack: Int,
+    quadratic: Int,
+    scale: Float,
+    y: Labels,
+) -> None:
+    """y <- the tree with the largest goal.
 
-    ``bounds`` are the least right brackets, the fewest and the most brackets of a tree.
     With neither rescaling nor quadratic slacks, the goal is score + scale * loss.
     """
-    size, length = len(truth), sentence.length
+    sentence, bounds = sentence_of(batch, i, theta), batch.bounds[i]
+    truth = batch.y[batch.start[i] : batch.start[i + 1]]
+    tables, size, length = batch.grammar, len(truth), sentence.length
     gold, g = true_brackets(tables, length, truth)
     value = tree_value(tables, sentence, truth)
     base = value if slack or quadratic else 0.0
-    goal = Goal(loss, g, slack, quadratic, scale, base)
-    best_y = truth.copy()
+    goal = Goal(batch.loss.kind, g, slack, quadratic, scale, base)
+    best_y = np.empty(size, np.int32)
+    copy_into(best_y, 0, truth, size)
     incumbent = reached(goal, value, g, g)
     least, fewest, most = bounds[0], bounds[1], bounds[2]
     room = np.zeros((g + 1, most + 1))  # S(t, p) is at most that
     planes = np.empty((MAX_PLANES, 3))
     made, a, b, slop = 0, 0.0, 0.0, 0.0
     while made < MAX_PLANES and fresh(planes, made, a, b):
-        chart = inside(tables, marked(sentence, b, a, gold))
+        chart = chart_of(batch, marked(sentence, b, a, gold))
         v = write_best(tables, sentence, chart, y)
         if v == -np.inf:  # weights that overflowed: no score is a number
-            y[:size] = best_y
-            return made, 0
+            copy_into(y, 0, best_y, size)
+            return
         planes[made, 0], planes[made, 1], planes[made, 2] = a, b, v
         made += 1
         t, p = count_brackets(tables, length, gold, y)
         found = reached(goal, tree_value(tables, sentence, y), t, p)
         if found > incumbent:
             incumbent = found
-            best_y[:] = y[:size]
+            copy_into(best_y, 0, y, size)
         slop = 8.0 * np.finfo(sentence.rule.dtype).eps * (1.0 + abs(v) + abs(base))
         # how far can a tree be above what is needed, and where?
         widest, wide_t, wide_p = 0.0, 0, 0
@@ -82,28 +95,25 @@ def search_counts(tables, sentence, truth, bounds, loss, slack, quadratic, scale
                 if excess > widest:
                     widest, wide_t, wide_p = excess, t, p
         if widest <= slop:
-            y[:size] = best_y
-            return made, 0
+            copy_into(y, 0, best_y, size)
+            return
         a, b = slopes(goal, wide_t, wide_p, incumbent, most)
     chosen, threshold = best_plane(goal, incumbent, bounds, planes[:made], room, slop)
     sentence = marked(sentence, planes[chosen, 1], planes[chosen, 0], gold)
-    chart = inside(tables, sentence)
-    above, around = outside(tables, sentence, chart)
-    found, entries = best_entry_tree(
-        tables,
+    chart = chart_of(batch, sentence)
+    found = best_entry_tree(
+        batch,
         sentence,
         planes[chosen, 1],
         chart,
-        above,
-        around,
+        outside(batch, sentence, chart),
         threshold - slop,
         goal,
         incumbent,
         y,
     )
     if not found:
-        y[:size] = best_y
-    return made + 1, entries
+        copy_into(y, 0, best_y, size)
 
 
 @inlined

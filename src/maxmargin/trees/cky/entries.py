@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import kernel
+from maxmargin.core.entries import Bool, Float, Labels, Tables
+from maxmargin.core.kernel import apart, kernel
 from maxmargin.trees.cky.chart import (
+    CHART,
     NONE,
+    SENTENCE,
     cell_of,
     chain_marks,
     impossible,
     longer,
 )
-from maxmargin.trees.cky.goal import reached
+from maxmargin.trees.cky.goal import GOAL, reached
 from maxmargin.trees.cky.trees import chain_brackets
 
 # columns of an entry; AFTER is the next entry of the same item, LEFT and OTHER those of
@@ -69,15 +72,24 @@ def nowhere(rows, columns):
     return out
 
 
-@kernel
+@apart
 def best_entry_tree(
-    tables, sentence, extra, chart, above, around, threshold, goal, incumbent, y
-):
-    """y <- the tree with the largest goal above the incumbent.
+    batch,
+    sentence: SENTENCE,
+    extra: Float,
+    chart: CHART,
+    outside: Tables,
+    threshold: Float,
+    goal: GOAL,
+    incumbent: Float,
+    y: Labels,
+) -> Bool:
+    """y <- the tree with the largest goal above the incumbent; False if there is none.
 
-    ``sentence`` and ``chart`` are those of the plane, with ``extra`` per bracket. Returns
-    (whether there is such a tree, entries made).
+    ``sentence`` and ``chart`` are those of the plane, with ``extra`` per bracket.
     """
+    tables, (above, around) = batch.grammar, outside
+    none, zero = np.int64(NONE), np.int64(0)  # bare numbers would be types of their own
     label_of, by_left = tables.label, tables.by_left
     right_of, parent_of = tables.right, tables.parent
     by_bottom, top_of, roots = tables.by_bottom, tables.top, tables.roots
@@ -123,14 +135,14 @@ def best_entry_tree(
                             n,
                             core_head,
                             v,
-                            0,
-                            0,
+                            zero,
+                            zero,
                             s,
-                            NONE,
-                            NONE,
-                            0,
-                            0,
-                            0,
+                            none,
+                            none,
+                            zero,
+                            zero,
+                            zero,
                         )
             for k in range(begin + 1, end):
                 left, second = cell_of(begin, k), cell_of(k, end)
@@ -164,11 +176,11 @@ def best_entry_tree(
                                         entries[e, T] + entries[f, T],
                                         entries[e, P] + entries[f, P],
                                         parent,
-                                        NONE,
-                                        r,
-                                        k,
-                                        e,
-                                        f,
+                                        none,
+                                        np.int64(r),
+                                        np.int64(k),
+                                        np.int64(e),
+                                        np.int64(f),
                                     )
                                 f = entries[f, AFTER]
                             e = entries[e, AFTER]
@@ -181,7 +193,7 @@ def best_entry_tree(
                     t += 1 if gold[cell, label_of[s]] > 0 else 0
                     p += 1
                 for c in range(by_bottom[s] - 1, by_bottom[s + 1]):
-                    top, x, dt, dp, chain = s, 0.0, 0, 0, NONE
+                    top, x, dt, dp, chain = s, 0.0, 0, 0, none
                     if c >= by_bottom[s]:
                         u, z = chain_start[c], chain_start[c + 1]
                         top, chain = top_of[c], c
@@ -203,10 +215,10 @@ def best_entry_tree(
                         p + dp,
                         top,
                         chain,
-                        cores[m, RULE],
-                        cores[m, SPLIT],
-                        cores[m, LEFT],
-                        cores[m, OTHER],
+                        np.int64(cores[m, RULE]),
+                        np.int64(cores[m, SPLIT]),
+                        np.int64(cores[m, LEFT]),
+                        np.int64(cores[m, OTHER]),
                     )
             for q in range(first[cell], last[cell]):
                 rest[symbol[q]] = -np.inf
@@ -222,7 +234,7 @@ def best_entry_tree(
             e = entries[e, AFTER]
     if winner >= 0:
         write_entry(tables.bottom, entries, winner, length, y)
-    return winner >= 0, count
+    return winner >= 0
 
 
 @kernel

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core.entries import Float, Int, tuple_of
 from maxmargin.core.kernel import inlined
 from maxmargin.trees.cky.trees import loss_of
 
@@ -25,6 +26,9 @@ class Goal(NamedTuple):
     quadratic: int
     scale: float
     base: float
+
+
+GOAL = tuple_of(Goal, Int, Int, Int, Int, Float, Float)
 
 
 @inlined

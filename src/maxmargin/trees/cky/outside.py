@@ -1,7 +1,7 @@
 """Outside scores: what the rest of a tree adds to an item of the chart.
 
 above   outside an item with its chain, so that best + above is the score of the best
-        tree (the log-sum over all trees) that has the item
+        tree that has the item
 around  outside its core, so that core + around is the same for the core
 """
 
@@ -9,12 +9,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, kernel
-from maxmargin.trees.cky.chart import add_logs, cell_of, chain_marks, impossible
+from maxmargin.core.entries import Tables
+from maxmargin.core.kernel import apart
+from maxmargin.trees.cky.chart import (
+    CHART,
+    SENTENCE,
+    cell_of,
+    chain_marks,
+    impossible,
+)
 
 
-@inlined
-def _outside(tables, sentence, chart, soft):
+@apart
+def outside(batch, sentence: SENTENCE, chart: CHART) -> Tables:
+    """(above, around) of the best trees."""
+    tables = batch.grammar
     label_of, by_left = tables.label, tables.by_left
     right_of, parent_of = tables.right, tables.parent
     by_bottom, top_of = tables.by_bottom, tables.top
@@ -58,7 +67,7 @@ def _outside(tables, sentence, chart, soft):
                                 chain_start[c + 1],
                             )
                         )
-                    v = add_logs(v, x) if soft else max(v, x)
+                    v = max(v, x)
                 around[cell, a] = v
                 if labelled and label_of[a] >= 0:
                     v += label[cell, label_of[a]]
@@ -75,25 +84,9 @@ def _outside(tables, sentence, chart, soft):
                         if y == -np.inf or v == -np.inf:
                             continue
                         v += weight[r]
-                        if soft:
-                            high = add_logs(high, v + y)
-                            under[other] = add_logs(under[other], v + x)
-                        else:
-                            high = max(high, v + y)
-                            under[other] = max(under[other], v + x)
+                        high = max(high, v + y)
+                        under[other] = max(under[other], v + x)
                     above[left, a] = high
             for q in range(first[cell], last[cell]):
                 rest[symbol[q]] = -np.inf
     return above, around
-
-
-@kernel
-def outside(tables, sentence, chart):
-    """(above, around) of the best trees."""
-    return _outside(tables, sentence, chart, False)
-
-
-@kernel
-def outside_sums(tables, sentence, chart):
-    """(above, around) as log-sums."""
-    return _outside(tables, sentence, chart, True)

@@ -27,18 +27,24 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core import contract
-from maxmargin.core.kernel import implements, inlined, kernel
+from maxmargin.core.entries import Float, Int, Labels, Table
+from maxmargin.core.kernel import apart, direct, generic, implements, inlined, kernel
+from maxmargin.core.rows import copy_into
+from maxmargin.trees.cky import sums  # noqa: F401  implements sums
 from maxmargin.trees.cky.batch import (
-    ZERO_ONE,
+    Brackets,
     ParseBatch,
+    ZeroOne,
     make_batch,
     n_weights,
     root_weight,
+    sentence_of,
+    span_at,
     span_weight,
     unary_weight,
     word_weight,
 )
-from maxmargin.trees.cky.chart import Sentence, cell_of, inside, marked
+from maxmargin.trees.cky.chart import cell_of, chart_of, marked
 from maxmargin.trees.cky.counts import search_counts
 from maxmargin.trees.cky.other import best_other
 from maxmargin.trees.cky.trees import (
@@ -92,7 +98,7 @@ def score_label(batch, i, w, cell, label, theta):
     span = batch.cell_start[i] + cell
     for f in range(batch.span_start[span], batch.span_start[span + 1]):
         total += float(w[span_weight(batch, batch.span_features[f], label)])
-    theta[0, batch.span_at + cell * batch.grammar.n_labels + label] = total
+    theta[0, span_at(batch, i) + cell * batch.grammar.n_labels + label] = total
 
 
 @implements(contract.score, ParseBatch)
@@ -116,9 +122,10 @@ def score(batch, i, w, theta):
         n = tables.n_labels
         rows = w[span_weight(batch, 0, 0) :].reshape((batch.n_span_features, n))
         for cell in range(length * (length + 1) // 2):
-            place = batch.span_at + cell * n
+            place = span_at(batch, i) + cell * n
             row = theta[0, place : place + n]
-            row[:] = 0
+            for label in range(n):
+                row[label] = 0
             span = batch.cell_start[i] + cell
             for f in range(batch.span_start[span], batch.span_start[span + 1]):
                 source = rows[batch.span_features[f]]
@@ -155,31 +162,6 @@ def score_planes(batch, i, w, labellings, count, theta):
                         label = tables.chain_labels[u]
                         if label >= 0:
                             score_label(batch, i, w, cell, label, theta)
-
-
-@inlined
-def sentence_of(batch, i, theta):
-    """What the kernels of the chart need to know of example i."""
-    row, tables = theta[0], batch.grammar
-    token, length = (
-        batch.token_start[i],
-        batch.token_start[i + 1] - batch.token_start[i],
-    )
-    words = length if batch.n_word_features > 0 else 0
-    cells = length * (length + 1) // 2 if batch.n_span_features > 0 else 0
-    tags, labels = tables.n_tags, tables.n_labels
-    return Sentence(
-        length,
-        batch.tag_start[token : token + length + 1],
-        batch.tags,
-        row[: batch.chain_at],
-        row[batch.chain_at : batch.root_at],
-        row[batch.root_at : batch.tag_at],
-        row[batch.tag_at : batch.tag_at + words * tags].reshape((words, tags)),
-        row[batch.span_at : batch.span_at + cells * labels].reshape((cells, labels)),
-        0.0,
-        np.zeros((0, 0), np.int8),
-    )
 
 
 @implements(contract.value, ParseBatch)
@@ -242,64 +224,84 @@ def emit(batch, i, y, coefficient, index, values, m):
 
 @inlined
 def same(a, b, size):
-    return np.array_equal(a[:size], b[:size])
+    k = 0
+    while k < size and a[k] == b[k]:
+        k += 1
+    return k == size
 
 
 @implements(contract.loss, ParseBatch)
 def loss(batch, i, y):
-    size = batch.start[i + 1] - batch.start[i]
     truth = batch.y[batch.start[i] : batch.start[i + 1]]
-    if same(truth, y, size):
+    if same(truth, y, len(truth)):
         return 0.0
-    if batch.loss == ZERO_ONE:
-        return 1.0
+    return loss_by_kind(batch.loss, batch, i, truth, y)
+
+
+@generic
+def loss_by_kind(loss, batch, i, truth, y):
+    """The loss of a wrong tree, by the type of ``batch.loss``."""
     length = batch.token_start[i + 1] - batch.token_start[i]
     gold, g = true_brackets(batch.grammar, length, truth)
     t, p = count_brackets(batch.grammar, length, gold, y)
-    return loss_of(batch.loss, t, p, g)
+    return loss_of(loss.kind, t, p, g)
+
+
+@implements(loss_by_kind, ZeroOne)
+def zero_one_loss(loss, batch, i, truth, y):
+    return 1.0
 
 
 @implements(contract.argmax, ParseBatch)
 def argmax(batch, i, theta, scale, y):
     """A sentence that the grammar cannot parse gets NO_PARSE in every slot."""
-    if batch.start[i + 1] > batch.start[i]:
-        no = np.int64(0)  # a bare 0 would be a type of its own, compiled again
-        search(batch, i, theta, no, no, scale, y)
+    if batch.start[i + 1] == batch.start[i]:
+        return
+    if scale == 0.0:
+        sentence = sentence_of(batch, i, theta)
+        write_best(batch.grammar, sentence, chart_of(batch, sentence), y)
+    else:
+        search(batch.loss, batch, i, theta, 0, 0, scale, y)
 
 
 @implements(contract.argmax_rescaled, ParseBatch)
 def argmax_rescaled(batch, i, theta, form, y):
     if batch.start[i + 1] > batch.start[i]:
-        search(batch, i, theta, form.slack, form.quadratic, 1.0, y)
+        search(batch.loss, batch, i, theta, form.slack, form.quadratic, 1.0, y)
     return True
 
 
-@kernel
-def search(batch, i, theta, slack, quadratic, scale, y):
+@generic
+def search(loss, batch, i, theta, slack, quadratic, scale, y):
     """y <- the tree with the largest violation, or score + scale * loss."""
+    search_counts(batch, i, theta, slack, quadratic, scale, y)
+
+
+@implements(search, ZeroOne)
+def search_zero_one(loss, batch, i, theta, slack, quadratic, scale, y):
+    search_other(
+        batch, i, theta, scale, y
+    )  # all rescalings of a loss of 1 are the same
+
+
+@apart
+def search_other(batch, i: Int, theta: Table, scale: Float, y: Labels) -> None:
     tables, sentence = batch.grammar, sentence_of(batch, i, theta)
     truth = batch.y[batch.start[i] : batch.start[i + 1]]
-    if scale == 0.0 or batch.loss == ZERO_ONE:
-        chart = inside(tables, sentence)
-        best = write_best(tables, sentence, chart, y)
-        if scale != 0.0 and best == -np.inf:  # weights that overflowed
-            y[: len(truth)] = truth
-            return
-        # all rescalings of a loss of 1 are the same
-        if scale != 0.0 and same(truth, y, len(truth)):
-            other = best_other(tables, sentence, chart, truth, y)
-            if other + scale <= best:
-                y[: len(truth)] = truth
-    else:
-        bounds, kind = batch.bounds[i], batch.loss
-        search_counts(tables, sentence, truth, bounds, kind, slack, quadratic, scale, y)
+    chart = chart_of(batch, sentence)
+    best = write_best(tables, sentence, chart, y)
+    if best == -np.inf:  # weights that overflowed
+        copy_into(y, 0, truth, len(truth))
+    elif same(truth, y, len(truth)):
+        other = best_other(tables, sentence, chart, truth, y)
+        if other + scale <= best:
+            copy_into(y, 0, truth, len(truth))
 
 
 @kernel
-def bound_brackets(batch):
+def bound_brackets(batch, theta):
     """bounds <- least right brackets, fewest and most brackets of any tree."""
     tables = batch.grammar
-    theta = np.zeros((1, max(batch.n_scores, 1)))
     y = np.empty(6 * batch.longest + 3, np.int32)
     for i in range(len(batch.start) - 1):
         if batch.start[i + 1] == batch.start[i]:
@@ -310,14 +312,15 @@ def bound_brackets(batch):
         for which in range(3):
             right = 1.0 if which == 0 else 0.0
             extra = (0.0, -1.0, 1.0)[which]
-            chart = inside(tables, marked(sentence, extra, right, gold))
+            chart = chart_of(batch, marked(sentence, extra, right, gold))
             write_best(tables, sentence, chart, y)
             t, p = count_brackets(tables, sentence.length, gold, y)
             batch.bounds[i, which] = t if which == 0 else p
 
 
-def for_training(batch: ParseBatch) -> ParseBatch:
+def for_training(batch: ParseBatch, dtype=np.float64) -> ParseBatch:
     """The batch, with what the search for violated trees must know of it."""
-    if batch.loss != ZERO_ONE:
-        bound_brackets(batch)
+    if isinstance(batch.loss, Brackets):
+        no_scores = np.zeros((1, max(batch.n_scores, 1)), dtype)
+        direct(bound_brackets, batch, no_scores)
     return batch

@@ -1,14 +1,145 @@
-"""Sums over all trees of a sentence: the log-partition and probabilities of brackets."""
+"""Sums over all trees of a sentence: log-partition, expected parts, brackets.
+
+The inside chart with log-sums, then a way down: an item that is expected f times passes
+f on to its chains, and each core to its splits and rules, in proportion to their sums.
+That is the gradient of the log-partition, written by hand (Goodman 1999; Eisner 2016).
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.contract import score
-from maxmargin.core.kernel import kernel
-from maxmargin.trees.cky.chart import add_logs, cell_of, chain_marks, inside_sums
-from maxmargin.trees.cky.outside import outside_sums
-from maxmargin.trees.cky.structure import sentence_of
+from maxmargin.core import contract
+from maxmargin.core.kernel import implements, kernel
+from maxmargin.trees.cky.batch import (
+    ParseBatch,
+    root_weight,
+    sentence_of,
+    span_at,
+    span_weight,
+    unary_weight,
+    word_weight,
+)
+from maxmargin.trees.cky.chart import (
+    Sentence,
+    add_logs,
+    cell_of,
+    chain_marks,
+    inside_sums,
+)
+from maxmargin.trees.cky.trees import core_symbol, node_spans, root_number
+
+
+@implements(contract.extent, ParseBatch)
+def extent(batch, i):
+    length = batch.token_start[i + 1] - batch.token_start[i]
+    cells = length * (length + 1) // 2 if batch.n_span_features > 0 else 0
+    return span_at(batch, i) + cells * batch.grammar.n_labels
+
+
+@implements(contract.sums_room, ParseBatch)
+def sums_room(batch):
+    return batch.n_scores
+
+
+@implements(contract.sums, ParseBatch)
+def sums(batch, i, theta, mu, work):
+    # log-sums of hundreds of scores need double precision
+    scores = work.reshape((1, batch.n_scores))
+    for k in range(contract.extent(batch, i)):
+        scores[0, k] = theta[0, k]
+        mu[0, k] = 0.0
+    sentence, out = sentence_of(batch, i, scores), sentence_of(batch, i, mu)
+    chart = inside_sums(batch.grammar, sentence)
+    total = log_partition(batch.grammar, sentence, chart)
+    if total > -np.inf:
+        pass_down(batch.grammar, sentence, chart, total, False, out)
+    return total
+
+
+@kernel
+def log_partition(tables, sentence, chart):
+    total = -np.inf
+    for q in range(len(tables.roots)):
+        v = chart.best[cell_of(0, sentence.length), tables.roots[q]] + sentence.root[q]
+        total = add_logs(total, v)
+    return total
+
+
+@kernel
+def pass_down(tables, sentence, chart, total, once, out):
+    """Add to ``out`` (a Sentence of expectations) how often each part is expected.
+
+    ``once`` counts brackets that a chain has twice a single time.
+    """
+    label_of, by_left = tables.label, tables.by_left
+    right_of, parent_of = tables.right, tables.parent
+    by_bottom, top_of = tables.by_bottom, tables.top
+    chain_start, labels, seen = (
+        tables.chain_start,
+        tables.chain_labels,
+        tables.chain_seen,
+    )
+    length, weight, chain_weight = sentence.length, sentence.rule, sentence.chain
+    label, right, gold = sentence.label, sentence.right, sentence.gold
+    best, first, last = chart.best, chart.first, chart.last
+    flow = np.zeros(best.shape)
+    core_flow, core_score = np.zeros(best.shape[1]), np.zeros(best.shape[1])
+    for q in range(len(tables.roots)):
+        a, whole = tables.roots[q], cell_of(0, length)
+        p = np.exp(best[whole, a] + sentence.root[q] - total)
+        flow[whole, a] += p
+        out.root[q] += p
+    for j in range(length, 0, -1):
+        for i in range(j):
+            cell = cell_of(i, j)
+            for q in range(first[cell], last[cell]):
+                a, core = chart.symbol[q], chart.core[q]
+                if core == -np.inf:
+                    continue
+                f = 0.0
+                if flow[cell, a] > 0.0:
+                    f = flow[cell, a] * np.exp(core - best[cell, a])
+                for c in range(by_bottom[a], by_bottom[a + 1]):
+                    above = flow[cell, top_of[c]]
+                    if above == 0.0:
+                        continue
+                    u, z = chain_start[c], chain_start[c + 1]
+                    v = core + chain_weight[c] - best[cell, top_of[c]]
+                    if len(label) > 0:
+                        v += chain_marks(label, right, gold, cell, labels, seen, u, z)
+                    p = above * np.exp(v)
+                    f += p
+                    out.chain[c] += p
+                    if len(out.label) > 0:
+                        for place in range(u, z):
+                            if labels[place] >= 0 and not (once and seen[place] > 0):
+                                out.label[cell, labels[place]] += p
+                mine = label_of[a]
+                if mine >= 0 and len(out.label) > 0:
+                    out.label[cell, mine] += f
+                if mine >= 0 and len(label) > 0:
+                    core -= label[cell, mine]
+                core_flow[a], core_score[a] = f, core
+                if j - i == 1 and len(out.tag) > 0:
+                    out.tag[i, a] += f
+            for k in range(i + 1, j):
+                left, other_cell = cell_of(i, k), cell_of(k, j)
+                for q in range(first[left], last[left]):
+                    a = chart.symbol[q]
+                    x, mine_flow = best[left, a], 0.0
+                    for r in range(by_left[a], by_left[a + 1]):
+                        f = core_flow[parent_of[r]]
+                        y = best[other_cell, right_of[r]]
+                        if f == 0.0 or y == -np.inf:
+                            continue
+                        p = f * np.exp(x + y + weight[r] - core_score[parent_of[r]])
+                        out.rule[r] += p
+                        mine_flow += p
+                        flow[other_cell, right_of[r]] += p
+                    flow[left, a] += mine_flow
+            for q in range(first[cell], last[cell]):
+                core_flow[chart.symbol[q]] = 0.0
 
 
 @kernel
@@ -18,45 +149,69 @@ def bracket_probabilities(batch, i, w):
     -inf and zeros for a sentence without trees. A tree that has a bracket twice, by a
     chain, counts once.
     """
-    theta = np.empty((1, max(batch.n_scores, 1)))
-    score(batch, i, w, theta)
-    tables, sentence = batch.grammar, sentence_of(batch, i, theta)
-    label_of, by_bottom, top_of = tables.label, tables.by_bottom, tables.top
-    chain_start, labels, seen = (
-        tables.chain_start,
-        tables.chain_labels,
-        tables.chain_seen,
-    )
-    label, right, gold = sentence.label, sentence.right, sentence.gold
+    theta = np.zeros((1, max(batch.n_scores, 1)))
+    contract.score(batch, i, w, theta)
+    sentence = sentence_of(batch, i, theta)
     length = sentence.length
-    out = np.zeros((length * (length + 1) // 2, tables.n_labels))
+    table = np.zeros((length * (length + 1) // 2, batch.grammar.n_labels))
     if length == 0:
-        return -np.inf, out
-    chart = inside_sums(tables, sentence)
-    total = -np.inf
+        return -np.inf, table
+    chart = inside_sums(batch.grammar, sentence)
+    total = log_partition(batch.grammar, sentence, chart)
+    if total > -np.inf:
+        s = sentence_of(batch, i, np.zeros(theta.shape))
+        rest = (s.length, s.tag_start, s.tags, s.rule, s.chain, s.root, s.tag)
+        out = Sentence(*rest, table, s.right, s.gold)
+        pass_down(batch.grammar, sentence, chart, total, True, out)
+    return total, table
+
+
+@implements(contract.parts, ParseBatch)
+def parts(batch, i, y, coefficient, mu):
+    tables, out = batch.grammar, sentence_of(batch, i, mu)
+    length = batch.token_start[i + 1] - batch.token_start[i]
+    begins, ends = node_spans(y, length)
+    out.root[root_number(tables.roots, tables.top, tables.parent, y)] += coefficient
+    for node in range(2 * length - 1):
+        c, r = y[3 * node], y[3 * node + 1]
+        cell = cell_of(begins[node], ends[node])
+        if r >= 0:
+            out.rule[r] += coefficient
+        elif len(out.tag) > 0:
+            out.tag[begins[node], -1 - r] += coefficient
+        if c >= 0:
+            out.chain[c] += coefficient
+        if len(out.label) > 0:
+            a = tables.label[core_symbol(tables.parent, y, node)]
+            if a >= 0:
+                out.label[cell, a] += coefficient
+            if c >= 0:
+                for u in range(tables.chain_start[c], tables.chain_start[c + 1]):
+                    if tables.chain_labels[u] >= 0:
+                        out.label[cell, tables.chain_labels[u]] += coefficient
+
+
+@implements(contract.spread, ParseBatch)
+def spread(batch, i, coefficient, mu, w):
+    tables, source = batch.grammar, sentence_of(batch, i, mu)
+    for r in range(len(tables.left)):
+        w[tables.rule_weight[r]] += coefficient * source.rule[r]
+    for c in range(len(tables.top)):
+        for u in range(tables.chain_start[c], tables.chain_start[c + 1]):
+            w[unary_weight(batch, u)] += coefficient * source.chain[c]
     for q in range(len(tables.roots)):
-        v = chart.best[cell_of(0, length), tables.roots[q]] + sentence.root[q]
-        total = add_logs(total, v)
-    if total == -np.inf:
-        return total, out
-    above, _ = outside_sums(tables, sentence, chart)
-    for cell in range(len(out)):
-        for q in range(chart.first[cell], chart.last[cell]):
-            a, core = chart.symbol[q], chart.core[q] - total
-            if core == -np.inf:
-                continue
-            mine = label_of[a]
-            if mine >= 0:
-                out[cell, mine] += np.exp(core + above[cell, a])
-            for c in range(by_bottom[a], by_bottom[a + 1]):
-                u, z = chain_start[c], chain_start[c + 1]
-                v = core + sentence.chain[c] + above[cell, top_of[c]]
-                if len(label) > 0:
-                    v += chain_marks(label, right, gold, cell, labels, seen, u, z)
-                p = np.exp(v)
-                if mine >= 0:
-                    out[cell, mine] += p
-                for place in range(u, z):
-                    if labels[place] >= 0 and seen[place] == 0:
-                        out[cell, labels[place]] += p
-    return total, out
+        w[root_weight(batch, q)] += coefficient * source.root[q]
+    token = batch.token_start[i]
+    for t in range(len(source.tag)):
+        word = token + t
+        for p in range(batch.tag_start[word], batch.tag_start[word + 1]):
+            x = coefficient * source.tag[t, batch.tags[p]]
+            for f in range(batch.word_start[word], batch.word_start[word + 1]):
+                w[word_weight(batch, batch.word_features[f], batch.tags[p])] += x
+    n = tables.n_labels
+    for cell in range(len(source.label)):
+        span, row = batch.cell_start[i] + cell, source.label[cell]
+        for f in range(batch.span_start[span], batch.span_start[span + 1]):
+            place = span_weight(batch, batch.span_features[f], 0)
+            for a in range(n):
+                w[place + a] += coefficient * row[a]

@@ -175,7 +175,7 @@ def push(waiting, n, begin, end, symbol, node):
 @kernel
 def write_item(tables, chart, begin, end, symbol, node, y):
     """Slots of y from ``node`` on <- the best derivation of symbol over a span."""
-    write_below(tables, chart, begin, end, symbol, True, node, y)
+    write_below(tables, chart, begin, end, np.int64(symbol), True, node, y)
 
 
 @kernel
@@ -222,5 +222,6 @@ def write_best(tables, sentence, chart, y):
         for slot in range(6 * length - 3):
             y[slot] = NO_PARSE
     else:
-        write_item(tables, chart, 0, length, winner, 0, y)
+        zero = np.int64(0)  # a bare 0 would be a type of its own, compiled again
+        write_item(tables, chart, zero, length, winner, zero, y)
     return best

@@ -9,6 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from maxmargin.trees.grammar import Grammar
 
+MOST_SYMBOLS = 4000
+
 
 def best_chains(
     grammar: Grammar, log_unary: np.ndarray
@@ -23,6 +25,11 @@ def best_chains(
     if np.isnan(values).any() or (values == np.inf).any():
         raise ValueError("log_unary holds nan or inf: values must be below inf.")
     nodes = np.unique(grammar.unary)
+    if len(nodes) > MOST_SYMBOLS:  # n^3 steps, n^2 numbers
+        raise ValueError(
+            f"{len(nodes)} symbols have unary rules, and the best chains between them are "
+            f"searched for at most {MOST_SYMBOLS}: use fewer."
+        )
     place = {symbol: k for k, symbol in enumerate(nodes.tolist())}
     best = np.full((len(nodes), len(nodes)), -np.inf)
     first = np.full(best.shape, -1)  # the first rule of the best chain

@@ -6,8 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from maxmargin.core.saved import LARGEST
 from maxmargin.trees.grammar import Grammar
 
+LONGEST = 1000  # chain; in a treebank they have a handful of rules
 _COUNTS = {
     "counts_binary": "binary",
     "counts_unary": "unary",
@@ -65,7 +67,8 @@ def from_state(arrays: dict[str, np.ndarray], values: dict) -> Grammar:
     flat = _indices(arrays["chain_rules"], len(rules["unary"])).tolist()
     starts = _indices(arrays["chain_start"], len(flat) + 1)
     _require(len(starts) > 0 and starts[0] == 0 and starts[-1] == len(flat))
-    _require((np.diff(starts) > 0).all())
+    # what is done with a chain takes the square of its length
+    _require(((sizes := np.diff(starts)) > 0).all() and sizes.max(initial=0) <= LONGEST)
     unary = rules["unary"].tolist()
     chains = []
     for start, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
@@ -107,7 +110,7 @@ def _indices(array: np.ndarray, n: int, width: int | None = None) -> np.ndarray:
 
 def _numbers(array: np.ndarray, n: int) -> np.ndarray:
     _require(array.dtype == np.float64 and array.shape == (n,))
-    _require(bool(np.isfinite(array).all()) and bool((array >= 0).all()))
+    _require(bool(((array >= 0) & (array <= LARGEST[8])).all()))
     return array
 
 

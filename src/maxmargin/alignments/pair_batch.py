@@ -1,0 +1,80 @@
+"""Pairs of sequences as the kernels of alignment read them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.alignments.scores import Side, Terms, parts, views_of
+from maxmargin.core.kernel import inlined
+
+
+class AlignmentBatch(NamedTuple):
+    """Pairs of sequences with their reference alignments."""
+
+    start: np.ndarray  # s.start
+    y: np.ndarray
+    s: Side
+    t: Side
+    terms: Terms
+    norm: np.ndarray  # [N]: by what features are multiplied
+    partner: np.ndarray  # int32[positions of t]: of the reference if it counts, or -1
+    judged: np.ndarray  # uint8[slots]: where a wrong pair costs (hamming)
+    counted: np.ndarray  # int64[N]: M
+    shift: int
+    hamming: int
+    free_s: int
+    free_t: int
+    least: float
+    size: int  # of the largest theta
+    entries: int  # of the longest list of features
+
+
+def make_batch(s, t, terms, y, norm, counts, loss, free, entries) -> AlignmentBatch:
+    """A batch of encoded sequences.
+
+    ``counts`` says of every slot whether its reference pair counts, ``loss`` is the
+    shift or "hamming", ``free`` the pair (free_s, free_t), ``entries`` the numbers of
+    features of a matched pair and of an opened run.
+    """
+    n, m = np.diff(s.start), np.diff(t.start)
+    owner = np.repeat(np.arange(len(n)), n)
+    matched = (y >= 0) & counts
+    partner = np.full(t.start[-1], -1, np.int32)
+    at = np.flatnonzero(matched)
+    partner[t.start[owner[at]] + y[at]] = at - s.start[owner[at]]
+    counted = np.bincount(owner[at], minlength=len(n))
+    # a wrong pair costs where a pair that counts should be, or anywhere if all count
+    judged = matched | counts.all()
+    per_pair, per_run = entries
+    fewest = np.minimum(n, m).max(initial=0)
+    return AlignmentBatch(
+        start=s.start,
+        y=y,
+        s=s,
+        t=t,
+        terms=terms,
+        norm=norm,
+        partner=partner,
+        judged=judged.astype(np.uint8),
+        counted=counted.astype(np.int64),
+        shift=0 if loss == "hamming" else int(loss),
+        hamming=int(loss == "hamming"),
+        free_s=int(free[0]),
+        free_t=int(free[1]),
+        least=1.0 if loss == "hamming" else 1.0 / max(counted.max(initial=1), 1),
+        size=int(parts(n, m).max(initial=1)),
+        entries=int(fewest * per_pair + 2 * (fewest + 1) * per_run + 2),
+    )
+
+
+@inlined
+def lengths(batch, i):
+    return batch.start[i + 1] - batch.start[i], batch.t.start[i + 1] - batch.t.start[i]
+
+
+@inlined
+def parts_of(batch, i, theta):
+    n, m = lengths(batch, i)
+    return views_of(theta, n, m, batch.free_s, batch.free_t)

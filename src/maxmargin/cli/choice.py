@@ -1,0 +1,119 @@
+"""Choosing C: on a file of its own, or by cross-validation."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from maxmargin.cli.command import Command, Sample
+    from maxmargin.cli.common import Interrupts
+
+
+class Score(NamedTuple):
+    """How good the predictions with one C are."""
+
+    C: float
+    measures: dict[str, float]  # the first decides
+    seconds: float  # of training
+
+
+def fit(model, sample: Sample):
+    return model.fit(sample.X, sample.y, **_weights(sample))
+
+
+def _path(model, sample: Sample, Cs) -> list:
+    """One model per C, in the order in which they are trained."""
+    models = model.path(sample.X, sample.y, Cs, **_weights(sample))
+    return sorted(models, key=lambda model: model.C)
+
+
+def _weights(sample: Sample) -> dict[str, Any]:
+    return {} if sample.weights is None else {"sample_weight": sample.weights}
+
+
+def best_on(command: Command, model, train, dev, Cs, interrupts: Interrupts):
+    """(model, scores): one model per C, and the one that is best on another file.
+
+    After Ctrl-C, it is chosen among those whose training had begun.
+    """
+    began = interrupts.fits_begun
+    models = _path(model, train, Cs)
+    if interrupts.seen:
+        models = models[: max(interrupts.fits_begun - began, 1)]
+    scores = []
+    for m in models:
+        found = command.measures(m, dev, command.predict(m, dev))
+        scores.append(Score(m.C, found, m.history_[-1]["seconds"]))
+    return models[best_of(scores, command.smaller)], scores
+
+
+def check_folds(folds: int | None, sample: Sample, items: str) -> None:
+    if folds is not None and folds > len(sample):
+        raise ValueError(
+            f"--cv {folds} is not possible: there are {len(sample)} {items}, and folds "
+            "must be two at least and not more than these."
+        )
+
+
+def cross_validate(
+    command, model, sample: Sample, Cs, folds: int, interrupts, quiet: bool
+) -> list[Score]:
+    """Scores of every C on samples that were left out of training, all together."""
+    Cs, verbose = sorted(Cs), model.verbose
+    model.set_params(verbose=0)
+    outputs: dict[float, list[Any]] = {C: [None] * len(sample) for C in Cs}
+    seconds = dict.fromkeys(Cs, 0.0)
+    for k, (rest, held) in enumerate(_folds(sample, folds, model.random_state or 0), 1):
+        began = time.perf_counter()
+        models = _path(model, sample.select(rest), Cs)
+        if interrupts.seen:
+            raise KeyboardInterrupt
+        test = sample.select(held)
+        for C, fitted in zip(Cs, models, strict=True):
+            seconds[C] += fitted.history_[-1]["seconds"]
+            for i, output in zip(held, command.predict(fitted, test), strict=True):
+                outputs[C][i] = output
+        if not quiet:
+            spent = time.perf_counter() - began
+            print(f"fold {k} of {folds}: {spent:.1f} s", file=sys.stderr)
+    model.set_params(verbose=verbose)
+    last = dict(zip(Cs, models, strict=True))
+    return [
+        Score(C, command.measures(last[C], sample, outputs[C]), seconds[C]) for C in Cs
+    ]
+
+
+def _folds(sample: Sample, folds: int, seed: int):
+    """(indices to train on, indices to test on) of every fold; groups stay together."""
+    import numpy as np
+
+    groups = sample.groups
+    if groups is None or len(set(groups)) < folds:
+        groups = list(range(len(sample)))
+    names = sorted(set(groups))
+    order = np.random.default_rng(seed).permutation(len(names))
+    for k in range(folds):
+        out = {names[i] for i in order[k::folds]}
+        yield (
+            [i for i, group in enumerate(groups) if group not in out],
+            [i for i, group in enumerate(groups) if group in out],
+        )
+
+
+def best_of(scores: list[Score], smaller: bool = False) -> int:
+    """The best; of equals the first, which has the smallest C."""
+    values = [next(iter(score.measures.values())) for score in scores]
+    return values.index(min(values) if smaller else max(values))
+
+
+def table(scores: list[Score], smaller: bool = False) -> str:
+    """The scores as text, in per cent."""
+    best, names = best_of(scores, smaller), list(scores[0].measures)
+    lines = [f"{'C':>10}" + "".join(f"   {name}" for name in names) + "   seconds"]
+    for k, row in enumerate(scores):
+        cells = [f"{100 * row.measures[name]:>{len(name) + 3}.2f}" for name in names]
+        mark = "  <- best" if k == best else ""
+        lines.append(f"{row.C:>10g}{''.join(cells)}{row.seconds:>10.1f}{mark}")
+    return "\n".join(lines)

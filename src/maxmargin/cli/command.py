@@ -1,0 +1,212 @@
+"""What a task of the command line is: one class per family, declared in its folder.
+
+An object is one run: its fields are how files are written. They are filled from the options
+of ``train``, noted in the model, and filled from these notes by the other commands, so that
+predicting needs no options. The attributes of the class are what all runs share.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a file holds."""
+
+    X: Any
+    y: Any  # None if the file has no truth
+    path: str  # its name, for messages
+    where: Callable[..., str] | None = None  # the place of a sample in it
+    weights: list[float] | None = None
+    groups: list | None = None  # what cross-validation must not tear apart
+    more: Any = None  # what else its family wants to know
+
+    def __len__(self) -> int:
+        if hasattr(self.X, "n_sentences"):
+            return self.X.n_sentences
+        return self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
+
+    def select(self, chosen: list[int]) -> Sample:
+        """Some of it, to train and to predict."""
+
+        def few(values):
+            return values and [values[i] for i in chosen]
+
+        if hasattr(self.X, "select"):
+            X = self.X.select(chosen)
+        else:
+            X = self.X[chosen] if hasattr(self.X, "shape") else few(self.X)
+        return replace(self, X=X, y=few(self.y), weights=few(self.weights))
+
+
+@dataclass
+class Command:
+    """A task; a family overrides what is its own."""
+
+    encoding: str = "utf-8"
+
+    name: ClassVar[str]  # maxmargin train NAME
+    about: ClassVar[str]
+    example: ClassVar[str]
+    file: ClassVar[str] = "TRAIN"  # what the help calls the file to learn from
+    items: ClassVar[str] = "samples"  # what there are many of in it
+    # {choice: public name of an estimator}; the first is the default of --CHOOSER
+    estimators: ClassVar[Mapping[str, str]]
+    chooser: ClassVar[str] = ""
+    options: ClassVar[str] = (
+        ""  # of train, as `maxmargin.cli.options.declared` reads them
+    )
+    hidden: ClassVar[frozenset[str]] = frozenset()  # parameters that are no options
+    usual: ClassVar[tuple[float, ...]] = (0.01, 0.1, 1.0, 10.0, 100.0)  # C, for --cv
+    smaller: ClassVar[bool] = False  # is the better measure the smaller one?
+    evaluate_options: ClassVar[str] = ""  # files of these are drawn by `draw`
+    inspect_options: ClassVar[str] = ""
+    # options of evaluate for a file with predictions, without a model (`read_pair`)
+    alone: ClassVar[tuple[str, ...]] = ()
+
+    # a run -----------------------------------------------------------------------------
+
+    @classmethod
+    def from_args(cls, args) -> Command:
+        """A run that trains."""
+        given = {field.name: getattr(args, field.name, None) for field in fields(cls)}
+        return cls(**{name: v for name, v in given.items() if v is not None})
+
+    @classmethod
+    def of(cls, model) -> Command:
+        """A run with a model that was trained."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{k: v for k, v in model.notes.items() if k in known})
+
+    def notes(self, model, sample: Sample) -> dict[str, Any]:
+        """What the model file has to remember."""
+        return {**asdict(self), "file": os.path.basename(sample.path)}
+
+    # training --------------------------------------------------------------------------
+
+    def check(self, args) -> None:
+        """What can be said before reading."""
+
+    def learn(self, path: str, args) -> Sample:
+        """The file to train on; fills the fields that only a file can fill."""
+        raise NotImplementedError
+
+    def settings(self, args, given: dict[str, Any], sample, dev) -> dict[str, Any]:
+        """Parameters of the estimator; ``given`` are options of the same names."""
+        return given
+
+    def prepare(self, model, sample: Sample, dev: Sample | None, watch) -> None:
+        """Work that all fits share."""
+
+    def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
+        """Numbers to choose C by; the first decides."""
+        raise NotImplementedError
+
+    def summary(self, model) -> str:
+        """What was trained, after "Trained on FILE: "."""
+        raise NotImplementedError
+
+    # files -----------------------------------------------------------------------------
+
+    def read(self, path: str, truth: bool) -> Sample:
+        """A file like that of training; without the truth if it need not be there."""
+        raise NotImplementedError
+
+    def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
+        """Predictions, perhaps with their probabilities."""
+        raise NotImplementedError
+
+    def lines(self, sample: Sample, i: int, output) -> list[str]:
+        """One output of sample i as text."""
+        raise NotImplementedError
+
+    def write_ranked(self, path: str, sample: Sample, ranked) -> None:
+        """The best outputs of every sample, each after '# RANK SCORE'."""
+        lines = []
+        for i, best in enumerate(ranked):
+            for rank, (output, score) in enumerate(best, 1):
+                lines += [f"# {rank} {score:.6g}", *self.lines(sample, i, output)]
+        self.write_lines(path, lines)
+
+    def write_lines(self, path: str, lines: Iterable[str]) -> None:
+        """A text, whole or not at all; "-" is standard output."""
+        from maxmargin.files.text_files import encode_text, write_raw
+
+        text = "".join(f"{line}\n" for line in lines)
+        write_raw(path, encode_text(text, path, self.encoding))
+
+    # models ----------------------------------------------------------------------------
+
+    def predict(self, model, sample: Sample) -> list:
+        return model.predict(sample.X)
+
+    def k_best(self, model, sample: Sample, k: int) -> list:
+        """[(output, score), ...] of every sample."""
+        return model.predict_k_best(sample.X, k)
+
+    def chances(self, model, sample: Sample, outputs) -> list:
+        """Probabilities as `write` wants them."""
+        return model.predict_marginals(sample.X)
+
+    def report(self, model, sample: Sample, outputs):
+        """Scores that can be printed."""
+        raise NotImplementedError
+
+    def numbers(self, report) -> dict[str, Any]:
+        """The same for JSON."""
+        raise NotImplementedError
+
+    def remarks(self, model, sample: Sample) -> list[str]:
+        """What else to say of predictions."""
+        return []
+
+    def draw(self, option: str, path: str, model, sample, outputs, report):
+        """A figure for an option of evaluate; None if its file is written."""
+        raise NotImplementedError
+
+    # inspection ------------------------------------------------------------------------
+
+    def rows(self, model) -> list[tuple[str, str]]:
+        """(name, value): how the model was trained."""
+        raise NotImplementedError
+
+    def weights(self, model, args) -> list[tuple[str, str, float]]:
+        """(group, name, weight) of the --top strongest weights."""
+        raise NotImplementedError
+
+    def strongest(self, model, args) -> str:
+        """The same as text, under a title."""
+        lines = [
+            f"{weight:+9.4f}  {name}" for _, name, weight in self.weights(model, args)
+        ]
+        return "\n".join(["Strongest features", "", *lines])
+
+    def sections(self, model, args) -> list[str]:
+        """More texts to show."""
+        return []
+
+    def draw_model(self, model, args):
+        """A figure of what was learned (--plot of inspect)."""
+        from maxmargin.plots import plot_weights
+
+        return plot_weights(self.weights(model, args))
+
+    def export(self, path: str, model) -> None:
+        """A text for other programs (--export of inspect): all weights that have names."""
+        from argparse import Namespace
+
+        found = self.weights(model, Namespace(top=sys.maxsize, label=None))
+        self.write_lines(
+            path, [f"{group}\t{name}\t{w:.9g}" for group, name, w in found]
+        )
+
+
+def counts(found) -> dict[str, float]:
+    """Precision, recall and F1, and what they are made of, for JSON."""
+    rates = {name: getattr(found, name) for name in ("precision", "recall", "f1")}
+    return {**rates, **found._asdict()}

@@ -1,0 +1,239 @@
+"""Options of ``maxmargin train TASK``, which are the parameters of its estimator.
+
+Parameters are read from the source of the estimator: to import it takes a second, and
+``--help`` must not. What a family has to say of an option is in its `Command`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import functools
+import importlib.util
+import re
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from maxmargin.cli.common import check_output, check_picture
+
+if TYPE_CHECKING:
+    from maxmargin.cli.command import Command
+
+NEVER = {"warm_start", "verbose", "callbacks"}  # parameters for Python alone
+FLAGS = {"n_jobs": "--jobs", "random_state": "--seed"}
+TYPES = {"tol": float, "max_iter": int, "max_time": float, "random_state": int}
+TYPES |= {"max_length": int}  # whose defaults are None
+HELP = {
+    "C": "weight of the data",
+    "objective": "what is minimised, such as hinge (SVM) or log (CRF)",
+    "loss": "what an error costs",
+    "decoding": "how outputs are predicted",
+    "rescaling": "margin or slack",
+    "penalty": "linear or quadratic slacks",
+    "solver": "such as block-coordinate, one-slack or n-slack",
+    "tol": "relative gap to stop at",
+    "max_iter": "passes over the data",
+    "max_time": "seconds of training, for each C",
+    "n_jobs": "threads; -1: one per core",
+    "random_state": "for the order of visits",
+}
+ALL = """
+--quiet  no progress, no summary
+--json  print the summary as JSON
+"""
+CHOICE = """
+choosing C
+  --path C,C,...  values of C to choose from
+  --dev FILE  a file to choose C on, or to report on
+  --cv N  choose C by N-fold cross-validation
+"""
+PLOT = "--plot FILE.png  draw the convergence of the training"
+_OPTION = re.compile(r"--([\w-]+)(?: (\S+))?(?:  (.*))?")
+# Options of the pipeline that need an estimator with this parameter.
+NEEDS = {"path": "C", "cv": "C", "plot": "callbacks"}
+
+
+@functools.cache
+def parameters_of(name: str) -> dict[str, Any]:
+    """{parameter: default} of a public estimator, without importing it.
+
+    What it hands to a function of `maxmargin.core.parameters` is in its source.
+    """
+    import maxmargin
+    from maxmargin.core import parameters
+
+    module = maxmargin._WHERE[name]
+    source = importlib.util.find_spec(module).loader.get_source(module)
+    (body,) = (node.body for node in ast.parse(source).body if _called(node) == name)
+    (call,) = (n.value for n in body if "__init__" in map(_called, _targets(n)))
+    own = {keyword.arg: _literal(keyword.value) for keyword in call.keywords}
+    signature = getattr(parameters, _called(call.func))(**own).__signature__
+    return {p.name: p.default for p in list(signature.parameters.values())[1:]}
+
+
+def _called(node: ast.AST) -> str:
+    """The name of a class, of a variable or of a function."""
+    return getattr(node, "name", getattr(node, "id", ""))
+
+
+def _targets(node: ast.AST) -> list[ast.AST]:
+    return node.targets if isinstance(node, ast.Assign) else []
+
+
+def _literal(node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return None  # not a plain value: only its owner knows what it is
+
+
+def flag(name: str) -> str:
+    """The option of a parameter."""
+    return FLAGS.get(name, "--" + name.replace("_", "-"))
+
+
+# declaring ---------------------------------------------------------------------------
+
+
+def declared(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(name, keywords of add_argument) of options that a text describes, one per line.
+
+        --columns N=-1  an option with a value: N is a whole number, X a number, others
+            texts; behind = is its default. Help goes on in lines that are further in
+        --kind a|b|c=a  a choice
+        --file FILE+  may be given several times
+        --loss  a parameter, which tells its type and default; else a switch
+
+    Other lines are titles, under the name "".
+    """
+    lines = re.sub(r"\n {4,}(?=[^-\s])", " ", textwrap.dedent(text)).split("\n")
+    for line in filter(str.strip, lines):
+        match = _OPTION.fullmatch(line.strip())
+        if match is None:
+            yield "", {"title": line.strip()}
+            continue
+        name, value, about = match.groups()
+        options: dict[str, Any] = {"help": (about or "").replace("%", "%%")}
+        if value is not None:
+            value, _, default = value.partition("=")
+            kind = {"N": int, "X": float}.get(value, str)
+            options |= {"type": kind, "default": kind(default) if default else None}
+            if "|" in value:
+                options["choices"] = value.split("|")
+            else:
+                options["metavar"] = value.removesuffix("+")
+            if value.endswith("+"):
+                options["action"] = "append"
+        yield name.replace("-", "_"), options
+
+
+def add_options(parser, text: str, parameters=None, done=frozenset()) -> set[str]:
+    """Options that a text describes, but those ``done``; returns their names.
+
+    Of ``parameters`` of an estimator, {name: default}, types and defaults are known.
+    """
+    group, done = parser, set(done)
+    for name, options in declared(text):
+        if not name:
+            group = parser.add_argument_group(**options)
+            continue
+        if name in done:
+            continue
+        done.add(name)
+        if name in (parameters or ()):
+            _complete(options, name, parameters[name])
+        elif "default" not in options:
+            options["action"] = "store_true"
+        group.add_argument(flag(name), dest=name, **options)
+    return done
+
+
+def _complete(options: dict[str, Any], name: str, default: Any) -> None:
+    """What a parameter tells of its option; its default stays its own."""
+    if isinstance(default, bool):
+        options["action"] = argparse.BooleanOptionalAction if default else "store_true"
+    elif "default" not in options:
+        kind = TYPES.get(name, str if default is None else type(default))
+        usual = {int: "N", float: "X"}.get(kind, "NAME")
+        options |= {"type": kind, "metavar": "C" if name == "C" else usual}
+    if "choices" in options and isinstance(default, int):
+        options |= {"type": int, "choices": [*map(int, options["choices"])]}
+    options.setdefault("default", None)
+    if default not in (None, False) and "default:" not in options["help"]:
+        shown = f"{default:g}" if isinstance(default, float) else default
+        options["help"] = f"{options['help']} (default: {shown})".strip()
+
+
+def add_train_options(parser: argparse.ArgumentParser, command: type[Command]) -> None:
+    """All options of a task: its own, how C is chosen, parameters of its estimator."""
+    what = "the file to learn from; - is standard input"
+    parser.add_argument("train", metavar=command.file, help=what)
+    what = "the model file to write"
+    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help=what)
+    parameters: dict[str, Any] = {}
+    for name in reversed(command.estimators.values()):
+        parameters |= parameters_of(name)
+    done = add_options(
+        parser, ALL + textwrap.dedent(command.options) + CHOICE, parameters
+    )
+    rest = [name for name in parameters if name not in NEVER | command.hidden | done]
+    lines = [f"--{name}  {HELP.get(name, '')}" for name in rest]
+    add_options(parser, "\n".join(["training", *lines, PLOT]), parameters)
+
+
+# reading -----------------------------------------------------------------------------
+
+
+def chosen_estimator(command: type[Command], args) -> tuple[str, dict[str, Any]]:
+    """The name of the estimator, and those of its parameters that were given."""
+    kinds = command.estimators
+    kind = getattr(args, command.chooser) if command.chooser else next(iter(kinds))
+    parameters = parameters_of(kinds[kind])
+    for other, name in kinds.items():
+        foreign = [p for p in parameters_of(name) if p not in parameters]
+        foreign += [o for o, needed in NEEDS.items() if needed in foreign]
+        for option in foreign:
+            if getattr(args, option, None) is not None:
+                raise ValueError(
+                    f"{flag(option)} belongs to --{command.chooser} {other}: leave it out."
+                )
+    given = {name: getattr(args, name, None) for name in parameters}
+    return kinds[kind], {k: v for k, v in given.items() if v is not None}
+
+
+def check_outputs(args) -> None:
+    """Refuse a model or a picture that cannot be written, before any work."""
+    if args.output == "-":
+        raise ValueError("a model cannot be written to standard output: name a file.")
+    if args.train == args.dev == "-":
+        raise ValueError("standard input holds one file: name another one for --dev.")
+    check_output(args.output, "The model")
+    check_picture(args.plot)
+
+
+def values_of_C(args, usual: tuple[float, ...]) -> list[float]:
+    """The values of C to choose from; none if there is nothing to choose.
+
+    ``usual`` are tried if only ``--cv`` is given.
+    """
+    if args.path is None and args.cv is None:
+        return []
+    if args.cv is not None and args.dev is not None:
+        raise ValueError("choose C with --dev or with --cv, not with both.")
+    if args.cv is not None and args.cv < 2:
+        raise ValueError(f"--cv {args.cv} is not possible: two folds are the least.")
+    if args.C is not None:
+        raise ValueError("give one --C, or several with --path or --cv, not both.")
+    if args.path is None:
+        return list(usual)
+    if args.cv is None and args.dev is None:
+        raise ValueError(
+            "--path needs a way to choose among its values: --dev FILE or --cv 5."
+        )
+    try:
+        return sorted({float(C) for C in args.path.split(",")})
+    except ValueError:
+        raise ValueError(
+            f"--path {args.path} is not a list of numbers, such as 0.01,0.1,1."
+        ) from None

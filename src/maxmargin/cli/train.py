@@ -1,0 +1,111 @@
+"""``maxmargin train TASK``: from a file to a model file."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from maxmargin.cli import choice
+from maxmargin.cli.common import (
+    Interrupts,
+    Stopwatch,
+    certificate_sentence,
+    keep,
+    patience,
+    plain_notes,
+    plain_warnings,
+    print_json,
+)
+from maxmargin.cli.options import check_outputs, chosen_estimator, values_of_C
+
+if TYPE_CHECKING:
+    from maxmargin.cli.command import Command, Sample
+
+
+def train(kind: type[Command], args) -> int:
+    """From a file to a model file."""
+    watch = Stopwatch()
+    name, given = chosen_estimator(kind, args)
+    check_outputs(args)
+    Cs = values_of_C(args, kind.usual)
+    command = kind.from_args(args)
+    command.check(args)
+
+    import maxmargin
+
+    estimator = getattr(maxmargin, name)
+    watch("importing")
+    sample = command.learn(args.train, args)
+    choice.check_folds(args.cv, sample, command.items)
+    dev = command.read(args.dev, True) if args.dev else None
+    model = estimator(**command.settings(args, given, sample, dev))
+    watch("reading")
+    interrupts = Interrupts()
+    model, scores = _fit(command, model, sample, dev, Cs, args, interrupts, watch)
+    model.notes = {"task": kind.name, **command.notes(model, sample)}
+    keep(model, args, watch)
+    if args.json:
+        print_json(_numbers(command, model, dev, scores, args, watch))
+    elif not args.quiet:
+        if scores:
+            print(choice.table(scores, command.smaller))
+        print(_summary(command, model, args.output, watch))
+        if dev is not None:
+            print(f"On {dev.path}:\n{_on(command, model, dev)}")
+    return interrupts.exit_code(args.output)
+
+
+def _fit(command, model, sample: Sample, dev, Cs, args, interrupts, watch):
+    """The fitted model, and the scores of the values of C it was chosen from."""
+    scores: list[choice.Score] = []
+    seconds, params = 0.0, model.get_params()
+    with plain_warnings(args.spoken), patience(args.quiet) as timer, interrupts:
+        command.prepare(model, sample, dev, watch)
+        if "callbacks" in params:  # it is not from counts alone
+            stops = [interrupts.callback, lambda _: timer.cancel()]
+            model.set_params(callbacks=stops, verbose=int(not args.quiet))
+        if Cs and dev is not None:
+            model, scores = choice.best_on(command, model, sample, dev, Cs, interrupts)
+            seconds = sum(score.seconds for score in scores)
+        else:
+            if Cs:
+                scores = choice.cross_validate(
+                    command, model, sample, Cs, args.cv, interrupts, args.quiet
+                )
+                watch("choosing C")
+                model.set_params(C=scores[choice.best_of(scores, command.smaller)].C)
+            choice.fit(model, sample)
+            if hasattr(model, "history_"):
+                seconds = model.history_[-1]["seconds"]
+    if "callbacks" in params:
+        model.set_params(verbose=0, callbacks=None)
+        watch("encoding")
+        watch.move("encoding", "training", seconds)
+    else:
+        watch("counting")
+    return model, scores
+
+
+def _on(command: Command, model, dev: Sample):
+    return command.report(model, dev, command.predict(model, dev))
+
+
+def _summary(command: Command, model, path: str, watch: Stopwatch) -> str:
+    lines = [f"Trained on {model.notes['file']}: {command.summary(model)}."]
+    if hasattr(model, "certificate_"):
+        lines.append(certificate_sentence(model))
+    size = os.path.getsize(path) / 1e6
+    return "\n".join([*lines, str(watch), f"Saved to {path} ({size:.1f} MB)."])
+
+
+def _numbers(command, model, dev, scores, args, watch: Stopwatch) -> dict[str, Any]:
+    """The summary for programs."""
+    out: dict[str, Any] = {"model": args.output, "notes": plain_notes(model)}
+    if hasattr(model, "certificate_"):
+        out |= {"C": model.C, "passes": model.n_iter_, "converged": model.converged_}
+        out["certificate"] = model.certificate_
+    if scores:
+        out["choice"] = scores
+    if dev is not None:
+        out["dev"] = {"file": dev.path} | command.numbers(_on(command, model, dev))
+    return out | {"seconds": watch.seconds}

@@ -1,0 +1,67 @@
+"""What an estimator can minimise, and which solvers can do it.
+
+hinge                1/2 |w|^2 + C sum of hinges; every structure, certified
+log                  1/2 |w|^2 + C sum of log-losses; structures with sums, certified
+perceptron,          averaged, a few passes, no certificate; every structure
+passive-aggressive
+"""
+
+from __future__ import annotations
+
+import math
+
+SOLVERS = (
+    "auto",
+    "block-coordinate",
+    "one-slack",
+    "n-slack",
+    "perceptron",
+    "passive-aggressive",
+    "subgradient",
+)
+ONLINE = ("perceptron", "passive-aggressive")
+OBJECTIVES = {
+    "hinge": SOLVERS,
+    "log": ("auto", "exponentiated", "lbfgs"),
+    "perceptron": ("auto",),
+    "passive-aggressive": ("auto",),
+}
+
+
+def check_objective(model) -> None:
+    """Objective, solver and what depends on them, before any work.
+
+    ``model._objectives`` lists what the family offers, ``_no_sums`` says why not "log".
+    """
+    objective, solver = model.objective, model.solver
+    table = model._objectives
+    if not isinstance(objective, str) or objective not in table:
+        raise ValueError(
+            f"objective={objective!r} is not known; choose one of {', '.join(table)}."
+        )
+    if objective == "log" and model._no_sums:
+        raise ValueError(no_sums(objective, model._no_sums))
+    if solver not in table[objective]:
+        known = any(solver in solvers for solvers in table.values())
+        reason = f"cannot minimise {objective=}" if known else "is not known"
+        raise ValueError(
+            f"solver={solver!r} {reason}; choose one of {', '.join(table[objective])}."
+        )
+    if objective != "hinge" and math.isinf(model.C):
+        raise ValueError(
+            f"C=inf, a hard margin, needs objective='hinge', not {objective!r}."
+        )
+    plain = (model.rescaling, model.penalty) == ("margin", "linear")
+    if objective not in ("hinge", *ONLINE) and not plain:
+        raise ValueError(
+            f"rescaling and penalty belong to objective='hinge', not {objective!r}: "
+            "leave them as they are."
+        )
+
+
+def no_sums(objective: str, reason: str) -> str:
+    """The sentence for structures that cannot sum over their outputs."""
+    return (
+        f"objective={objective!r} sums over all outputs, and {reason}: choose "
+        "objective='hinge'."
+    )

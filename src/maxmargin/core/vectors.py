@@ -1,0 +1,101 @@
+"""Vectors as long as w, and vectors listed as (index, values): sums, norms, averages."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core.kernel import inlined, kernel
+
+
+class Buffers(NamedTuple):
+    """Memory of one worker, allocated once."""
+
+    theta: np.ndarray
+    y: np.ndarray
+    index: np.ndarray
+    values: np.ndarray
+    keys: np.ndarray  # for squared_norm()
+    sums: np.ndarray
+
+
+@inlined
+def squared_norm(index, values, m, keys, sums):
+    """|v|^2 of a listed vector whose indices may repeat.
+
+    Repeated indices are added up in place where w is short (no keys), else in a small
+    hash table (keys are -1 where free, and left so), which stays in the cache where an
+    array as long as w would not. A quarter full at most, so that hardly any two collide.
+    """
+    total = 0.0
+    if len(keys) == 0:
+        for j in range(m):
+            sums[index[j]] += float(values[j])
+        for j in range(m):
+            total += float(values[j]) * sums[index[j]]
+        for j in range(m):
+            sums[index[j]] = 0.0
+        return total
+    mask = 15
+    while mask < 4 * m:
+        mask = 2 * mask + 1
+    for j in range(m):
+        key = index[j]
+        h = (key * 0x9E3779B1 >> 7) & mask
+        while keys[h] != key and keys[h] >= 0:
+            h = (h + 1) & mask
+        x = float(values[j])
+        if keys[h] < 0:
+            keys[h] = key
+            sums[h] = 0.0
+        # (s + x)^2 - s^2
+        total += x * (2.0 * sums[h] + x)
+        sums[h] += x
+    for h in range(mask + 1):
+        keys[h] = -1
+    return total
+
+
+@inlined
+def add_listed(w, step, index, values, m):
+    s = w.dtype.type(step)
+    for j in range(m):
+        w[index[j]] += s * values[j]
+
+
+@kernel
+def sum_of_squares(w):
+    """|w|^2 in double precision, in eight lanes so that it runs at memory speed."""
+    lanes = np.zeros(8)
+    n = len(w) // 8 * 8
+    for j in range(0, n, 8):
+        for k in range(8):
+            x = float(w[j + k])
+            lanes[k] += x * x
+    total = 0.0
+    for k in range(8):
+        total += lanes[k]
+    for j in range(n, len(w)):
+        total += float(w[j]) * float(w[j])
+    return total
+
+
+@kernel
+def blend_into(average, w, weight):
+    """average += weight * (w - average); returns |w|^2, for which w is read anyway."""
+    lanes = np.zeros(8)
+    a = average.dtype.type(weight)
+    whole = len(w) // 8 * 8
+    for j in range(0, whole, 8):
+        for k in range(8):
+            x = w[j + k]
+            average[j + k] += a * (x - average[j + k])
+            lanes[k] += float(x) * float(x)
+    total = 0.0
+    for k in range(8):
+        total += lanes[k]
+    for j in range(whole, len(w)):
+        average[j] += a * (w[j] - average[j])
+        total += float(w[j]) * float(w[j])
+    return total

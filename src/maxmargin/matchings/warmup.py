@@ -1,0 +1,10 @@
+"""Tiny fits, to compile ahead: see ``maxmargin/warmup.py``."""
+
+from __future__ import annotations
+
+
+def match():
+    from maxmargin import WordAligner
+
+    X = [("the house sleeps", "la maison dort"), ("he sleeps", "il dort")]
+    return WordAligner().fit(X, ["0-0 1-1 2-2", "0-0 1-1"]), X

@@ -1,0 +1,55 @@
+"""Which labels are found and which are missed. Needs matplotlib (extra ``plot``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from maxmargin.plots.training import BLUE, GREY, INK, ORANGE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST = 40  # labels in one picture
+
+
+def plot_label_scores(truth, found, labels, ax=None) -> Figure:
+    """Precision and recall of every label, most frequent first.
+
+    ``truth`` and ``found`` are 0/1 tables (samples, labels). Of more than 40 labels, the
+    most frequent are shown.
+    """
+    truth, found = np.asarray(truth) != 0, np.asarray(found) != 0
+    if truth.shape != found.shape or truth.ndim != 2 or truth.shape[1] != len(labels):
+        raise ValueError(
+            f"the tables have shapes {truth.shape} and {found.shape}, and there are "
+            f"{len(labels)} labels: give a row per sample and a column per label."
+        )
+    order = np.argsort(-truth.sum(axis=0), kind="stable")[:MOST]
+    hits = (truth & found).sum(axis=0)[order]
+    given, wanted = found.sum(axis=0)[order], truth.sum(axis=0)[order]
+    places = np.arange(len(order))
+    if ax is None:
+        from matplotlib import pyplot
+
+        height = 1.6 + 0.28 * len(order)
+        _, ax = pyplot.subplots(figsize=(6.4, height), layout="constrained")
+    series = (("precision", given, "o", BLUE), ("recall", wanted, "D", ORANGE))
+    for name, total, marker, colour in series:
+        known = total > 0
+        share = hits[known] / total[known]
+        ax.plot(share, places[known], marker, color=colour, label=name, markersize=6)
+    ax.hlines(places, 0, 1, color=GREY, linewidth=0.4, zorder=0)
+    names = [f"{labels[k]}  ({wanted[i]:,})" for i, k in enumerate(order)]
+    ax.set_yticks(places, names, color=INK, fontsize=9, parse_math=False)
+    ax.set_ylim(len(order) - 0.5, -0.5)
+    ax.set_xlim(-0.02, 1.02)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%")
+    shown = "" if len(order) == len(labels) else f", the {len(order)} most frequent"
+    ax.set_title(
+        f"{len(truth):,} samples, {len(labels)} labels{shown}", loc="left", fontsize=11
+    )
+    ax.legend(frameon=False, ncols=2, loc="upper left", bbox_to_anchor=(0, -0.06))
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    return ax.figure

@@ -1,0 +1,10 @@
+"""Tiny fits, to compile ahead: see ``maxmargin/warmup.py``."""
+
+from __future__ import annotations
+
+
+def multilabel():
+    from maxmargin import MultilabelSVM
+
+    X = [[0.0, 1.0], [1.0, 0.1], [0.2, 0.9], [0.9, 0.0]]
+    return MultilabelSVM().fit(X, [{0}, {1}, {0, 1}, set()]), X

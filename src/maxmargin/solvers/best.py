@@ -1,0 +1,241 @@
+"""The best weights of a fit so far: exact primals, the choice among candidates, proofs.
+
+Where the search for violated outputs only bounds (``core/oracle.py``), three numbers are
+known of weights: ``found``, the objective over the outputs that were met, which is too
+low; ``primal``, over the bounds of the search, which is too high and makes the
+certificate; and the dual, below the optimum. When ``found`` has come down to the dual,
+what is left of the gap is the search's, and no pass can close it: the fit ends, and the
+weights with the lowest ``found`` are kept, not those that happen to have tight bounds.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+
+from maxmargin.core.objective import Objective
+from maxmargin.core.vectors import sum_of_squares
+from maxmargin.solvers.result import Certificate
+
+MULTIPLES = 2  # tried per certificate, beside 1
+NEGLIGIBLE = 0.01  # share of the search's gap below which the solver's own may stay
+LOOKS = 3  # around, in search of more violated outputs
+EXPLORED = 20  # times that a batch may look around before the fit ends
+# By how much the dual may be above the primal for rounding (a hard margin is held to
+# 1e-7 of the loss), relative.
+ROUNDING = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-6}
+LARGE_MASS = 1e8  # from here on, a contradiction may well be rounding
+
+
+class Best:
+    """The best weights certified so far and the best dual value reached so far."""
+
+    def __init__(self, objective: Objective):
+        self.objective = objective
+        self.w = None
+        self.sweep = None  # at these weights
+        self.primal = math.inf
+        self.dual = 0.0  # alpha = 0 is feasible, so 0 bounds the optimum from below
+        self.rounds = 0
+        self.winner = 0
+        self.ratio = 1.0  # certified gap / the gap that the solver estimated, last time
+        self.share = 0.1  # of the gap that the last search along w could close
+        self.explored = 0
+        self.latest = None  # (found, primal, w, sweep): the lowest found of a round
+
+    def see_dual(self, dual: float) -> None:
+        self.dual = max(self.dual, dual)
+
+    def guess(self, estimate: float) -> float:
+        """The relative gap that a certificate would find, judged by the last one."""
+        if not 0 < estimate < math.inf:
+            return math.inf
+        return self.ratio * (estimate - self.dual) / estimate
+
+    def certify(self, solver, tol: float) -> None:
+        """Exact primal of the solver's candidates; keeps the best weights."""
+        candidates = solver.candidates()
+        # One full pass each: ask the candidate that won last time first, and the
+        # others only when it does not settle the matter, every third time.
+        order = sorted(range(len(candidates)), key=lambda c: c != self.winner)
+        others = self.rounds % 3 == 2
+        self.rounds += 1
+        self.latest = None
+        round_best = math.inf
+        for position, c in enumerate(order):
+            late = time.perf_counter() >= self.objective.deadline
+            if position > 0 and (not others or late or self.relative_gap() <= tol):
+                break
+            w = candidates[c]
+            primal, multiple, sweep = self.objective.primal(w)
+            self.check(primal)
+            solver.learn_from(sweep)
+            found = primal - self._left_open(sweep)
+            if self.latest is None or found < self.latest[0]:
+                chosen = w * w.dtype.type(multiple) if found < primal else None
+                self.latest = found, primal, chosen, sweep
+            primal, multiple, sweep = self._best_multiple(
+                w, primal, multiple, sweep, tol
+            )
+            if primal < round_best:
+                round_best = primal
+                self.winner = c
+            if primal < self.primal or self.w is None:
+                self.primal = primal
+                self.sweep = sweep
+                # A copy, unless training ends here: then the solver needs w no more.
+                out = w if self.relative_gap() <= tol else self.w
+                self.w = np.multiply(w, w.dtype.type(multiple), out=out)
+        if self.dual < solver.estimate < math.inf and round_best < math.inf:
+            ratio = (round_best - self.dual) / (solver.estimate - self.dual)
+            self.ratio = min(max(ratio, 0.1), 10.0)
+
+    def check(self, primal: float) -> None:
+        """Numbers that cannot be must not pass for a certificate."""
+        if math.isnan(primal) or math.isnan(self.dual):
+            raise ValueError(
+                "Training overflowed: the scores are no longer finite numbers. Scale the "
+                "features to a moderate range, or choose a smaller C."
+            )
+        objective = self.objective
+        rounding = ROUNDING.get(objective.dtype, 1e-6)
+        if not objective.exact or primal >= self.dual * (1 - rounding) - 1e-9:
+            return
+        large = float(
+            objective.mass.max(initial=0.0, where=np.isfinite(objective.mass))
+        )
+        if not isinstance(objective.batch, tuple) and large < LARGE_MASS:
+            raise ValueError(
+                f"The oracle contradicts itself: at the same weights it once found "
+                f"outputs that prove an objective of at least {self.dual:.6g}, and now "
+                f"claims that {primal:.6g} is possible. Check that "
+                "loss_augmented_argmax (or most_violated) adds the loss and really finds "
+                "the maximum; if it is approximate by design, set exact = False on the "
+                "problem."
+            )
+        remedy = "choose a smaller C or smaller weights, or scale the features"
+        if objective.dtype == np.float32:
+            remedy += ", or set tol below 1e-4, which computes in double precision"
+        raise ValueError(
+            f"Training lost precision: C times the sample weight is too large (up to "
+            f"{large:.3g}) beside the features, so that the dual {self.dual:.6g} came "
+            f"out above the primal {primal:.6g} and nothing is proved: {remedy}."
+        )
+
+    def ask_again(self) -> None:
+        """Let a Python batch look for outputs that its oracle should have found."""
+        question = getattr(self.objective.batch, "check_maxima", None)
+        if question is not None and self.objective.exact and self.primal < math.inf:
+            question(
+                self.w, self.objective.form, self.objective.mass, self.sweep.hinges
+            )
+
+    def exhausted(self, tol: float) -> bool:
+        """Whether only the search keeps the gap open; see the module."""
+        if self.latest is None or not math.isfinite(self.latest[1]):
+            return False
+        found, primal, _, _ = self.latest
+        left_open, own = primal - found, found - self.dual
+        allowed = tol * primal
+        return own < left_open - allowed and own <= max(allowed, NEGLIGIBLE * left_open)
+
+    def explore(self) -> bool:
+        """Whether a Python batch whose search only bounds met more violated outputs."""
+        objective, (_, _, w, _) = self.objective, self.latest
+        look = getattr(objective.batch, "explore", None)
+        self.explored += 1
+        if look is None or self.explored > EXPLORED:
+            return False
+        arguments = w, objective.form, objective.mass, objective.rng
+        return any(look(*arguments) for _ in range(LOOKS))
+
+    def settle(self) -> None:
+        """Of a fit that did not converge, keep the weights with the lowest ``found``."""
+        if self.latest is None or self.latest[2] is None:
+            return
+        _, primal, w, sweep = self.latest
+        if self._found(w, sweep) < self._found(self.w, self.sweep):
+            self.primal, self.w, self.sweep = primal, w, sweep
+
+    def _found(self, w, sweep) -> float:
+        """The objective at w over the outputs met, also since the search there."""
+        objective, squared = self.objective, sum_of_squares(w)
+        recall = getattr(objective.batch, "known_hinges", None)
+        if recall is not None:
+            hinges = recall(w, objective.form, objective.mass)
+            return objective.primal_from_hinges(squared, hinges)
+        whole = objective.primal_from_hinges(squared, sweep.hinges)
+        return whole - self._left_open(sweep)
+
+    def search_gap(self) -> float:
+        """What the bounds of the search add to the primal, over the outputs found."""
+        return 0.0 if self.sweep is None else self._left_open(self.sweep)
+
+    def _left_open(self, sweep) -> float:
+        objective, form = self.objective, self.objective.form
+        if not (form.slack or form.quadratic) or objective.hard:
+            return 0.0
+        c = np.sqrt(sweep.losses) if form.quadratic else sweep.losses
+        found = c - (c if form.slack else 1.0) * sweep.margins
+        bound = objective.primal_from_hinges(0.0, sweep.hinges)
+        met = objective.primal_from_hinges(0.0, np.maximum(found, 0.0))
+        return max(bound - met, 0.0)
+
+    def _best_multiple(self, w, primal, multiple, sweep, tol):
+        """Try t w for a t near 1, where the slope of the primal says that it pays.
+
+        Near the optimum of the dual, many margins fall just short of what is asked; a
+        slightly longer w then has a much smaller primal (CoNLL-2000 tokens: a gap of
+        2.5% instead of 6.4% for t = 1.01). A parabola with the slope at t = 1 and a
+        minimum that closes as much of the gap as the last one did gives the first t,
+        the slopes at both the second.
+        """
+        objective = self.objective
+        squared = sum_of_squares(w)
+        gap = primal - self.dual
+        late = time.perf_counter() >= objective.deadline
+        if late or not objective.scalable or squared == 0 or gap <= tol * primal:
+            return primal, multiple, sweep
+        # Nearly separated, and C is large: a little longer, w violates nothing.
+        t = objective.obeying_multiple(sweep, sweep.hinges > 0)
+        if 0.5 * t * t * squared < self.dual + 0.5 * gap:
+            other, t, after = objective.primal(w, t)
+            if other < primal:
+                primal, multiple, sweep = other, t, after
+                gap = primal - self.dual
+                if gap <= tol * primal:
+                    return primal, multiple, sweep
+        slope = multiple * squared - objective.pull(sweep) / multiple
+        if abs(slope) < 1e-9 * squared or gap - tol * primal > 3.0 * self.share * gap:
+            return primal, multiple, sweep  # it cannot be enough
+        best, best_multiple, best_sweep = primal, multiple, sweep
+        t, step = multiple, -2.0 * self.share * gap / slope
+        for _ in range(MULTIPLES):
+            step = min(max(step, -0.3), 0.3)
+            t += step
+            other, _, sweep = objective.primal(w, t)
+            if other < best:
+                best, best_multiple, best_sweep = other, t, sweep
+            slope, before = t * squared - objective.pull(sweep) / t, slope
+            bend = (slope - before) / step
+            if bend <= 0 or best - self.dual <= tol * best:
+                break
+            step = -slope / bend
+            if other + 0.5 * step * slope - self.dual > tol * best:
+                break  # not even the bottom of the parabola is low enough
+        self.share = min(max((primal - best) / gap, 0.5 * self.share, 0.02), 0.9)
+        return best, best_multiple, best_sweep
+
+    def relative_gap(self) -> float:
+        return self.certificate().relative_gap
+
+    def certificate(self) -> Certificate:
+        return Certificate.of(self.primal, self.dual, self.objective.exact)
+
+    def bounds(self) -> dict:
+        """The certificate as a part of a history row."""
+        certificate = self.certificate()
+        names = ("primal", "dual", "gap")
+        return {name: getattr(certificate, name) for name in names}

@@ -1,0 +1,51 @@
+"""The protocol between a solver and the driver.
+
+A solver improves weights pass by pass. The driver (``driver.py``) owns everything else:
+limits, certificates, history, progress, Ctrl-C. What it asks of a solver stands here,
+with the defaults that serve a solver without a dual.
+"""
+
+from __future__ import annotations
+
+import math
+
+from maxmargin.core.objective import Objective, Sweep
+
+
+class Solver:
+    """Base class of solvers; ``step`` is all that must be written.
+
+    dual            value of the best dual point; 0 is a bound without any
+    estimate        its own guess of the primal, by which a certificate falls due
+    stationary      True ends the fit where no dual bound can
+    update_seconds  time spent outside the oracle so far
+    planes          the dual point for a later fit to start from (``warm_start.py``)
+    """
+
+    dual: float = 0.0
+    estimate: float = math.inf
+    stationary: bool = False
+    update_seconds: float = 0.0
+    planes = None
+
+    def __init__(self, objective: Objective, planes=None):
+        """``planes`` continues from the dual point of an earlier fit."""
+        self.objective = objective
+        self.w = objective.weights()
+
+    def prepare(self) -> None:
+        """Compile (or load) its kernels, before the clock starts."""
+
+    def step(self) -> None:
+        """One pass over the data; may raise KeyboardInterrupt anywhere."""
+        raise NotImplementedError(f"{type(self).__name__} must define step().")
+
+    def candidates(self) -> list:
+        """Weight vectors worth a certificate, the most promising first."""
+        return [self.w]
+
+    def learn_from(self, sweep: Sweep) -> None:
+        """The outputs that a certificate at one of the candidates has found."""
+
+    def finish(self, solution) -> None:
+        """Last words, once the driver is done: may change the solution or warn."""

@@ -1,0 +1,190 @@
+"""What all taggers do after training: predict, rank, complete, evaluate."""
+
+from __future__ import annotations
+
+from itertools import chain as chain_lists
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.core.estimator import check_weights
+from maxmargin.core.structure import Outputs, check_k
+from maxmargin.tags.input import check_matching, check_samples
+from maxmargin.tags.objectives import DECODINGS
+
+
+class TagPrediction:
+    """Prediction from ``_encoder``, ``_labels``, ``_w`` and the settings of a tagger."""
+
+    def complete(self, X, y) -> list[list[Any]]:
+        """y with every None replaced by the best label, given the known ones."""
+        from maxmargin.tags.chain_inference import complete
+
+        X, y = check_samples(X, y)
+        batch, start = self._batch(X)
+        check_matching(start, y)
+        numbers = {label: k for k, label in enumerate(self._labels)}
+        known = np.fromiter(
+            (numbers.get(label, -1) for label in chain_lists.from_iterable(y)), np.int32
+        )
+        flat = complete(batch, self._w, known, self._threads())
+        return [
+            [b if a is None else a for a, b in zip(given, found, strict=True)]
+            for given, found in zip(y, self._sequences(start, flat), strict=True)
+        ]
+
+    def predict(self, X) -> list[list[Any]]:
+        """The best label sequence of every input."""
+        from maxmargin.core.decode import decode
+        from maxmargin.tags.chain_inference import decode_posteriors
+
+        batch, start = self._batch(X)
+        search = decode_posteriors if self._decoding() == "posterior" else decode
+        flat = search(batch, self._w, self._threads())
+        return self._sequences(start, flat)
+
+    def _decoding(self) -> str:
+        if self.decoding not in DECODINGS:
+            raise ValueError(
+                f"decoding={self.decoding!r} is not known; choose one of "
+                f"{', '.join(DECODINGS)}."
+            )
+        if self.decoding != "auto":
+            return self.decoding
+        return "posterior" if self.objective == "marginal" else "viterbi"
+
+    def predict_k_best(self, X, k: int) -> list[list[tuple[list[Any], float]]]:
+        """The k best label sequences of every input with their scores, best first."""
+        from maxmargin.tags.chain_inference import k_best
+
+        k = check_k(k)
+        if self.order != 1:
+            raise ValueError(
+                "predict_k_best ranks whole sequences, which needs order=1."
+            )
+        batch, start = self._batch(X)
+        labels, scores = k_best(batch, self._w, k, self._threads())
+        ranked = [self._sequences(start, row) for row in labels]
+        return [
+            [
+                (ranked[rank][i], float(scores[rank, i]))
+                for rank in range(k)
+                if scores[rank, i] > -np.inf
+            ]
+            for i in range(len(start) - 1)
+        ]
+
+    def predict_marginals(self, X) -> list[np.ndarray]:
+        """Per sequence (tokens, labels): probabilities under exp(score) / Z.
+
+        Scores of a maximum-margin model are not calibrated: these rank the labels, but
+        0.9 need not mean right nine times out of ten.
+        """
+        return self._tables(X, "sum")
+
+    def decision_function(self, X) -> list[np.ndarray]:
+        """Per sequence (tokens, labels): the best score of a sequence with that label.
+
+        The largest entry of every row is the score of the predicted sequence; the
+        difference to the others says how much is lost by another label there.
+        """
+        return self._tables(X, "max")
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """Share of labels predicted right."""
+        X, y = check_samples(X, y)
+        weights = check_weights(sample_weight, len(y))
+        predicted = self.predict(X)
+        check_matching(np.cumsum([0, *map(len, predicted)]), y)
+        right = total = 0.0
+        for weight, truth, found in zip(weights, y, predicted, strict=True):
+            right += weight * sum(a == b for a, b in zip(truth, found, strict=True))
+            total += weight * len(truth)
+        return right / total if total else 1.0
+
+    # as in sklearn-crfsuite -------------------------------------------------------------
+
+    def predict_single(self, x) -> list[Any]:
+        """The best label sequence of one input."""
+        return self.predict([x])[0]
+
+    def predict_marginals_single(self, x) -> list[dict[Any, float]]:
+        """Per token {label: probability}; see ``predict_marginals``."""
+        (table,) = self.predict_marginals([x])
+        return [dict(zip(self._labels, row, strict=True)) for row in table.tolist()]
+
+    @property
+    def state_features_(self) -> dict[tuple[Any, Any], float]:
+        """{(feature, label): weight} of the weights that are not zero.
+
+        Columns of numeric input are features by number.
+        """
+        check_is_fitted(self, "coef_")
+        names = self.feature_names_ or range(self.coef_.shape[1])
+        rows = self.coef_.T
+        return {
+            (names[j], self._labels[k]): float(rows[j, k])
+            for j, k in zip(*map(np.ndarray.tolist, np.nonzero(rows)), strict=True)
+        }
+
+    @property
+    def transition_features_(self) -> dict[tuple[Any, Any], float]:
+        """{(label, next label): weight} of the weights that are not zero."""
+        check_is_fitted(self, "coef_")
+        return {
+            (self._labels[a], self._labels[b]): float(self.transitions_[a, b])
+            for a, b in np.argwhere(self.transitions_).tolist()
+        }
+
+    # helpers -----------------------------------------------------------------------------
+
+    def _tables(self, X, kind):
+        from maxmargin.tags.chain_inference import table_per_token
+
+        if self.order == 2:
+            raise ValueError("order=2 has no scores per token: fit with order=1.")
+        batch, start = self._batch(X)
+        table = table_per_token(kind, batch, self._w, self._threads())
+        return np.split(table, start[1:-1]) if len(start) > 1 else []
+
+    def _batch(self, X):
+        """(batch, where its sequences start, which order=0 cuts into tokens)."""
+        from maxmargin.tags.chain import make_batch
+
+        check_is_fitted(self, "coef_")
+        tokens = self._encoder.encode(self._input(X))
+        k = len(self.classes_)
+        barrier = self._barrier(self._labels)
+        cost = np.zeros((k, k))
+        d = self.coef_.shape[1]
+        cut = self._cut(tokens)
+        batch = make_batch(cut, d, None, cost, barrier, False, self._w.dtype)
+        batch = self._raise_order(batch)
+        if barrier is not None:
+            self._check_possible(batch)
+        return batch, tokens.start
+
+    def _sequences(self, start, flat) -> list[list[Any]]:
+        labels = [self._labels[k] for k in flat.tolist()]
+        return Outputs(labels[a:b] for a, b in pairwise(start.tolist()))
+
+    def _check_possible(self, batch) -> None:
+        """Forbidden transitions may leave no sequence of some length."""
+        from maxmargin.core.decode import decode
+
+        flat = decode(batch, self._w, self._threads())
+        wall = batch.barrier
+        k = batch.n_labels
+        for i in range(len(batch.start) - 1):
+            y = flat[batch.start[i] : batch.start[i + 1]]
+            if len(y) and (
+                np.isinf(wall[k, y[0]])
+                or np.isinf(wall[k + 1, y[-1]])
+                or np.isinf(wall[y[:-1], y[1:]]).any()
+            ):
+                raise ValueError(
+                    f"sequence {i} has {len(y)} tokens, and the forbidden transitions "
+                    "leave no label sequence of that length: allow more."
+                )
