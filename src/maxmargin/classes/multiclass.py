@@ -128,10 +128,11 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     def _install(self, encoded: Encoded, w) -> None:
         rows = w.reshape(-1, encoded.batch.width)[:, : encoded.batch.n_labels]
-        table = np.ascontiguousarray(rows.T, dtype=np.float64)
-        k = len(table)
-        self.coef_ = table[:, :-1].copy() if self.fit_intercept else table
-        self.intercept_ = table[:, -1].copy() if self.fit_intercept else np.zeros(k)
+        d = encoded.attributes["n_features_in_"]
+        self.coef_ = np.array(rows[:d].T, np.float64, order="C")
+        self.intercept_ = np.zeros(rows.shape[1])
+        if self.fit_intercept:
+            self.intercept_[:] = rows[d]
 
     # saving (model_file.py) ------------------------------------------------------------
 

@@ -35,26 +35,39 @@ class MulticlassBatch(NamedTuple):
     longest: int
 
 
-def make_batch(indptr, indices, values, n_features, y, cost, dtype) -> MulticlassBatch:
-    """Encode rows in CSR form; ``y`` may be None for prediction."""
-    n, k = len(indptr) - 1, len(cost)
-    width = padded_width(k)
-    padded = np.zeros((k, width), dtype)
-    padded[:, :k] = cost
+def row_fields(indptr, indices, values, n_features, dtype) -> dict:
+    """What batches of CSR rows have in common."""
     values = np.ascontiguousarray(values, dtype)
     squares = np.concatenate([[0.0], np.cumsum(np.square(values, dtype=np.float64))])
+    return {
+        "indptr": indptr,
+        "indices": indices,
+        "values": values,
+        "norms": squares[indptr[1:]] - squares[indptr[:-1]],
+        "n_features": n_features,
+        "longest": int(np.diff(indptr).max(initial=0)),
+    }
+
+
+def class_fields(n, y, cost, dtype) -> dict:
+    """What batches with one class per row have in common."""
+    k = len(cost)
+    padded = np.zeros((k, padded_width(k)), dtype)
+    padded[:, :k] = cost
+    return {
+        "start": np.arange(n + 1, dtype=np.int64),
+        "y": np.zeros(n, np.int32) if y is None else np.ascontiguousarray(y, np.int32),
+        "cost": padded,
+        "n_labels": k,
+        "width": padded_width(k),
+    }
+
+
+def make_batch(indptr, indices, values, n_features, y, cost, dtype) -> MulticlassBatch:
+    """Encode rows in CSR form; ``y`` may be None for prediction."""
     return MulticlassBatch(
-        start=np.arange(n + 1, dtype=np.int64),
-        y=np.zeros(n, np.int32) if y is None else np.ascontiguousarray(y, np.int32),
-        indptr=indptr,
-        indices=indices,
-        values=values,
-        norms=squares[indptr[1:]] - squares[indptr[:-1]],
-        cost=padded,
-        n_labels=k,
-        width=width,
-        n_features=n_features,
-        longest=int(np.diff(indptr).max(initial=0)),
+        **row_fields(indptr, indices, values, n_features, dtype),
+        **class_fields(len(indptr) - 1, y, cost, dtype),
     )
 
 
@@ -220,7 +233,8 @@ def emit_block(batch, i, mass, alpha, w):
 
 @inlined
 def add_to_rows(batch, i, step, w):
-    rows = w.reshape((batch.n_features, batch.width))
+    """w += x_i (x) step, where step is as long as a row of w."""
+    rows = w.reshape((batch.n_features, len(step)))
     for j in range(batch.indptr[i], batch.indptr[i + 1]):
         x = batch.values[j]
         feature = rows[batch.indices[j]]

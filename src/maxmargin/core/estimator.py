@@ -26,6 +26,9 @@ LARGEST_MASS = 1e15
 # Single precision carries about six digits: enough down to this tolerance.
 SINGLE_PRECISION_TOL = 1e-4
 SINGLE_PRECISION_MASS = 1e4
+# Features whose values are larger, or differ by a larger factor, make training slow.
+LARGE_FEATURE = 10.0
+UNEVEN = 100.0
 # From this share of the gap on, a search that only bounds is what keeps it open.
 SEARCH_SHARE = 0.5
 
@@ -126,7 +129,9 @@ class MaxMarginEstimator(BaseEstimator):
         solution = drive(objective, solver, limits)
         solver.finish(solution)
         if not solution.converged and name not in BASELINE_PASSES:
-            _warn_unconverged(solution, limits.tol, objective.hard)
+            _warn_unconverged(solution, limits.tol, objective)
+        planes = solver.planes if keep else None
+        del solver  # and its tables as large as w, before _install makes others
         self._install(encoded, solution.w)
         for attribute, value in encoded.attributes.items():
             setattr(self, attribute, value)
@@ -134,8 +139,8 @@ class MaxMarginEstimator(BaseEstimator):
         self.history_ = solution.history
         self.n_iter_ = len(solution.history)
         self.converged_ = solution.converged
-        if keep and solver.planes is not None:
-            self._dual_state = DualState(encoded.batch, solver.planes)
+        if planes is not None:
+            self._dual_state = DualState(encoded.batch, planes)
         elif hasattr(self, "_dual_state"):
             del self._dual_state
         return solution.status
@@ -292,11 +297,11 @@ def _callables(callbacks) -> tuple:
     return tuple(callbacks)
 
 
-def _warn_unconverged(solution, tol, hard) -> None:
+def _warn_unconverged(solution, tol, objective) -> None:
     """Say how far a fit has come, what that means and what would help."""
     certificate, status = solution.certificate, solution.status
     limited = status.startswith("stopped after")
-    if hard and math.isinf(certificate.primal):
+    if objective.hard and math.isinf(certificate.primal):
         text = (
             f"Training {status}, and no weights that separate the data were found yet: "
             "the weights are the last ones tried, and certificate_ has no finite primal."
@@ -319,4 +324,23 @@ def _warn_unconverged(solution, tol, hard) -> None:
             )
         elif limited:
             text += " Allow more max_iter or max_time, or a larger tol, for less."
+            text += _advice_on_scales(objective.batch)
     warnings.warn(text, ConvergenceWarning, stacklevel=4)
+
+
+def _advice_on_scales(batch) -> str:
+    """A sentence if the sizes of the features may be what makes training slow."""
+    values = getattr(batch, "values", None)
+    if not isinstance(values, np.ndarray) or not hasattr(batch, "indices"):
+        return ""
+    size = np.zeros(batch.n_features)
+    np.maximum.at(size, batch.indices, np.abs(values))
+    size = size[size > 0]
+    largest, smallest = size.max(initial=0.0), size.min(initial=np.inf)
+    if largest <= LARGE_FEATURE and largest <= UNEVEN * smallest:
+        return ""
+    return (
+        f" The largest values of the features lie between {smallest:.3g} and "
+        f"{largest:.3g}: scaled to about 1, by scikit-learn's StandardScaler or (sparse "
+        "data) MaxAbsScaler, they train faster."
+    )

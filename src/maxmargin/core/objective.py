@@ -89,7 +89,7 @@ class Objective:
         """Compile (or load) the kernels of a sweep, so that the clock does not count it."""
         theta, y = self._scoring_buffers()
         empty = Sweep(*np.zeros((3, 0)), np.zeros(0, np.int32))
-        w = self.weights()
+        w = np.zeros(self.n_weights, self.dtype)  # never touched: takes no memory
         run(
             sweep_range, self.batch, self.form, 0, 0, w, 1.0, theta, y, self.mass, empty
         )

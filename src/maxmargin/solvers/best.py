@@ -85,7 +85,9 @@ class Best:
             if primal < self.primal or self.w is None:
                 self.primal = primal
                 self.sweep = sweep
-                self.w = np.multiply(w, w.dtype.type(multiple), out=self.w)
+                # A copy, unless training ends here: then the solver needs w no more.
+                out = w if self.relative_gap() <= tol else self.w
+                self.w = np.multiply(w, w.dtype.type(multiple), out=out)
         if self.dual < solver.estimate < math.inf and round_best < math.inf:
             ratio = (round_best - self.dual) / (solver.estimate - self.dual)
             self.ratio = min(max(ratio, 0.1), 10.0)

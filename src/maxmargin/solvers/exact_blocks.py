@@ -9,6 +9,9 @@ With many more examples than features, or a large C, the ascent from zero is slo
 many blocks pull hard at the same weights. Then the first passes work with a smaller C,
 raised in steps: its dual points are feasible for the larger one, and scaled up they are a
 good start (OCR letters: a dual within 2% of the optimum after 20 visits instead of 100).
+
+Where there are few features and C |x|^2 is so large that this would not help either, or
+when the passes no longer gain much, second-order steps take over (``proximal_newton``).
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from maxmargin.core.contract import emit_block, score, solve_block
 from maxmargin.core.kernel import implemented, kernel, run
 from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.solvers.planes import Planes
+from maxmargin.solvers.proximal_newton import ProximalNewton
 from maxmargin.solvers.schedule import Average, Schedule
 from maxmargin.solvers.solver import Solver
 
@@ -32,6 +36,10 @@ MAX_STAGES = 12  # 4^12: no C worth its passes is further away
 MIN_VISITS = 5000  # per pass: on small data a pass is several sweeps ...
 MAX_SWEEPS = 20  # ... but not too many
 MANY_EXAMPLES = 5  # examples per feature from which the stages pay
+HARD_PULL = 500.0  # C |x|^2 from which second-order steps begin at once
+FIRST_LOOK = 16  # passes; then after 32, 64, ... the gap should have fallen to
+SLOW = 0.4  # this share: with 1/2 it falls as 1 / passes
+MAX_VAIN = 5  # second-order steps in a row that gain nothing end them
 
 
 class ExactBlocks(Solver):
@@ -53,13 +61,17 @@ class ExactBlocks(Solver):
         self.theta = objective.buffers().theta
         self.schedule = Schedule(objective, max_wait=32, longest_run=8)
         self.hinges = np.zeros(objective.n)
+        pull = float(objective.mass @ batch.norms) / max(objective.n, 1)
+        self.newton: ProximalNewton | None = None
+        self.newton_at_once = pull > HARD_PULL and ProximalNewton.applies(objective)
+        self.last_look, self.vain = np.inf, 0
         self.stages: list[float] = []
         self.mass = objective.mass
         if planes is not None:
             self.alpha = alpha_from(objective, planes)
         else:
             self.alpha = np.zeros((objective.n, batch.width), objective.dtype)
-            shares = self._shares()
+            shares = self._shares(pull)
             if shares:
                 self.stages = [share for share in shares for _ in range(STAGE_PASSES)]
                 self.mass = objective.mass * shares[0]
@@ -68,12 +80,11 @@ class ExactBlocks(Solver):
         # so many short passes that a long average is the better one
         self.average = Average(self.w, newest=0.0)
 
-    def _shares(self) -> list[float]:
-        """Shares of C to begin with: from where C |x|^2 is about 1."""
-        objective = self.objective
-        if objective.n < MANY_EXAMPLES * objective.batch.n_features:
+    def _shares(self, pull: float) -> list[float]:
+        """Shares of C to begin with: from where C |x|^2, the pull, is about 1."""
+        few = self.objective.n < MANY_EXAMPLES * self.objective.batch.n_features
+        if few or self.newton_at_once:
             return []
-        pull = float(objective.mass @ objective.batch.norms) / max(objective.n, 1)
         count = int(np.ceil(np.log(max(pull, 1.0)) / np.log(STAGE_RATIO)))
         return [float(STAGE_RATIO) ** -k for k in range(min(count, MAX_STAGES), 0, -1)]
 
@@ -83,6 +94,9 @@ class ExactBlocks(Solver):
 
     def step(self) -> None:
         objective, schedule = self.objective, self.schedule
+        if self._slow():
+            self._second_order()
+            return
         passes = schedule.passes
         share = self.stages[passes] if passes < len(self.stages) else 1.0
         if not np.array_equal(self.mass, share * objective.mass):
@@ -104,6 +118,40 @@ class ExactBlocks(Solver):
         if share == 1.0:
             self.estimate = objective.primal_from_hinges(squared, self.hinges)
         self.update_seconds += time.perf_counter() - began
+
+    def _slow(self) -> bool:
+        """Whether it is time for second-order steps, which go on until they are vain."""
+        if self.newton_at_once or self.newton is not None:
+            return self.vain < MAX_VAIN
+        look = self.schedule.passes - len(self.stages)
+        if look < FIRST_LOOK or look & (look - 1):
+            return False
+        gap = (self.estimate - self.dual) / self.estimate
+        slow, self.last_look = gap > SLOW * self.last_look, gap
+        return slow and ProximalNewton.applies(self.objective)
+
+    def _second_order(self) -> None:
+        """A proximal step, then a sweep, which mends what is left of its error."""
+        objective, schedule = self.objective, self.schedule
+        if self.newton is None:
+            self.newton = ProximalNewton(objective, self.alpha)
+        k, dual, before = objective.batch.n_labels, self._dual(), self.alpha.copy()
+        found, solved = self.newton.step(before, dual)
+        self.vain += 1
+        rows = self.average.w.reshape(-1, objective.batch.width)
+        rows[:, :k] = self.newton.weights
+        for start in [found, before] if solved else [before]:
+            self.alpha[:, :k] = start[:, :k]
+            self._rebuild()
+            everyone = schedule.shuffled(np.arange(objective.n))
+            schedule.in_chunks(everyone, self._visit)
+            objective.oracle_calls += objective.n
+            self.dual = self._dual()
+            if self.dual > dual:
+                self.vain = self.vain if start is before else 0
+                break
+        schedule.passes += 1
+        self.estimate = self.dual  # a certificate is always worth its price here
 
     def candidates(self):
         self._rebuild()

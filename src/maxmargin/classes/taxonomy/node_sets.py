@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.classes.structure import row_fields
 from maxmargin.classes.taxonomy.closure import Network, best_closure, make_network
 from maxmargin.classes.taxonomy.closure_by_loss import (
     best_by_loss,
@@ -57,8 +58,6 @@ def make_batch(
 ) -> NodeSetBatch:
     """Encode rows in CSR form; ``y`` is (rows, nodes)."""
     n, k = len(indptr) - 1, len(parents)
-    values = np.ascontiguousarray(values, dtype)
-    squares = np.concatenate([[0.0], np.cumsum(np.square(values, dtype=np.float64))])
     cost = np.ascontiguousarray(cost, np.float64)
     network = make_network(parents)
     order = end = np.zeros(0, np.int64)
@@ -67,10 +66,7 @@ def make_batch(
     return NodeSetBatch(
         start=np.arange(n + 1, dtype=np.int64) * k,
         y=np.ascontiguousarray(y, np.int32).ravel(),
-        indptr=indptr,
-        indices=indices,
-        values=values,
-        norms=squares[indptr[1:]] - squares[indptr[:-1]],
+        **row_fields(indptr, indices, values, n_features, dtype),
         cost=cost,
         network=network,
         least=float(min(cost[cost > 0], default=0.0)),
@@ -78,8 +74,6 @@ def make_batch(
         end=end,
         n_nodes=k,
         width=padded_width(k),
-        n_features=n_features,
-        longest=int(np.diff(indptr).max(initial=0)),
     )
 
 

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.classes import structure as multiclass
+from maxmargin.classes.structure import add_to_rows
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.rows import add_rows, padded_width
@@ -60,34 +61,19 @@ def make_batch(
     indptr, indices, values, n_features, y, cost, lines, node_weight, dtype
 ) -> TaxonomyBatch:
     """Encode rows in CSR form. ``lines[k]`` lists the nodes of class k."""
-    n, k = len(indptr) - 1, len(cost)
-    width = padded_width(k)
-    padded = np.zeros((k, width), dtype)
-    padded[:, :k] = cost
-    values = np.ascontiguousarray(values, dtype)
-    squares = np.concatenate([[0.0], np.cumsum(np.square(values, dtype=np.float64))])
     node_weight = np.ascontiguousarray(node_weight, np.float64)
-    marks = np.zeros((k, len(node_weight)))
+    marks = np.zeros((len(cost), len(node_weight)))
     for number, line in enumerate(lines):
         marks[number, line] = node_weight[line]
     sizes = [len(line) for line in lines]
     return TaxonomyBatch(
-        start=np.arange(n + 1, dtype=np.int64),
-        y=np.ascontiguousarray(y, np.int32),
-        indptr=indptr,
-        indices=indices,
-        values=values,
-        norms=squares[indptr[1:]] - squares[indptr[:-1]],
-        cost=padded,
+        **multiclass.row_fields(indptr, indices, values, n_features, dtype),
+        **multiclass.class_fields(len(indptr) - 1, y, cost, dtype),
         line_ptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         lines=np.array([v for line in lines for v in line], np.int32),
         node_weight=node_weight,
         gram=marks @ marks.T,
-        n_labels=k,
-        width=width,
         node_width=padded_width(len(node_weight)),
-        n_features=n_features,
-        longest=int(np.diff(indptr).max(initial=0)),
         deepest=max(sizes),
     )
 
@@ -266,13 +252,3 @@ def add_line(batch, k, coefficient, by_node):
     for p in range(batch.line_ptr[k], batch.line_ptr[k + 1]):
         v = batch.lines[p]
         by_node[v] += coefficient * batch.node_weight[v]
-
-
-@inlined
-def add_to_rows(batch, i, by_node, w):
-    rows = w.reshape((batch.n_features, batch.node_width))
-    for j in range(batch.indptr[i], batch.indptr[i + 1]):
-        x = batch.values[j]
-        feature = rows[batch.indices[j]]
-        for v in range(len(feature)):
-            feature[v] += x * by_node[v]
