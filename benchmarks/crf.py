@@ -162,7 +162,9 @@ def crfsuite(name: str, C: float, limit: int | None) -> dict:
     encoder = model._new_encoder()
     X = _items(encoder.fit_encode(model._input(X)))
     test_X = _items(encoder.encode(model._input(test_X)))
-    settings = {"c1": 0.0, "c2": 0.5 / C}
+    settings = {"c1": 0.0, "c2": 0.5 / C, "feature.possible_transitions": 1}
+    if features is None:  # few features: the weights of every label, as we have them
+        settings["feature.possible_states"] = 1
     trainer = pycrfsuite.Trainer("lbfgs", settings, verbose=False)
     for items, labels in zip(X, y, strict=True):
         trainer.append(items, [str(label) for label in labels])
