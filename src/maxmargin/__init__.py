@@ -12,6 +12,8 @@ __version__ = "0.1.0"
 
 _WHERE = {
     "convert_C": "maxmargin.core.formulation",
+    "LatentProblem": "maxmargin.core.latent_functions",
+    "LatentStructuralSVM": "maxmargin.core.latent",
     "load": "maxmargin.files.model_file",
     "Problem": "maxmargin.core.problem",
     "save": "maxmargin.files.model_file",

@@ -25,7 +25,9 @@ An array ``y`` that a function is given may be longer than the example: only its
 not check indices: one out of range reads or destroys other memory. Uncompiled
 (``check_structure(..., compiled=False)``) it raises an error.
 
-Seven functions are required; the others have defaults and exist for speed. Three more,
+Seven functions are required; the others have defaults and exist for speed. With
+``complete``, outputs have hidden parts: slots whose true values are not known, which
+training fills in (``solvers/concave_convex.py``). Three more,
 ``sums``, ``parts`` and ``spread``, come together and make a structure probabilistic:
 with them it has the log objective (``solvers/log_objective.py``), all solvers of that,
 and certificates. They speak of parts alone:
@@ -206,6 +208,23 @@ def solve_block(
 def emit_block(batch, i: Int, mass: Float, alpha: Vector, w: Vector) -> Float:
     """w += sum_y alpha_y psi_i(y), for the same structures; returns sum alpha loss."""
     return 0.0
+
+
+# what is hidden ---------------------------------------------------------------------
+
+
+@generic
+def complete(batch, i: Int, theta: Table, y: Labels) -> None:
+    """y <- argmax value(theta, y) over the outputs that agree with what is known of i.
+
+    ``batch.y`` says what is known in slots of its own choice; in the others it holds
+    the completion that stands for the truth at present. Training writes what complete()
+    finds there, so the answer must depend on what is known alone, and its loss is zero.
+    By default nothing is hidden, and the truth is its own completion.
+    """
+    first = batch.start[i]
+    for t in range(batch.start[i + 1] - first):
+        y[t] = batch.y[first + t]
 
 
 # sums over all outputs ---------------------------------------------------------------

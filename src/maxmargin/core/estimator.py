@@ -108,6 +108,7 @@ class MaxMarginEstimator(BaseEstimator):
 
     def _train(self, encoded: Encoded, settings, state, keep_state=False) -> str:
         """Train and set the fitted attributes; returns how training ended."""
+        from maxmargin.core.completion import hidden
         from maxmargin.solvers import registry
         from maxmargin.solvers.driver import drive
         from maxmargin.solvers.warm_start import DualState
@@ -118,9 +119,19 @@ class MaxMarginEstimator(BaseEstimator):
         C = float(self.C)
         mass = masses(C, encoded.weights)
         dtype = np.float64 if math.isinf(C) else encoded.dtype
-        objective = self._make_objective(
-            encoded.batch, encoded.n_weights, form, mass, dtype, n_jobs, seed
-        )
+
+        def make(batch, easy=None):
+            """The objective of a batch, or of some of its examples."""
+            masses_ = mass if easy is None else np.where(easy, mass, 0.0)
+            return self._make_objective(
+                batch, encoded.n_weights, form, masses_, dtype, n_jobs, seed
+            )
+
+        if hidden(encoded.batch):
+            from maxmargin.core.latent_training import train
+
+            return train(self, encoded, make, name, limits, seed)
+        objective = make(encoded.batch)
         keep = self.warm_start or keep_state
         planes = None
         if keep and state is not None:
@@ -129,9 +140,18 @@ class MaxMarginEstimator(BaseEstimator):
         solution = drive(objective, solver, limits)
         solver.finish(solution)
         if not solution.converged and name not in BASELINE_PASSES:
-            _warn_unconverged(solution, limits.tol, objective)
+            warn_unconverged(solution, limits.tol, objective)
         planes = solver.planes if keep else None
         del solver  # and its tables as large as w, before _install makes others
+        self._finish(encoded, solution)
+        if planes is not None:
+            self._dual_state = DualState(encoded.batch, planes)
+        elif hasattr(self, "_dual_state"):
+            del self._dual_state
+        return solution.status
+
+    def _finish(self, encoded: Encoded, solution) -> None:
+        """Set the fitted attributes."""
         self._install(encoded, solution.w)
         for attribute, value in encoded.attributes.items():
             setattr(self, attribute, value)
@@ -139,11 +159,6 @@ class MaxMarginEstimator(BaseEstimator):
         self.history_ = solution.history
         self.n_iter_ = len(solution.history)
         self.converged_ = solution.converged
-        if planes is not None:
-            self._dual_state = DualState(encoded.batch, planes)
-        elif hasattr(self, "_dual_state"):
-            del self._dual_state
-        return solution.status
 
     def _make_objective(self, *arguments):
         """What is minimised; families with more objectives override it."""
@@ -297,7 +312,7 @@ def _callables(callbacks) -> tuple:
     return tuple(callbacks)
 
 
-def _warn_unconverged(solution, tol, objective) -> None:
+def warn_unconverged(solution, tol, objective) -> None:
     """Say how far a fit has come, what that means and what would help."""
     certificate, status = solution.certificate, solution.status
     limited = status.startswith("stopped after")

@@ -31,11 +31,24 @@ class Known:
             self._rows = None
         return self.numbers[key]
 
+    def replace_first(self, entry: Entry, keep_old: bool) -> None:
+        """Another truth; the old one stays among the others if that is wanted."""
+        old = self.entries[0]
+        if self.numbers[old.key] == 0:
+            del self.numbers[old.key]
+        self.entries[0] = entry
+        self.numbers[entry.key] = 0
+        self._rows = None
+        if keep_old:
+            self.number(old)
+
     def drop(self, kept) -> None:
         """Forget all outputs but the truth and these numbers."""
         gone = [k for k in self.entries if k != 0 and k not in kept]
         for number in gone:
-            del self.numbers[self.entries.pop(number).key]
+            key = self.entries.pop(number).key
+            if self.numbers.get(key) == number:  # else the truth has become equal to it
+                del self.numbers[key]
         if gone:
             self._rows = None
         self.next = max(self.entries) + 1

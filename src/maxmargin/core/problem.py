@@ -119,7 +119,7 @@ def asking(where: str) -> Iterator[None]:
 def has_own(problem, name: str) -> bool:
     """Whether the user wrote this method."""
     method = getattr(problem, name, None)
-    own = getattr(method, "__func__", method) is not getattr(Problem, name)
+    own = getattr(method, "__func__", method) is not getattr(Problem, name, None)
     return callable(method) and own
 
 

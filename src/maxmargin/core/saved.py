@@ -17,6 +17,12 @@ import numpy as np
 # as many as a machine can hold, times features, stay finite.
 LARGEST = {8: 1e100, 4: 1e20}
 
+# Fields of a certificate, and of one for hidden parts.
+PROOF = (
+    ("primal", "dual", "gap", "relative_gap", "exact"),
+    ("objective", "decrease", "inner_gap", "bound", "exact"),
+)
+
 
 class Saved:
     """The arrays and the state of a model, by name."""
@@ -119,32 +125,46 @@ def distinct(values: list, name: str, *kinds: type) -> list:
 
 def shared_state(model) -> dict:
     """What every fitted estimator knows of its training, as plain values."""
-    c = model.certificate_
-    return {
-        "certificate": [c.primal, c.dual, c.gap, c.relative_gap, c.exact],
+    latent = hasattr(model, "rounds_")
+    state = {
+        "certificate": [getattr(model.certificate_, name) for name in PROOF[latent]],
         "history": model.history_,
         "converged": model.converged_,
     }
+    if latent:
+        state |= {"rounds": model.rounds_, "restarts": model.restarts_}
+    return state
 
 
 def restore_shared(model, state):
     """The same, back on a model that was loaded."""
-    from maxmargin.solvers.result import Certificate
+    from maxmargin.solvers.result import Certificate, StationaryPoint
 
     saved = Saved({}, state)
+    latent = "rounds" in state
     certificate = saved.value("certificate", list)
     *numbers, exact = certificate
     if (
-        len(numbers) != 4
+        len(certificate) != len(PROOF[latent])
         or set(map(type, numbers)) != {float}
         or type(exact) is not bool
     ):
         raise ValueError("its certificate is not valid")
-    history = saved.value("history", list)
-    if not all(type(row) is dict and set(map(type, row)) <= {str} for row in history):
-        raise ValueError("its history is not valid")
-    model.certificate_ = Certificate(*certificate)
-    model.history_ = history
-    model.n_iter_ = len(history)
+    model.certificate_ = (StationaryPoint if latent else Certificate)(*certificate)
+    model.history_ = _rows(saved, "history")
+    model.n_iter_ = len(model.history_)
     model.converged_ = saved.value("converged", bool)
+    if latent:
+        model.rounds_ = _rows(saved, "rounds")
+        model.n_outer_ = len(model.rounds_)
+        model.restarts_ = saved.value("restarts", list)
+        if not set(map(type, model.restarts_)) <= {float}:
+            raise ValueError("'restarts' is not a list of numbers")
     return model
+
+
+def _rows(saved: Saved, name: str) -> list[dict]:
+    rows = saved.value(name, list)
+    if not all(type(row) is dict and set(map(type, row)) <= {str} for row in rows):
+        raise ValueError(f"its {name} is not valid")
+    return rows

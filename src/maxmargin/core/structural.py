@@ -38,8 +38,8 @@ class StructuralSVM(MaxMarginEstimator):
         Weight of the losses against the size of w; ``inf`` demands a hard margin.
     rescaling : {"margin", "slack"}
     penalty : {"linear", "quadratic"}
-    solver : {"auto", "block-coordinate", "one-slack", "n-slack", "perceptron",
-        "passive-aggressive", "subgradient"}
+    solver : {"auto", "block-coordinate", "one-slack", "n-slack", "proximal-bundle",
+        "perceptron", "passive-aggressive", "subgradient"}
         "auto" is block-coordinate. The last three are baselines without a dual, so that
         their certificates prove little.
     tol : float, default 0.01
@@ -88,11 +88,11 @@ class StructuralSVM(MaxMarginEstimator):
     def predict(self, X) -> list[Any]:
         """The best output for every input."""
         check_is_fitted(self, "coef_")
-        X = _listed("X", X, "inputs")
-        if not _is_structure(self.structure_):
+        X = listed_inputs("X", X, "inputs")
+        if not is_structure(self.structure_):
             from maxmargin.core.functions import predict
 
-            return Outputs(predict(self.structure_, X, self.coef_))
+            return Outputs(predict(self._door(), X, self.coef_))
         if hasattr(self.structure_, "predict"):
             return Outputs(self.structure_.predict(X, self.coef_, self._threads()))
         from maxmargin.core.decode import decode
@@ -105,13 +105,19 @@ class StructuralSVM(MaxMarginEstimator):
             for i in range(len(X))
         )
 
+    def _door(self):
+        """The problem as ``functions.py`` asks it."""
+        return self.structure_
+
     def predict_k_best(self, X, k: int) -> list[list[tuple[Any, float]]]:
         """The k best outputs of every input with their scores, best first.
 
         For structures that rank outputs, such as a :class:`maxmargin.DynamicProgram`.
         """
         ask = self._asked("predict_k_best")
-        return ask(_listed("X", X, "inputs"), self.coef_, check_k(k), self._threads())
+        return ask(
+            listed_inputs("X", X, "inputs"), self.coef_, check_k(k), self._threads()
+        )
 
     def predict_marginals(self, X) -> list[Any]:
         """Probabilities of parts under exp(score) / Z, for structures that know them.
@@ -120,7 +126,7 @@ class StructuralSVM(MaxMarginEstimator):
         0.9 need not mean right nine times out of ten.
         """
         ask = self._asked("predict_marginals")
-        return ask(_listed("X", X, "inputs"), self.coef_, self._threads())
+        return ask(listed_inputs("X", X, "inputs"), self.coef_, self._threads())
 
     def _asked(self, name):
         """The method of that name of a structure which offers it."""
@@ -136,13 +142,13 @@ class StructuralSVM(MaxMarginEstimator):
     def score(self, X, y, sample_weight=None) -> float:
         """Minus the average loss of the predictions: greater is better."""
         check_is_fitted(self, "coef_")
-        X, y = _check_lengths(X, y)
+        X, y = check_lengths(X, y)
         weights = check_weights(sample_weight, len(X))
         structure = self.structure_
         if not (hasattr(structure, "losses") or hasattr(structure, "loss")):
             raise NotImplementedError(missing_loss(structure))
         found = self.predict(X)
-        if not _is_structure(structure):
+        if not is_structure(structure):
             from maxmargin.core.functions import losses
 
             values = losses(structure, y, found)
@@ -153,7 +159,7 @@ class StructuralSVM(MaxMarginEstimator):
         return -float(np.average(values, weights=weights))
 
     def _encode(self, X, y, sample_weight) -> Encoded:
-        X, y = _check_lengths(X, y)
+        X, y = check_lengths(X, y)
         weights = check_weights(sample_weight, len(X))
         if isinstance(self.problem, type):
             name = self.problem.__name__
@@ -161,7 +167,7 @@ class StructuralSVM(MaxMarginEstimator):
                 f"problem is the class {name}, not an object: write {name}()."
             )
         structure = copy.deepcopy(self.problem)
-        if _is_structure(structure):
+        if is_structure(structure):
             batch = structure.fit(X, y)
             n_weights, dtype = structure.n_weights, np.float64
         else:
@@ -214,18 +220,18 @@ def _plain(structure, name: str, value):
     except Refused as reason:
         kind = type(structure).__name__
         raise ValueError(
-            f"StructuralSVM cannot be saved: the attribute {name!r} of its {kind} "
+            f"The model cannot be saved: the attribute {name!r} of its {kind} "
             f"{reason}. Give {kind} the methods get_state(), which returns a dict of "
             "plain values and arrays, and from_state(state), a class method that makes "
             "an object of it; or use pickle or joblib."
         ) from None
 
 
-def _is_structure(problem) -> bool:
+def is_structure(problem) -> bool:
     return hasattr(problem, "encode") and hasattr(problem, "output")
 
 
-def _listed(name, values, what) -> list:
+def listed_inputs(name, values, what) -> list:
     try:
         values = iter(values)
     except TypeError:
@@ -236,10 +242,10 @@ def _listed(name, values, what) -> list:
     return list(values)
 
 
-def _check_lengths(X, y):
+def check_lengths(X, y):
     if X is None or y is None:
         raise ValueError("both X and y are needed: one true output per input.")
-    X, y = _listed("X", X, "inputs"), _listed("y", y, "outputs")
+    X, y = listed_inputs("X", X, "inputs"), listed_inputs("y", y, "outputs")
     if len(X) != len(y):
         raise ValueError(
             f"X has {len(X)} samples, but y has {len(y)}: give one output per input."

@@ -64,6 +64,7 @@ __all__ = ["load", "save"]
 
 # The only classes a file can name: loading imports nothing that is not listed here.
 _CLASSES = {
+    "LatentStructuralSVM.v1": "maxmargin.core.latent:LatentStructuralSVM",
     "StructuralSVM.v1": "maxmargin.core.structural:StructuralSVM",
     **model_classes(),
 }

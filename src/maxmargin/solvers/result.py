@@ -48,6 +48,43 @@ class Certificate:
         return cls(primal, dual, gap, gap / primal if primal > 0 else 0.0, exact)
 
 
+@dataclass(frozen=True)
+class StationaryPoint:
+    """What is known of a fit with hidden parts: that steps no longer pay, not an optimum.
+
+    objective   f(w) of the weights that were returned (``concave_convex.py``)
+    decrease    what the last outer step gained
+    inner_gap   primal - dual of its convex problem
+    bound       what another convex step can gain at most: objective - dual
+    exact       False where the search, or the completion, is only approximate
+
+    Other starts may end lower. ``primal``, ``dual``, ``gap`` and ``relative_gap`` are
+    those of the last convex problem, for code that knows other fits.
+    """
+
+    objective: float
+    decrease: float
+    inner_gap: float
+    bound: float
+    exact: bool
+
+    @property
+    def primal(self) -> float:
+        return self.objective
+
+    @property
+    def dual(self) -> float:
+        return self.objective - self.bound
+
+    @property
+    def gap(self) -> float:
+        return self.bound
+
+    @property
+    def relative_gap(self) -> float:
+        return self.bound / self.objective if self.objective > 0 else 0.0
+
+
 @dataclass
 class Solution:
     """What the driver returns.

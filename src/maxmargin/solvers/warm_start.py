@@ -28,6 +28,8 @@ from maxmargin.core.kernel import run
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.planes import copy_labels, dual_value, rebuild
 
+OWN = ("labels", "count", "alpha", "c", "r")
+
 
 class DualState:
     """The planes of a finished fit, and for which data they stand."""
@@ -50,15 +52,7 @@ class DualState:
             len(self.X) != len(batch.X) or not same(self.problem, batch.asked)
         ):
             return None
-        old = self.planes
-        planes = old._replace(
-            labels=old.labels.copy(),
-            count=old.count.copy(),
-            alpha=old.alpha.copy(),
-            c=old.c.copy(),
-            r=old.r.copy(),
-            mass=objective.mass,
-        )
+        planes = copied(self.planes)
         if python:
             for i, pair in enumerate(zip(self.X, self.Y, strict=True)):
                 if not same(pair, (batch.X[i], batch.Y[i])):
@@ -67,32 +61,42 @@ class DualState:
             batch.adopt(planes, self.outputs)
         else:
             copy_labels(batch.start, batch.y, 1, planes.labels, planes.alpha.shape[1])
-        finite = np.isfinite(old.mass) & np.isfinite(objective.mass) & (old.mass > 0)
-        ratio = np.where(finite, objective.mass / np.where(finite, old.mass, 1.0), 1.0)
-        ratio[objective.mass == 0] = 0.0
-        planes.alpha[:, 1:] *= ratio[:, None]
-        if not objective.form.quadratic:
-            # masses of a problem without a bound may exceed the new one
-            used = planes.alpha[:, 1:].sum(axis=1)
-            fits = np.minimum(1.0, objective.mass / np.where(used > 0, used, 1.0))
-            planes.alpha[:, 1:] *= np.where(np.isfinite(objective.mass), fits, 1.0)[
-                :, None
-            ]
-        w = objective.weights()
-        run(rebuild, batch, objective.form, planes, objective.buffers(), w)
-        # the best multiple t <= 1 of this point: max_t t l - t^2 q
-        squared = sum_of_squares(w)
-        value = dual_value(planes, objective.form, squared)
-        linear = float(np.einsum("ij,ij->", planes.alpha[:, 1:], planes.c[:, 1:]))
-        curvature = 2.0 * (linear - value)
-        t = min(1.0, linear / curvature) if curvature > 0 else 1.0
-        planes.alpha[:, 1:] *= t
-        if objective.form.quadratic:
-            planes.alpha[:, 0] = np.inf
-        else:
-            used = planes.alpha[:, 1:].sum(axis=1)
-            planes.alpha[:, 0] = np.maximum(objective.mass - used, 0.0)
-        return planes
+        return feasible(planes, objective)
+
+
+def copied(planes):
+    """The same planes in memory of their own; only masses are shared."""
+    return planes._replace(**{n: getattr(planes, n).copy() for n in OWN})
+
+
+def feasible(planes, objective):
+    """Planes of any masses as a dual point of this objective, changed in place."""
+    old, planes = planes.mass, planes._replace(mass=objective.mass)
+    batch = objective.batch
+    finite = np.isfinite(old) & np.isfinite(objective.mass) & (old > 0)
+    ratio = np.where(finite, objective.mass / np.where(finite, old, 1.0), 1.0)
+    ratio[objective.mass == 0] = 0.0
+    planes.alpha[:, 1:] *= ratio[:, None]
+    if not objective.form.quadratic:
+        # masses of a problem without a bound may exceed the new one
+        used = planes.alpha[:, 1:].sum(axis=1)
+        fits = np.minimum(1.0, objective.mass / np.where(used > 0, used, 1.0))
+        planes.alpha[:, 1:] *= np.where(np.isfinite(objective.mass), fits, 1.0)[:, None]
+    w = objective.weights()
+    run(rebuild, batch, objective.form, planes, objective.buffers(), w)
+    # the best multiple t <= 1 of this point: max_t t l - t^2 q
+    squared = sum_of_squares(w)
+    value = dual_value(planes, objective.form, squared)
+    linear = float(np.einsum("ij,ij->", planes.alpha[:, 1:], planes.c[:, 1:]))
+    curvature = 2.0 * (linear - value)
+    t = min(1.0, linear / curvature) if curvature > 0 else 1.0
+    planes.alpha[:, 1:] *= t
+    if objective.form.quadratic:
+        planes.alpha[:, 0] = np.inf
+    else:
+        used = planes.alpha[:, 1:].sum(axis=1)
+        planes.alpha[:, 0] = np.maximum(objective.mass - used, 0.0)
+    return planes
 
 
 def _key(batch):

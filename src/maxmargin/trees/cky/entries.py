@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.entries import Bool, Float, Labels, Tables
-from maxmargin.core.kernel import apart, inlined, kernel
+from maxmargin.core.kernel import apart, inlined, inner
 from maxmargin.trees.cky.chart import (
     CHART,
     NONE,
@@ -53,13 +53,13 @@ class Way(NamedTuple):
     other: int
 
 
-@kernel
+@inner
 def no_entries():
     rows = np.empty((FIRST_ROOM, COLUMNS), np.int32)
     return Entries(rows, np.empty(FIRST_ROOM), np.int64(0))
 
 
-@kernel
+@inner
 def put(entries, head, v, t, p, symbol, way):
     """The list with an entry at its end, or over a worse one of equal counts."""
     rows, worth, count = entries
@@ -83,7 +83,7 @@ def put(entries, head, v, t, p, symbol, way):
     return Entries(rows, worth, count)
 
 
-@kernel
+@inner
 def twice(rows):
     out = np.empty((2 * len(rows), COLUMNS), np.int32)
     for e in range(len(rows)):
@@ -92,7 +92,7 @@ def twice(rows):
     return out
 
 
-@kernel
+@inner
 def nowhere(rows, columns):
     """Heads of lists that are empty."""
     out = np.empty((rows, columns), np.int32)
@@ -241,7 +241,7 @@ def put_topped(tables, sentence, cell, cores, above, threshold, entries, head):
     return entries
 
 
-@kernel
+@inner
 def write_entry(bottom_of, entries, e, length, y):
     """y <- the tree of an entry of the whole sentence."""
     waiting = np.empty((length + 1, 3), np.int64)  # entry, node, begin

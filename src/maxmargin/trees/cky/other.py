@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.kernel import inlined, inner
 from maxmargin.core.rows import copy_into
 from maxmargin.trees.cky.chart import NONE, cell_of, chain_score, label_score
 from maxmargin.trees.cky.trees import (
@@ -40,7 +40,7 @@ class Deviations(NamedTuple):
     split: np.ndarray
 
 
-@kernel
+@inner
 def best_other(tables, sentence, chart, truth, y):
     """y <- the best tree but the truth; returns its score, -inf if there is none."""
     best, length, roots = chart.best, sentence.length, tables.roots

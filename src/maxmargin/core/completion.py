@@ -1,0 +1,89 @@
+"""Filling in what is hidden: the true outputs of a batch, completed at one w.
+
+Compiled batches complete example by example (``contract.complete``); a Python batch has
+methods of these names. *Truths* are the completed true outputs of all examples: a copy of
+``batch.y`` for a compiled batch, a list of (y, h) for a Python one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.core.contract import complete, score, shape
+from maxmargin.core.kernel import implemented, kernel, run
+from maxmargin.engine.threads import over_ranges
+
+
+def hidden(batch) -> bool:
+    """Whether some true output of this batch is only partly known.
+
+    A batch with a field ``known`` says slot by slot which ones are; one without it
+    always hides something, if it can complete.
+    """
+    if not isinstance(batch, tuple):
+        return getattr(batch, "hides", False)
+    if not implemented(complete, type(batch)):
+        return False
+    known = getattr(batch, "known", None)
+    return known is None or not bool(np.all(known))
+
+
+def complete_all(batch, w, n_jobs: int = 1):
+    """The best completions under w."""
+    if not isinstance(batch, tuple):
+        return batch.complete_all(w)
+    truths, w = batch.y.copy(), np.ascontiguousarray(w)
+
+    def part(lo, hi):
+        run(complete_range, batch, lo, hi, w, truths)
+
+    over_ranges(part, batch.start, n_jobs)
+    return truths
+
+
+def complete_randomly(batch, n_weights: int, rng):
+    """Completions under random part scores: each is possible, none is preferred."""
+    if not isinstance(batch, tuple):
+        return batch.complete_all(rng.normal(size=n_weights), trusted=False)
+    truths = batch.y.copy()
+    rows, columns = run(_shape, batch)
+    for i in range(len(batch.start) - 1):
+        theta = rng.normal(size=(rows, columns))
+        run(complete_scored, batch, i, theta, truths)
+    return truths
+
+
+def with_truths(batch, truths):
+    """The batch with these completions in place of the present ones."""
+    if not isinstance(batch, tuple):
+        batch.set_truths(truths)
+        return batch
+    return batch._replace(y=truths)
+
+
+def changed(batch, truths) -> int:
+    """How many examples have other completions now."""
+    if not isinstance(batch, tuple):
+        return batch.count_changed(truths)
+    slots = np.flatnonzero(batch.y != truths)
+    return len(np.unique(np.searchsorted(batch.start, slots, side="right")))
+
+
+@kernel
+def complete_range(batch, lo, hi, w, truths):
+    theta = np.empty(shape(batch), w.dtype)
+    for i in range(lo, hi):
+        if batch.start[i] < batch.start[i + 1]:
+            score(batch, i, w, theta)
+            complete(batch, i, theta, truths[batch.start[i] : batch.start[i + 1]])
+
+
+@kernel
+def complete_scored(batch, i, theta, truths):
+    if batch.start[i] < batch.start[i + 1]:
+        complete(batch, i, theta, truths[batch.start[i] : batch.start[i + 1]])
+
+
+@kernel
+def _shape(batch):
+    return shape(batch)

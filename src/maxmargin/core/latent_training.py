@@ -1,0 +1,125 @@
+"""Training where true outputs have hidden parts: starts, restarts, the best one kept.
+
+Parameters of an estimator that hides something (:data:`LATENT`):
+
+init        where the first completions come from: "given" (as they were encoded),
+            "random", weights (an array or a fitted model of the same features), or a list
+            of hidden parts, one for each sample (problems in Python)
+n_restarts  starts; those after the first are random
+max_outer   outer steps of a start
+self_paced  whether easy samples come first
+"""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.exceptions import ConvergenceWarning
+
+from maxmargin.core.completion import complete_all, complete_randomly
+
+LATENT: dict[str, Any] = {
+    "init": "given",
+    "n_restarts": 1,
+    "max_outer": 100,
+    "self_paced": False,
+}
+
+
+def check_latent_parameters(model) -> None:
+    """Before any work."""
+    for name in ("n_restarts", "max_outer"):
+        value = getattr(model, name, LATENT[name])
+        whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        if not whole or value < 1:
+            raise ValueError(
+                f"{name}={value!r} is not possible: it must be a whole number >= 1."
+            )
+    paced = getattr(model, "self_paced", False)
+    if not isinstance(paced, (bool, np.bool_)):
+        raise ValueError(
+            f"self_paced={paced!r} is not possible: it must be True or False."
+        )
+    if np.isinf(model.C):
+        raise ValueError(
+            "C=inf, a hard margin, cannot be had with hidden parts: choose a finite C."
+        )
+
+
+def train(model, encoded, make, name: str, limits, seed: int) -> str:
+    """Fit the model by the concave-convex procedure; returns how training ended."""
+    from maxmargin.solvers.concave_convex import descend
+
+    check_latent_parameters(model)
+    n_restarts = getattr(model, "n_restarts", LATENT["n_restarts"])
+    settings = {
+        "max_outer": getattr(model, "max_outer", LATENT["max_outer"]),
+        "self_paced": bool(getattr(model, "self_paced", False)),
+    }
+
+    def run(k, threads):
+        batch = encoded.batch
+        if k and not isinstance(batch, tuple):
+            batch = batch.again()
+        truths = _start(model, encoded, batch, k, np.random.default_rng([seed, k]))
+        return descend(make, batch, truths, name, limits, n_jobs=threads, **settings)
+
+    threads = model._threads()
+    if n_restarts == 1 or threads == 1 or not isinstance(encoded.batch, tuple):
+        runs = [run(0, threads)]
+        while len(runs) < n_restarts and runs[-1].solution.status != "interrupted":
+            runs.append(run(len(runs), threads))
+    else:
+        jobs = (delayed(run)(k, 1) for k in range(n_restarts))
+        runs = list(Parallel(n_jobs=threads, prefer="threads")(jobs))
+    best = min(runs, key=lambda found: found.objective)
+    if not best.solution.converged:
+        _warn(best, limits.tol)
+    model._finish(encoded, best.solution)
+    model.rounds_ = best.rounds
+    model.n_outer_ = len(best.rounds)
+    model.restarts_ = [found.objective for found in runs]
+    completed = getattr(model, "_completed", None)
+    if completed is not None:
+        completed(encoded, best.truths)
+    return best.solution.status
+
+
+def _start(model, encoded, batch, k: int, rng):
+    """The truths that start number k begins with."""
+    init = getattr(model, "init", LATENT["init"])
+    if k > 0 or (isinstance(init, str) and init == "random"):
+        return complete_randomly(batch, encoded.n_weights, rng)
+    if isinstance(init, str) and init == "given":
+        return batch.y.copy() if isinstance(batch, tuple) else list(batch.Y)
+    w = getattr(init, "coef_", init)
+    if isinstance(w, np.ndarray) and w.dtype.kind in "fiu":
+        if w.shape != (encoded.n_weights,) or not np.isfinite(w).all():
+            raise ValueError(
+                f"init has weights of shape {w.shape}, but {encoded.n_weights} finite "
+                "ones are needed: give those of a model with the same features."
+            )
+        return complete_all(batch, w.astype(np.float64))
+    if not isinstance(batch, tuple) and isinstance(init, (list, tuple)):
+        return batch.with_hidden(init)
+    raise ValueError(
+        f"init={init!r} is not possible: it must be 'given', 'random', an array of "
+        "weights, a fitted model, or (for a LatentProblem) a list of hidden parts."
+    )
+
+
+def _warn(run, tol: float) -> None:
+    solution = run.solution
+    point = solution.certificate
+    warnings.warn(
+        f"Training {solution.status}, before a stationary point: the last step lowered "
+        f"the objective by {point.decrease:.3g} to {point.objective:.6g}, and its convex "
+        f"problem could have gained {point.bound:.3g} in all (tol={tol:g}). The weights "
+        "are the best found. Allow more max_outer, max_iter or max_time, or a larger tol.",
+        ConvergenceWarning,
+        stacklevel=5,
+    )

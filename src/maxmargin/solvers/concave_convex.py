@@ -1,0 +1,251 @@
+"""Hidden parts: the concave-convex procedure around the solvers that there are.
+
+With outputs (y, h) whose part h is not known in training, the objective is
+
+    f(w) = 1/2 |w|^2
+           + sum_i C_i (max_(y,h) [loss + w.Psi(x_i, y, h)] - max_h w.Psi(x_i, y_i, h))
+
+a difference of convex functions. Each outer step completes the truths, h_i = argmax_h
+w.Psi(x_i, y_i, h), which makes the second maximum linear and touches f at w, and solves the
+convex problem that is left, an ordinary fit. So f never rises. (Yu & Joachims 2009,
+algorithm 5.1 of Yu's thesis; Yuille & Rangarajan 2003.)
+
+A convex problem begins where the last one ended: planes are outputs, and outputs stay valid
+cuts whatever stands for the truth, because features of the truth are added when a plane is
+used, not when it is stored. Its tolerance follows the decrease of f. It ends when
+
+    f(w) - dual of the convex problem at w <= tol f(w)
+
+as then no such step can gain more than that: w is a stationary point, to that tolerance,
+which is all that can be proved; other starts may end lower.
+
+Self-paced (Kumar, Packer & Koller 2010): at first only examples that are easy, with small
+hinges at the present w, take part; the threshold grows until all do.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from maxmargin.core.completion import changed, complete_all, hidden, with_truths
+from maxmargin.solvers import registry
+from maxmargin.solvers.driver import drive
+from maxmargin.solvers.planes import Planes, copy_labels
+from maxmargin.solvers.result import Limits, Solution, StationaryPoint
+from maxmargin.solvers.warm_start import copied, feasible
+
+FIRST_TOL = 0.1  # of the first convex problem: its truths are guesses
+FOLLOW = (
+    0.2  # tolerance of the next one, as a share of the relative decrease of the last
+)
+INNER = 0.5  # share of tol that the last convex problem may leave open
+ROUNDING = 1e-6  # by which f may rise, relative: scores in single precision
+EASY = 0.5  # share of the examples in the first round of a self-paced fit
+PACE = 1.3  # growth of the threshold per round
+
+
+@dataclass
+class Descent:
+    """One run from one start: the solution, and a row per outer step."""
+
+    solution: Solution
+    rounds: list[dict] = field(default_factory=list)
+    truths: object = None
+    planes: object = None
+
+    @property
+    def objective(self) -> float:
+        return self.solution.certificate.objective
+
+
+def descend(
+    make: Callable,
+    batch,
+    truths,
+    name: str,
+    limits: Limits,
+    max_outer: int = 100,
+    self_paced: bool = False,
+    n_jobs: int = 1,
+) -> Descent:
+    """Outer steps from these truths. ``make(batch, easy)`` is the objective of a batch;
+    ``easy`` is None, or which examples take part."""
+    return _Run(make, batch, name, limits, max_outer, self_paced, n_jobs).run(truths)
+
+
+class _Run:
+    """The state between outer steps: weights, value of f there, planes, rows."""
+
+    def __init__(self, make, batch, name, limits, max_outer, self_paced, n_jobs):
+        self.make, self.batch, self.name = make, batch, name
+        self.limits, self.max_outer, self.n_jobs = limits, max_outer, n_jobs
+        self.paced = self_paced
+        self.easy = None
+        self.threshold = math.inf
+        self.began = time.perf_counter()
+        self.w, self.value = None, math.inf
+        self.planes: Planes | None = None
+        self.rounds: list[dict] = []
+        self.history: list[dict] = []
+        self.passes = 0
+        self.moved = True  # whether truths are new since the last convex problem
+
+    def run(self, truths) -> Descent:
+        self.batch = with_truths(self.batch, truths)
+        tol, status = max(FIRST_TOL, self.limits.tol), ""
+        while not status:
+            before = self.value
+            solution, objective = self._convex(tol)
+            primal, dual = solution.certificate.primal, solution.certificate.dual
+            moved, found = self._complete(solution.w)
+            after = self._value_at(solution.w, found)
+            everyone = not self.paced
+            if everyone and after > before * (1 + ROUNDING):
+                # the convex problem was not solved well enough to improve on its start
+                after, moved = before, 0
+            else:
+                self.w, self.value = solution.w, after
+            decrease = before - after
+            self._note(primal, dual, decrease, moved, objective)
+            start = before if moved else min(before, self.value)
+            status = self._verdict(solution, tol, start - dual, everyone)
+            if moved and not status:
+                self.batch = with_truths(self.batch, found)
+            if self.paced:
+                self._choose_easy()
+            tol = self._next_tol(tol, before, decrease, moved)
+        certificate = StationaryPoint(
+            objective=self.value,
+            decrease=float(decrease) if math.isfinite(decrease) else self.value,
+            inner_gap=max(primal - dual, 0.0),
+            bound=max(start - dual, 0.0),
+            exact=objective.exact,
+        )
+        return Descent(
+            Solution(
+                w=self.w,
+                certificate=certificate,
+                history=self.history,
+                converged=status == "converged",
+                status=status,
+            ),
+            self.rounds,
+            self.batch.y if isinstance(self.batch, tuple) else list(self.batch.Y),
+            self.planes,
+        )
+
+    def _convex(self, tol):
+        """Solve the convex problem of the present truths, from the last planes."""
+        objective = self.make(self.batch, self.easy)
+        planes = None
+        if self.planes is not None:
+            planes = copied(self.planes)
+            if isinstance(self.batch, tuple):
+                room = planes.alpha.shape[1]
+                copy_labels(self.batch.start, self.batch.y, 1, planes.labels, room)
+            planes = feasible(planes, objective)
+        solver = registry.make(self.name, objective, planes)
+        solution = drive(objective, solver, self._limits(tol))
+        solver.finish(solution)
+        if solver.planes is not None:
+            self.planes = solver.planes
+        outer, seconds = len(self.rounds) + self.moved, self._seconds()
+        last = solution.history[-1]["seconds"] if solution.history else 0.0
+        for row in solution.history:
+            self.passes += 1
+            row = row | {"iteration": self.passes, "outer": outer}
+            row["seconds"] += seconds - last
+            self.history.append(row)
+        return solution, objective
+
+    def _limits(self, tol) -> Limits:
+        left = None
+        if self.limits.max_time is not None:
+            left = max(self.limits.max_time - self._seconds(), 1e-3)
+        return replace(self.limits, tol=tol, max_time=left)
+
+    def _complete(self, w):
+        """(examples whose completion moves, truths at w)."""
+        if not hidden(self.batch):
+            return 0, self.batch.y
+        truths = complete_all(self.batch, w, self.n_jobs)
+        return changed(self.batch, truths), truths
+
+    def _value_at(self, w, truths) -> float:
+        """f(w): the convex objective whose truths are completed at w itself."""
+        batch = self.batch
+        if isinstance(batch, tuple):
+            return float(self.make(batch._replace(y=truths), None).primal(w)[0])
+        present = list(batch.Y)
+        batch = with_truths(batch, truths)
+        try:
+            return float(self.make(batch, None).primal(w)[0])
+        finally:
+            with_truths(batch, present)
+
+    def _verdict(self, solution, tol, bound, everyone) -> str:
+        limits = self.limits
+        if solution.status == "interrupted":
+            return "interrupted"
+        if limits.max_time is not None and self._seconds() >= limits.max_time:
+            return f"stopped after max_time={limits.max_time:g} seconds"
+        if solution.status == "stopped by a callback":
+            return solution.status
+        if not everyone:
+            return ""
+        if bound <= limits.tol * self.value:
+            return "converged"
+        if not solution.converged and tol <= INNER * limits.tol:
+            return solution.status
+        if len(self.rounds) >= self.max_outer:
+            return f"stopped after max_outer={self.max_outer} steps"
+        return ""
+
+    def _next_tol(self, tol, before, decrease, moved) -> float:
+        """Tighter as f falls more slowly; where no truth moved, the end is near."""
+        floor = INNER * self.limits.tol
+        if not moved:
+            return max(0.1 * tol, floor)
+        if not math.isfinite(before):
+            return tol
+        return min(max(FOLLOW * decrease / max(before, 1e-300), floor), tol)
+
+    def _choose_easy(self) -> None:
+        """Examples below the threshold, which begins at the middle and grows."""
+        objective = self.make(self.batch, None)
+        hinges = objective.sweep(self.w).hinges
+        if self.easy is None:
+            self.threshold, wanted = float(np.quantile(hinges, EASY)), 0.0
+        else:  # never fewer than before, so that the pace ends
+            self.threshold, wanted = PACE * self.threshold, PACE * self.easy.sum()
+        easy = hinges <= self.threshold
+        if easy.sum() < wanted:
+            easy[np.argsort(hinges, kind="stable")[: math.ceil(wanted)]] = True
+        self.easy, self.paced = easy, not easy.all()
+
+    def _note(self, primal, dual, decrease, moved, objective) -> None:
+        taking_part = objective.n if self.easy is None else int(self.easy.sum())
+        if not self.moved:  # still the same convex problem, solved better
+            self.rounds.pop()
+        self.moved = moved > 0 or self.paced
+        self.rounds.append(
+            {
+                "outer": len(self.rounds) + 1,
+                "objective": self.value,
+                "decrease": float(decrease),
+                "primal": primal,
+                "dual": dual,
+                "moved": int(moved),
+                "examples": taking_part,
+                "passes": self.passes,
+                "seconds": self._seconds(),
+            }
+        )
+
+    def _seconds(self) -> float:
+        return time.perf_counter() - self.began
