@@ -11,7 +11,7 @@ from maxmargin.clusterings import correlation, structure
 from maxmargin.clusterings.correlation import cluster_bound, inside
 from maxmargin.clusterings.pairs import pair_index, pair_table
 from maxmargin.core.completion import complete_all
-from maxmargin.testing import _Asker, check_structure
+from maxmargin.testing import Asker, check_structure
 
 
 def forests(n: int):
@@ -97,7 +97,7 @@ def test_search_and_completion_are_the_best_forests(seed, n):
     batch = random_batch(seed, sizes=(n,))
     rng = np.random.default_rng(seed)
     w = rng.normal(size=6) - (seed % 2)  # all links negative at times
-    ask = _Asker(batch, 0, w, True)
+    ask = Asker(batch, 0, w, True)
     outputs = list(forests(n))
     values = np.array([ask.value(y) for y in outputs])
     losses = np.array([ask.loss(y) for y in outputs])
@@ -161,7 +161,7 @@ def test_correlation_features_and_losses_equal_enumeration():
     rng = np.random.default_rng(0)
     for i, n in enumerate((4, 1, 0, 3, 2)):
         w = rng.normal(size=6)
-        ask = _Asker(batch, i, w, True)
+        ask = Asker(batch, i, w, True)
         truth = batch.y[batch.start[i] : batch.start[i + 1]]
         outputs = list(partitions(n))
         for y in outputs:

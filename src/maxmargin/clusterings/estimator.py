@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from itertools import pairwise
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -84,7 +85,7 @@ class LinkClusterer(MaxMarginEstimator):
         batch, labels = self._decoded(X)
         if self.method == "forest":
             labels = _roots(batch.start, labels)
-        return [numbered(part.tolist()) for part in np.split(labels, batch.start[1:-1])]
+        return [numbered(part.tolist()) for part in _parts(batch.start, labels)]
 
     def predict_links(self, X) -> list[list[tuple[int, int, float]]]:
         """The links (a, b, score), a < b, of every document's forest.
@@ -95,7 +96,7 @@ class LinkClusterer(MaxMarginEstimator):
         batch, labels = self._decoded(X)
         scores = self._pair_scores(batch)
         found = []
-        for i, y in enumerate(np.split(labels, batch.start[1:-1])):
+        for i, y in enumerate(_parts(batch.start, labels)):
             n = len(y)
             table = np.zeros((n, n))
             table[np.triu_indices(n, 1)] = scores[i]
@@ -148,8 +149,6 @@ class LinkClusterer(MaxMarginEstimator):
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         X, y = check_lengths(X, y)
-        if not X:
-            raise ValueError("X has no documents: there is nothing to learn.")
         weights = check_weights(sample_weight, len(X))
         inputs = Inputs.learn(X, self.fit_intercept)
         sizes = inputs.sizes(X)
@@ -235,3 +234,8 @@ def _roots(start, parents) -> np.ndarray:
         if (above == roots).all():
             return roots
         roots = above
+
+
+def _parts(start, labels) -> list[np.ndarray]:
+    """The slots of every document."""
+    return [labels[a:b] for a, b in pairwise(start.tolist())]

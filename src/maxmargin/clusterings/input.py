@@ -66,8 +66,6 @@ class Inputs:
             except ValueError as error:
                 raise ValueError(f"X[{i}]: {error}") from None
             if self.constant:
-                from maxmargin.classes.multiclass import _append_ones
-
                 rows = _append_ones(*rows, self.width)
             codes.append(np.arange(table.shape[0], dtype=np.int32)[:, None])
             patterns.append(rows)
@@ -148,3 +146,9 @@ def _n_mentions(pairs: int, i: int) -> int | None:
             "pair a row."
         )
     return n
+
+
+def _append_ones(indptr, indices, values, width: int):
+    """CSR arrays with a last column of ones."""
+    indices = np.insert(indices, indptr[1:], width).astype(np.int32)
+    return np.arange(len(indptr)) + indptr, indices, np.insert(values, indptr[1:], 1.0)
