@@ -19,6 +19,7 @@ FAMILIES = (
     "trees",
     "alignments",
     "matchings",
+    "clusterings",
     "hypergraphs",
 )
 
