@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.classes.multiclass import _validated
 from maxmargin.core.arrays import csr_arrays
 from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
-from maxmargin.core.latent_training import LATENT, check_latent_parameters
+from maxmargin.core.latent_training import check_latent_parameters
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, restore_shared, shared_state
-from maxmargin.rankings.queries import check_grades, gains, group, unpack
+from maxmargin.rankings.queries import check_grades, group, unpack
 
 LOSSES = ("precision", "ndcg", "average-precision", "pairwise")
 
@@ -23,9 +23,9 @@ class TopKRanker(MaxMarginEstimator):
     """Rank the documents of a query by ``coef_ @ x``, trained for what a list is judged by.
 
     Minimises ``1/2 |w|^2 + C sum_q s_q H_q(w)`` over queries q, where H_q bounds the loss
-    of the ranking by w. It is convex, and certified, but for "precision": there, which of the
-    relevant documents come first is hidden, and training ends at a stationary point (Yu &
-    Joachims 2009). See ``maxmargin/rankings/order.py`` and ``pairs.py``.
+    of the ranking by w. It is convex, and certified, but for "precision": there, which of
+    the relevant documents come first is hidden, and training ends at a stationary point (Yu
+    & Joachims 2009). See ``maxmargin/rankings/top_k.py`` and ``pairs.py``.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class TopKRanker(MaxMarginEstimator):
         k; "average-precision": 1 - average precision; "pairwise": share of pairs of
         documents with different grades that are in the wrong order (Ranking SVM).
     relevant : float, default 1.0
-        The lowest grade that is relevant, for "precision" and "average-precision".
+        The lowest grade that is relevant. Only "pairwise" tells higher grades apart.
     init : "classification", "random", array or fitted model, default "classification"
         Where "precision" begins: with the weights of a classification SVM in which every
         query has the same weight, at random (which mostly ends at w = 0), or with weights.
@@ -77,7 +77,10 @@ class TopKRanker(MaxMarginEstimator):
         C=1.0,
         loss="precision",
         relevant=1.0,
-        **(LATENT | {"init": "classification"}),
+        init="classification",
+        n_restarts=1,
+        max_outer=100,
+        self_paced=False,
     )
 
     def __sklearn_tags__(self):
@@ -149,7 +152,7 @@ class TopKRanker(MaxMarginEstimator):
                 f"loss={self.loss!r} is not known; choose one of {', '.join(LOSSES)}."
             )
         whole = isinstance(self.k, numbers.Integral) and not isinstance(self.k, bool)
-        if not whole or not 1 <= self.k < 2**31:
+        if not whole or self.k < 1:
             raise ValueError(
                 f"k={self.k!r} is not possible: it must be a whole number >= 1."
             )
@@ -172,10 +175,8 @@ class TopKRanker(MaxMarginEstimator):
         X, grades = X[groups.order], grades[groups.order]
         weights = check_weights(sample_weight, len(groups.names))
         relevant = grades >= self.relevant
-        ranked = grades if self.loss in ("ndcg", "pairwise") else relevant
-        weights = weights * _differ(
-            gains(grades) if self.loss == "ndcg" else ranked, groups
-        )
+        graded = grades if self.loss == "pairwise" else relevant
+        weights = weights * _differ(graded, groups)
         if not weights.any():
             raise ValueError(self._nothing_to_learn(relevant))
         rows = csr_arrays(X, np.float64)
@@ -194,19 +195,18 @@ class TopKRanker(MaxMarginEstimator):
         return Encoded(batch, d, np.float64, weights, attributes)
 
     def _batch(self, rows, first, d, grades, relevant):
-        from maxmargin.rankings import order, pairs
+        from maxmargin.rankings import pairs, top_k
 
-        if self.loss == "pairwise":
-            return pairs.make_batch(rows, first, d, grades, precise=False)
-        if self.loss == "average-precision":
-            return pairs.make_batch(rows, first, d, relevant, precise=True)
-        hide = self.loss == "precision"
-        gain = relevant if hide else gains(grades)
-        k = min(int(self.k), max(int(np.diff(first).max()), 1))
-        discount = order.discounts(self.loss, k)
-        if hide:
-            discount[1:] = 1.0 / int(self.k)
-        return order.make_batch(rows, first, d, gain, discount, hide)
+        k = min(int(self.k), np.iinfo(np.int32).max)
+        if self.loss == "precision":
+            return top_k.make_batch(rows, first, d, relevant, k)
+        grades = grades if self.loss == "pairwise" else relevant
+        return pairs.make_batch(rows, first, d, grades, pairs.KINDS[self.loss], k)
+
+    def _solver_name(self) -> str:
+        """One cut for all queries: there are few of them, and each has many outputs."""
+        name = super()._solver_name()
+        return "one-slack" if name == "auto" and not np.isinf(self.C) else name
 
     def _nothing_to_learn(self, relevant) -> str:
         if not relevant.any() and self.loss != "pairwise":

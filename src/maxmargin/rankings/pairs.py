@@ -4,19 +4,27 @@ With N pairs, an output says which of them are swapped:
 
     Psi(x, y) = -1/N sum over swapped pairs of (x_a - x_b),       zero for the truth
 
-    pairwise            loss = share of swapped pairs. The sum of hinges over all pairs,
-                        divided by N: Ranking SVM (Herbrich et al. 2000; Joachims 2002)
-    average precision   loss = 1 - AP, with two grades; y is a ranking
-                        (Yue, Finley, Radlinski & Joachims 2007)
+so that documents of one grade may stand in any order, and nothing is hidden. The losses:
+
+    pairwise            share of swapped pairs. The hinge is that of all pairs, divided by
+                        N: Ranking SVM (Herbrich et al. 2000; Joachims 2002)
+    average-precision   1 - AP, with two grades (Yue, Finley, Radlinski & Joachims 2007)
+    ndcg                1 - NDCG at k, with two grades (Chakrabarti et al. 2008)
 
 Slot d counts the swapped pairs in which document d is a, minus those in which it is b; the
 slot behind the documents counts all swapped pairs. No search lists the pairs:
 
 pairwise: those with theta_a - theta_b < scale are swapped, and counted in O(n log n) from
-the sorted scores (Joachims 2006). Average precision: documents of either grade stand in the
-order of their scores, so that a ranking says how many others, u_1 <= u_2 <= ..., stand
-above the first, second, ... relevant document. Its objective is a sum of terms in (r, u_r)
-each, maximised over all such u exactly.
+the sorted scores (Joachims 2006).
+
+The others: y is a ranking. Documents of either grade stand in the order of their scores, so
+that it says how many others, u_1 <= u_2 <= ..., stand above the first, second, ... relevant
+document, which has the place r + u_r. The loss is a sum of terms in (r, u_r),
+
+    average-precision   u_r / (r + u_r) / relevant documents
+    ndcg                (D_r - D_(r + u_r)) / sum_r D_r       with D_p = 1 / log2(1 + p)
+
+and so is the score: the best u is found exactly, by dynamic programming.
 """
 
 from __future__ import annotations
@@ -29,6 +37,9 @@ import numpy as np
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.rankings.documents import append_sum, row_fields, score_documents
+
+PAIRWISE, AVERAGE_PRECISION, NDCG = range(3)
+KINDS = {"pairwise": PAIRWISE, "average-precision": AVERAGE_PRECISION, "ndcg": NDCG}
 
 
 class PairBatch(NamedTuple):
@@ -45,10 +56,11 @@ class PairBatch(NamedTuple):
     entries: int
     grade: np.ndarray  # int32 of every document, 0 .. of its query
     pairs: np.ndarray  # float64, N of every query (1 where there is none)
-    precise: int  # 1: average precision; 0: pairwise
+    discount: np.ndarray  # D_p by place, from 1 on; 0 below place k
+    kind: int
 
 
-def make_batch(rows, first, n_features, grade, precise: bool) -> PairBatch:
+def make_batch(rows, first, n_features, grade, kind: int, k: int = 1) -> PairBatch:
     """Encode CSR arrays ``rows`` of documents; query i has first[i] .. first[i + 1]."""
     n = len(first) - 1
     own = np.zeros(len(grade), np.int32)
@@ -58,14 +70,17 @@ def make_batch(rows, first, n_features, grade, precise: bool) -> PairBatch:
             grade[a:b], return_inverse=True, return_counts=True
         )
         pairs[i] = counts @ (np.cumsum(counts) - counts)
+    fields = row_fields(rows, first, n_features)
+    places = np.arange(1.0, fields["widest"] + 1)
     start = first + np.arange(n + 1)
     return PairBatch(
         start=start,
         y=np.zeros(int(start[-1]), np.int32),
         grade=own,
         pairs=np.maximum(pairs, 1.0),
-        precise=int(precise),
-        **row_fields(rows, first, n_features),
+        discount=np.append(0.0, (places <= k) / np.log2(1.0 + places)),
+        kind=kind,
+        **fields,
     )
 
 
@@ -86,7 +101,7 @@ def score(batch, i, w, theta):
 
 @inlined
 def lead(batch, i, theta, y):
-    """Mean over all pairs of theta_a - theta_b, or of 0 where they are not swapped."""
+    """1/N sum over swapped pairs of theta_a - theta_b."""
     total = 0.0
     for d in range(batch.first[i + 1] - batch.first[i]):
         total += y[d] * theta[0, d]
@@ -106,10 +121,8 @@ def margin(batch, i, theta, y):
 @implements(contract.loss, PairBatch)
 def loss(batch, i, y):
     n = batch.first[i + 1] - batch.first[i]
-    if not batch.precise:
+    if batch.kind == PAIRWISE or y[n] == 0:
         return y[n] / batch.pairs[i]
-    if y[n] == 0:
-        return 0.0
     above = np.empty(n, np.int32)
     count = 0
     for d in range(n):
@@ -119,8 +132,27 @@ def loss(batch, i, y):
     above[:count].sort()
     total = 0.0
     for r in range(count):
-        total += above[r] / (r + 1.0 + above[r])
-    return total / count
+        total += cost(batch, r + 1, above[r])
+    return total / whole(batch, count)
+
+
+@inlined
+def cost(batch, r, u):
+    """What the r-th relevant document costs with u others above it, times whole()."""
+    if batch.kind == NDCG:
+        return batch.discount[r] - batch.discount[r + u]
+    return u / (r + u)
+
+
+@inlined
+def whole(batch, count):
+    """What a query with so many relevant documents can gain."""
+    if batch.kind != NDCG:
+        return float(count)
+    total = 0.0
+    for r in range(count):
+        total += batch.discount[r + 1]
+    return total
 
 
 @implements(contract.emit, PairBatch)
@@ -139,51 +171,50 @@ def difference(batch, i, s, rs, a, ra, index, values):
     return append_sum(batch, i, c, index, values, 0)
 
 
+# search ------------------------------------------------------------------------------
+
+
 @implements(contract.argmax, PairBatch)
 def argmax(batch, i, theta, scale, y):
     n = batch.first[i + 1] - batch.first[i]
-    for d in range(n + 1):
+    scores = np.empty(n)
+    for d in range(n):
         y[d] = 0
-    if batch.precise:
-        interleave(batch, i, theta, scale, y)
+        scores[d] = theta[0, d]
+    y[n] = 0
+    if batch.kind == PAIRWISE:
+        swap(batch, i, scores, scale, y)
     else:
-        swap(batch, i, theta, scale, y)
-
-
-# pairwise ----------------------------------------------------------------------------
+        interleave(batch, i, scores, scale, y)
 
 
 @inlined
-def swap(batch, i, theta, scale, y):
+def swap(batch, i, scores, scale, y):
     """Swap every pair whose difference is below ``scale``.
 
-    Two walks up the scores: to every a, the b that it leads by ``scale`` are those below
-    one place, which rises with a; so with a and b exchanged. A Fenwick tree counts grades.
+    One walk up the scores: to every a, the b that it leads by ``scale`` are those below
+    one place, which rises with a; so with a and b exchanged. Fenwick trees count grades.
     """
-    first = batch.first[i]
-    n = batch.first[i + 1] - first
-    scores = np.empty(n)
+    first, n = batch.first[i], len(scores)
     top = 0
     for d in range(n):
-        scores[d] = theta[0, d]
         top = max(top, batch.grade[first + d])
     order = np.argsort(scores, kind="mergesort")
-    led, above = np.zeros(top + 2, np.int64), np.zeros(top + 2, np.int64)
-    lower = np.zeros(top + 2, np.int64)
+    everyone = np.zeros(top + 2, np.int64)
+    led, leading = np.zeros(top + 2, np.int64), np.zeros(top + 2, np.int64)
     for d in range(n):
-        add(lower, batch.grade[first + d])
+        add(everyone, batch.grade[first + d])
     p, q, total = 0, 0, 0
-    for k in range(n):
-        d = order[k]
+    for d in order:
         grade = batch.grade[first + d]
         while p < n and scores[order[p]] <= scores[d] - scale:
             add(led, batch.grade[first + order[p]])
             p += 1
-        up = below(lower, grade) - below(led, grade)
         while q < n and scores[order[q]] - scale < scores[d]:
-            add(above, batch.grade[first + order[q]])
+            add(leading, batch.grade[first + order[q]])
             q += 1
-        y[d] = up - (q - below(above, grade + 1))
+        up = below(everyone, grade) - below(led, grade)
+        y[d] = up - (q - below(leading, grade + 1))
         total += up
     y[n] = total
 
@@ -207,18 +238,11 @@ def below(tree, grade):
     return total
 
 
-# average precision -------------------------------------------------------------------
-
-
 @inlined
-def interleave(batch, i, theta, scale, y):
+def interleave(batch, i, scores, scale, y):
     """The best u_1 <= u_2 <= ..., by dynamic programming over (r, u_r)."""
-    first = batch.first[i]
-    n = batch.first[i + 1] - first
-    scores = np.empty(n)
-    for d in range(n):
-        scores[d] = -float(theta[0, d])
-    order = np.argsort(scores, kind="mergesort")
+    first, n = batch.first[i], len(scores)
+    order = np.argsort(-scores, kind="mergesort")
     relevant, others = np.empty(n, np.int64), np.empty(n, np.int64)
     count, rest = 0, 0
     for d in order:
@@ -228,16 +252,17 @@ def interleave(batch, i, theta, scale, y):
         else:
             others[rest] = d
             rest += 1
-    if count == 0 or rest == 0:
+    if count == 0:
         return
+    share = scale / whole(batch, count)
     taken = np.zeros((count, rest + 1), np.int32)  # the best u_r up to u
     best = np.zeros(rest + 1)  # of the relevant documents so far, with u_r up to u
     for r in range(count):
         behind, top = 0.0, -np.inf
         for u in range(rest + 1):
             if u > 0:
-                behind += theta[0, relevant[r]] - theta[0, others[u - 1]]
-            v = best[u] + scale * u / (r + 1.0 + u) / count - behind / batch.pairs[i]
+                behind += scores[relevant[r]] - scores[others[u - 1]]
+            v = best[u] + share * cost(batch, r + 1, u) - behind / batch.pairs[i]
             if v > top:
                 top = v
                 taken[r, u] = u
