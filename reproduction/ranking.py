@@ -180,7 +180,7 @@ METHODS = {
     "initial weight vector": initial,
     **{f"latent, P@{k}": latent(k) for k in KS},
     "average precision": convex("average-precision", by_map),
-    "NDCG@10": convex("ndcg", lambda report: report.ndcg[10]),
+    "NDCG": convex("ndcg", lambda report: report.ndcg[10]),
     "LightGBM, lambdarank": lambdarank,
 }
 

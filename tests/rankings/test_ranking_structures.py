@@ -64,10 +64,10 @@ def top_k_batch(seed, k=2):
     return top_k.make_batch(rows, first, 3, y > 0, k)
 
 
-def pair_batch(seed, kind, k=2):
+def pair_batch(seed, kind):
     rows, first, y = random_queries(seed)
     grades = y if kind == "pairwise" else y > 0
-    return pairs.make_batch(rows, first, 3, grades, pairs.KINDS[kind], k)
+    return pairs.make_batch(rows, first, 3, grades, pairs.KINDS[kind])
 
 
 @pytest.mark.parametrize("k", [1, 2, 4, 9])
@@ -116,7 +116,7 @@ def test_completion_is_the_best_list_without_loss(seed, k):
 @pytest.mark.parametrize("kind", sorted(pairs.KINDS))
 @given(seed=st.integers(0, 10**6), scale=st.sampled_from([0.0, 0.3, 1.0, 5.0]))
 def test_pairs_are_searched_exactly(kind, seed, scale):
-    batch = pair_batch(seed, kind, k=1 + seed % 4)
+    batch = pair_batch(seed, kind)
     w = np.random.default_rng(seed).normal(size=3) * 2.0 ** (seed % 5 - 2)
     for i in range(len(batch.start) - 1):
         ask = _Asker(batch, i, w, True)
@@ -132,7 +132,7 @@ def test_losses_are_those_of_the_metrics():
     for seed in range(5):
         for kind, metric in (
             ("average-precision", mean_average_precision),
-            ("ndcg", lambda y, s, q: ndcg_at_k(y, s, q, 2)),
+            ("ndcg", lambda y, s, q: ndcg_at_k(y, s, q, 99)),
         ):
             batch = pair_batch(seed, kind)
             for i in range(3):

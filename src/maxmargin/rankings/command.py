@@ -30,7 +30,7 @@ may be compressed with gzip."""
     the model
       --loss precision|ndcg|average-precision|pairwise  what a ranking is judged by
           (default: precision)
-      --k  places that count, for precision and ndcg
+      --k  places that count, for precision
       --relevant  the lowest grade that is relevant
       --C  weight of the data
       --init classification|random  where precision begins (default: classification)

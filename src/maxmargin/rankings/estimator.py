@@ -30,12 +30,13 @@ class TopKRanker(MaxMarginEstimator):
     Parameters
     ----------
     k : int, default 10
-        Places that count, for "precision" and "ndcg"; may be more than documents.
+        Places that count, for "precision"; may be more than there are documents. For
+        "ndcg", those that ``score`` counts.
     C : float, default 1.0
     loss : str, default "precision"
-        "precision": what precision at k lacks of the best possible one; "ndcg": 1 - NDCG at
-        k; "average-precision": 1 - average precision; "pairwise": share of pairs of
-        documents with different grades that are in the wrong order (Ranking SVM).
+        "precision": what precision at k lacks of the best possible one; "ndcg": 1 - NDCG;
+        "average-precision": 1 - average precision; "pairwise": share of pairs of documents
+        with different grades that are in the wrong order (Ranking SVM).
     relevant : float, default 1.0
         The lowest grade that is relevant. Only "pairwise" tells higher grades apart.
     init : "classification", "random", array or fitted model, default "classification"
@@ -197,11 +198,11 @@ class TopKRanker(MaxMarginEstimator):
     def _batch(self, rows, first, d, grades, relevant):
         from maxmargin.rankings import pairs, top_k
 
-        k = min(int(self.k), np.iinfo(np.int32).max)
         if self.loss == "precision":
+            k = min(int(self.k), np.iinfo(np.int32).max)
             return top_k.make_batch(rows, first, d, relevant, k)
         grades = grades if self.loss == "pairwise" else relevant
-        return pairs.make_batch(rows, first, d, grades, pairs.KINDS[self.loss], k)
+        return pairs.make_batch(rows, first, d, grades, pairs.KINDS[self.loss])
 
     def _solver_name(self) -> str:
         """One cut for all queries: there are few of them, and each has many outputs."""

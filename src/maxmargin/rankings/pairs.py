@@ -9,7 +9,8 @@ so that documents of one grade may stand in any order, and nothing is hidden. Th
     pairwise            share of swapped pairs. The hinge is that of all pairs, divided by
                         N: Ranking SVM (Herbrich et al. 2000; Joachims 2002)
     average-precision   1 - AP, with two grades (Yue, Finley, Radlinski & Joachims 2007)
-    ndcg                1 - NDCG at k, with two grades (Chakrabarti et al. 2008)
+    ndcg                1 - NDCG of the whole ranking, with two grades (Chakrabarti,
+                        Khanna, Sawant & Bhattacharyya 2008)
 
 Slot d counts the swapped pairs in which document d is a, minus those in which it is b; the
 slot behind the documents counts all swapped pairs. No search lists the pairs:
@@ -56,11 +57,11 @@ class PairBatch(NamedTuple):
     entries: int
     grade: np.ndarray  # int32 of every document, 0 .. of its query
     pairs: np.ndarray  # float64, N of every query (1 where there is none)
-    discount: np.ndarray  # D_p by place, from 1 on; 0 below place k
+    discount: np.ndarray  # D_p by place, from 1 on
     kind: int
 
 
-def make_batch(rows, first, n_features, grade, kind: int, k: int = 1) -> PairBatch:
+def make_batch(rows, first, n_features, grade, kind: int) -> PairBatch:
     """Encode CSR arrays ``rows`` of documents; query i has first[i] .. first[i + 1]."""
     n = len(first) - 1
     own = np.zeros(len(grade), np.int32)
@@ -78,7 +79,7 @@ def make_batch(rows, first, n_features, grade, kind: int, k: int = 1) -> PairBat
         y=np.zeros(int(start[-1]), np.int32),
         grade=own,
         pairs=np.maximum(pairs, 1.0),
-        discount=np.append(0.0, (places <= k) / np.log2(1.0 + places)),
+        discount=np.append(0.0, 1.0 / np.log2(1.0 + places)),
         kind=kind,
         **fields,
     )
