@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin.core.arrays import csr_arrays
+from maxmargin.core.asker import Asker
 from maxmargin.core.completion import complete_all, complete_randomly
 from maxmargin.core.formulation import make_form
 from maxmargin.rankings import pairs, top_k
-from maxmargin.testing import FORMULATIONS, _Asker, check_structure
+from maxmargin.testing import FORMULATIONS, check_structure
 
 
 def random_queries(seed, sizes=(4, 1, 5, 3, 2), n_features=3, grades=3):
@@ -88,7 +89,7 @@ def test_lists_are_searched_exactly_in_every_formulation(seed, k):
     w = np.random.default_rng(seed).normal(size=3)
     batch = batch._replace(y=complete_randomly(batch, 3, np.random.default_rng(seed)))
     for i in range(len(batch.start) - 1):
-        ask = _Asker(batch, i, w, True)
+        ask = Asker(batch, i, w, True)
         outputs = list(lists(batch, i))
         losses = np.array([ask.loss(y) for y in outputs])
         margins = np.array([ask.margin(y) for y in outputs])
@@ -106,7 +107,7 @@ def test_completion_is_the_best_list_without_loss(seed, k):
     w = np.random.default_rng(seed).normal(size=3)
     truths = complete_all(batch, w)
     for i in range(len(batch.start) - 1):
-        ask = _Asker(batch, i, w, True)
+        ask = Asker(batch, i, w, True)
         found = truths[batch.start[i] : batch.start[i + 1]]
         wanted = max(ask.value(y) for y in lists(batch, i) if ask.loss(y) == 0)
         assert ask.loss(found) == 0
@@ -119,7 +120,7 @@ def test_pairs_are_searched_exactly(kind, seed, scale):
     batch = pair_batch(seed, kind)
     w = np.random.default_rng(seed).normal(size=3) * 2.0 ** (seed % 5 - 2)
     for i in range(len(batch.start) - 1):
-        ask = _Asker(batch, i, w, True)
+        ask = Asker(batch, i, w, True)
         y = ask.argmax(scale)
         assert any((y == other).all() for other in swaps(batch, i))
         best = max(ask.value(z) + scale * ask.loss(z) for z in swaps(batch, i))
@@ -137,7 +138,7 @@ def test_losses_are_those_of_the_metrics():
             batch = pair_batch(seed, kind)
             for i in range(3):
                 w = np.random.default_rng(seed).normal(size=3)
-                ask = _Asker(batch, i, w, True)
+                ask = Asker(batch, i, w, True)
                 grade = batch.grade[batch.first[i] : batch.first[i + 1]]
                 if grade.any():
                     n = len(grade)
@@ -151,7 +152,7 @@ def test_many_grades_are_counted_without_listing_pairs():
     rows = csr_arrays(rng.normal(size=(n, 2)), np.float64)
     grades = rng.normal(size=n).round(1)  # many grades, and ties
     batch = pairs.make_batch(rows, np.array([0, n]), 2, grades, pairs.PAIRWISE)
-    ask = _Asker(batch, 0, np.array([1.0, -0.5]), True)
+    ask = Asker(batch, 0, np.array([1.0, -0.5]), True)
     y, theta = ask.argmax(0.7), ask.theta[0]
     swapped = (grades[:, None] > grades) & (theta[:, None] - theta < 0.7)
     np.testing.assert_array_equal(y[:n], swapped.sum(axis=1) - swapped.sum(axis=0))

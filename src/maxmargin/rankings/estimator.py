@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.classes.multiclass import _validated
+from maxmargin.classes.input import read_rows, validated
 from maxmargin.core.arrays import csr_arrays
 from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.latent_training import check_latent_parameters
@@ -105,7 +105,7 @@ class TopKRanker(MaxMarginEstimator):
         """The score of every document; it is compared within a query only."""
         check_is_fitted(self, "coef_")
         X, _ = unpack(X, qid)
-        X = _validated(self, X, reset=False)
+        X = validated(self, X, reset=False)
         if not np.isfinite(X.data if issparse(X) else X).all():
             csr_arrays(X)  # says where
         return np.asarray(X @ self.coef_)
@@ -169,8 +169,7 @@ class TopKRanker(MaxMarginEstimator):
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         X, qid = unpack(*X)
-        checker = type(self)()  # so that a failed fit leaves this estimator as it was
-        X = _validated(checker, X)
+        X, attributes = read_rows(self, X)
         n, d = X.shape
         grades, groups = check_grades(y, n), group(qid, n)
         X, grades = X[groups.order], grades[groups.order]
@@ -181,9 +180,6 @@ class TopKRanker(MaxMarginEstimator):
         if not weights.any():
             raise ValueError(self._nothing_to_learn(relevant))
         rows = csr_arrays(X, np.float64)
-        attributes = {"n_features_in_": d}
-        if hasattr(checker, "feature_names_in_"):
-            attributes["feature_names_in_"] = checker.feature_names_in_
         batch = self._batch(rows, groups.first, d, grades, relevant)
         if self.loss == "precision" and isinstance(self.init, str):
             from maxmargin.core.completion import complete_all
