@@ -6,7 +6,8 @@ The ten official folds (80 documents to train, 10 to choose C on, 10 to test), w
 mentions and features made by the library. The thesis used MUC-6, which is not public; its
 numbers stand beside ours for the pattern alone: the forest is better in the pair loss, the
 small penalty r in the MITRE loss. C is chosen for each method on the development documents,
-by the mean of what the method is for: CoNLL F1. --quick trains on 20 documents of a fold.
+by CoNLL F1. --quick trains on 20 documents of a fold. The time to encode has that to load
+compiled code in it.
 """
 
 from __future__ import annotations
