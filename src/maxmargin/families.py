@@ -20,6 +20,7 @@ FAMILIES = (
     "trees",
     "alignments",
     "matchings",
+    "clusterings",
     "hypergraphs",
 )
 
