@@ -13,6 +13,7 @@ from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.label_costs import cost_table
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, restore_shared, shared_state
+from maxmargin.core.unlabelled import UNLABELLED, split_known, weigh
 
 
 class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
@@ -28,6 +29,9 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         What a wrong class costs, see :func:`maxmargin.core.label_costs.cost_table`.
     fit_intercept : bool, default True
         Add a constant feature 1. Its weights are regularised like the others.
+    unlabelled_weight : float, default 0.1
+        Times the sample weight of samples whose class is not known: None in y, see
+        ``docs/partial-labels.md``.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
@@ -54,7 +58,9 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     _model_name = "MulticlassSVM.v1"
 
-    __init__ = training_parameters(C=1.0, loss="zero-one", fit_intercept=True)
+    __init__ = training_parameters(
+        C=1.0, loss="zero-one", fit_intercept=True, unlabelled_weight=UNLABELLED
+    )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -100,13 +106,17 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
     def _encode(self, X, y, sample_weight) -> Encoded:
         from maxmargin.classes.structure import make_batch
         from maxmargin.core.arrays import csr_arrays
+        from maxmargin.core.partial import partly_known
 
         _check_labels(y)
+        y, known = split_known(y)
         # validated on a copy, so that a failed fit leaves this estimator as it was
         checker = type(self)()
         X, y = _validated(checker, X, y)
         check_classification_targets(y)
         weights = check_weights(sample_weight, X.shape[0])
+        if known is not None:
+            weights = weigh(self, weights, known)
         classes, numbers = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(
@@ -121,6 +131,8 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
             n_features += 1
         dtype = self._working_dtype(values, weights)
         batch = make_batch(indptr, indices, values, n_features, numbers, cost, dtype)
+        if known is not None:
+            batch = partly_known(batch, known)
         attributes = {"classes_": classes, "n_features_in_": X.shape[1]}
         if hasattr(checker, "feature_names_in_"):
             attributes["feature_names_in_"] = checker.feature_names_in_
@@ -212,17 +224,15 @@ def _check_labels(y) -> None:
             return
     kinds = set(map(type, y))
     texts = {kind for kind in kinds if issubclass(kind, str)}
-    if type(None) not in kinds and texts in (set(), kinds):
+    if texts in (set(), kinds - {type(None)}):
         return
-    for i, label in enumerate(y):
-        if label is None:
+    given = [(i, label) for i, label in enumerate(y) if label is not None]
+    first, example = given[0]
+    for i, label in given:
+        if isinstance(label, str) != isinstance(example, str):
             raise ValueError(
-                f"y[{i}] is None: give every sample a label, or leave the sample out."
-            )
-        if isinstance(label, str) != isinstance(y[0], str):
-            raise ValueError(
-                f"y[{i}] is {label!r}, but y[0] is {y[0]!r}: labels must be all strings "
-                "or all numbers."
+                f"y[{i}] is {label!r}, but y[{first}] is {example!r}: labels must be all "
+                "strings or all numbers."
             )
 
 

@@ -227,6 +227,16 @@ def complete(batch, i: Int, theta: Table, y: Labels) -> None:
         y[t] = batch.y[first + t]
 
 
+@generic
+def clamp(batch, i: Int, theta: Table) -> None:
+    """theta <- scores under which what contradicts the known slots of i is impossible.
+
+    For batches with a field ``known`` (``core/partial.py``): parts that must not occur
+    get -inf. A structure without sums() may also favour parts that must occur, by a
+    bonus that nothing outweighs; then values are no longer scores.
+    """
+
+
 # sums over all outputs ---------------------------------------------------------------
 
 

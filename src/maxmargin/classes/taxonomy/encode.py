@@ -19,6 +19,7 @@ from maxmargin.classes.taxonomy.labels import (
 )
 from maxmargin.classes.taxonomy.losses import class_costs, node_costs
 from maxmargin.core.estimator import Encoded, check_weights
+from maxmargin.core.unlabelled import split_known, weigh
 
 # Weights are dense: 2 GB in double precision, and solvers keep several copies.
 MOST_WEIGHTS = 2**28
@@ -28,12 +29,16 @@ def encode_classes(model, X, y, sample_weight) -> Encoded:
     """One class per sample."""
     from maxmargin.classes import structure as multiclass
     from maxmargin.classes.taxonomy import structure as taxonomy
+    from maxmargin.core.partial import partly_known
 
     _check_labels(y)
+    y, known = split_known(y)
     checker = type(model)()  # a failed fit leaves the estimator as it was
     X, y = _validated(checker, X, y)
     check_classification_targets(y)
     weights = check_weights(sample_weight, X.shape[0])
+    if known is not None:
+        weights = weigh(model, weights, known)
     classes, numbers = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
@@ -57,6 +62,8 @@ def encode_classes(model, X, y, sample_weight) -> Encoded:
             *rows, n_features, numbers, cost, lines.by_class, z, dtype
         )
         nodes, width = _names(tree, lines.nodes), batch.node_width
+    if known is not None:
+        batch = partly_known(batch, known)
     attributes = _attributes(checker, X, tree, nodes)
     attributes |= {"classes_": classes, "kind_": model.mode}
     return Encoded(batch, n_features * width, dtype, weights, attributes)
