@@ -32,7 +32,7 @@ def check_completion(batch, w, outputs_of, agrees=consistent):
         first, last = batch.start[i : i + 2]
         if first == last:
             continue
-        outputs = outputs_of(batch, i)
+        outputs = list(outputs_of(batch, i))
         theta = scores_of(batch, i, w)
         values = np.array([contract.value(batch, i, theta, y) for y in outputs])
         values[~np.array(agrees(batch, i, outputs))] = -np.inf
@@ -50,7 +50,7 @@ def check_likelihood(batch, w, outputs_of, agrees=consistent):
     objective = MarginalLikelihood(batch, len(w), form, mass, np.float64)
     wanted = 0.5 * float(w @ w)
     for i in range(n):
-        outputs = outputs_of(batch, i)
+        outputs = list(outputs_of(batch, i))
         theta = scores_of(batch, i, w)
         values = np.array([contract.value(batch, i, theta, y) for y in outputs])
         good = np.array(agrees(batch, i, outputs))

@@ -228,13 +228,14 @@ def complete(batch, i: Int, theta: Table, y: Labels) -> None:
 
 
 @generic
-def clamp(batch, i: Int, theta: Table) -> None:
+def clamp(batch, i: Int, theta: Table) -> Float:
     """theta <- scores under which what contradicts the known slots of i is impossible.
 
     For batches with a field ``known`` (``core/partial.py``): parts that must not occur
-    get -inf. A structure without sums() may also favour parts that must occur, by a
-    bonus that nothing outweighs; then values are no longer scores.
+    get -inf. Where that is not enough, parts that must occur get a bonus that nothing
+    outweighs. Returns the sum of bonuses, which all outputs that agree have.
     """
+    return 0.0
 
 
 # sums over all outputs ---------------------------------------------------------------

@@ -22,7 +22,7 @@ from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin.core.completion import complete_all, complete_randomly
-from maxmargin.core.partial import alternate, is_partial, sure_part
+from maxmargin.core.partial import alternate, is_partial, ordinary, sure_part
 
 LATENT: dict[str, Any] = {
     "init": "given",
@@ -105,12 +105,19 @@ def train(model, encoded, make, name: str, limits, seed: int) -> str:
 
 
 def _solve(model, make, name: str, limits, encoded):
-    """(weights, solution, objective) of an ordinary problem."""
+    """(weights, solution, objective) of a problem that is not completed any further."""
     from maxmargin.core.estimator import masses
     from maxmargin.solvers import registry
     from maxmargin.solvers.driver import drive
 
-    objective = make(encoded.batch, mass=masses(float(model.C), encoded.weights))
+    mass = masses(float(model.C), encoded.weights)
+    objective = make(ordinary(encoded.batch), mass=mass)
+    if is_partial(encoded.batch):
+        from maxmargin.solvers.marginal_likelihood import MarginalLikelihood
+
+        o, name = objective, "lbfgs"
+        settings = o.n_weights, o.form, mass, o.dtype, o.n_jobs
+        objective = MarginalLikelihood(encoded.batch, *settings)
     solver = registry.make(name, objective)
     solution = drive(objective, solver, limits)
     solver.finish(solution)

@@ -23,7 +23,7 @@ from dataclasses import replace
 import numpy as np
 
 from maxmargin.core.completion import complete_all, with_truths
-from maxmargin.core.contract import argmax, clamp, complete
+from maxmargin.core.contract import argmax, clamp, complete, probabilistic
 from maxmargin.core.kernel import implements, twins
 
 ROUNDS = 10  # fits, each on the completions of the last
@@ -77,13 +77,16 @@ def count_known(batch) -> np.ndarray:
 
 
 def sure_part(encoded):
-    """An ordinary problem to begin with: what the family says (``encoded.first``), or the
-    examples that are known whole; if there is none, those of which something is."""
+    """A problem to begin with: what the family says (``encoded.first``), or the examples
+    that are known whole. If there is none, the whole batch as it is, for the marginal
+    likelihood; for structures without sums, all of which something is known."""
     if encoded.first is not None:
         return encoded.first
     known, size = count_known(encoded.batch), np.diff(encoded.batch.start)
-    whole = (known == size) & (size > 0) & (encoded.weights > 0)
-    kept = whole if whole.any() else known > 0
+    kept = (known == size) & (size > 0) & (encoded.weights > 0)
+    if not kept.any() and probabilistic(encoded.batch):
+        return encoded
+    kept = kept if kept.any() else known > 0
     weights = np.where(kept, encoded.weights, 0.0)
     return replace(encoded, batch=ordinary(encoded.batch), weights=weights)
 

@@ -41,8 +41,9 @@ def marginal_gradient(batch, lo, hi, w, memory, mass, losses, gradient):
             continue
         score(batch, i, w, theta)
         total = sums(batch, i, theta, mu, work)
-        clamp(batch, i, theta)
-        losses[i] = max(total - sums(batch, i, theta, known, work), 0.0)
+        bonus = clamp(batch, i, theta)
+        total -= sums(batch, i, theta, known, work) - bonus
+        losses[i] = max(total, 0.0)
         left, right = mu.ravel(), known.ravel()
         for k in range(extent(batch, i)):
             left[k] -= right[k]
