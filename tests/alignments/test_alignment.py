@@ -23,7 +23,7 @@ from maxmargin.alignments.dp import (
 from maxmargin.alignments.k_best import best_alignments
 from maxmargin.core import contract
 from maxmargin.core.formulation import make_form
-from maxmargin.testing import FORMULATIONS, _Asker, check_solver, check_structure
+from maxmargin.testing import FORMULATIONS, Asker, check_solver, check_structure
 
 ENDS = st.tuples(st.integers(0, 1), st.integers(0, 1))
 SEEDS = st.integers(0, 10**6)
@@ -165,7 +165,7 @@ def test_rescaled_search_is_exact(seed, loss, free):
     batch, model = random_batch(seed, loss=loss, free=free)
     w = np.random.default_rng(seed).normal(size=model.n_weights) * 3
     for i in range(3):
-        ask = _Asker(batch, i, w, True)
+        ask = Asker(batch, i, w, True)
         outputs = list(enumerate_alignments(batch, i))
         losses = np.array([ask.loss(y) for y in outputs])
         margins = np.array([ask.margin(y) for y in outputs])

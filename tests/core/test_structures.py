@@ -101,9 +101,9 @@ def _scores(batch, w, i):
 
 
 def _value(batch, w, i, y):
-    from maxmargin.testing import _Asker
+    from maxmargin.testing import Asker
 
-    return w @ _Asker(batch, i, w, True).features(y)
+    return w @ Asker(batch, i, w, True).features(y)
 
 
 @given(st.integers(0, 10**6), st.booleans())

@@ -16,7 +16,7 @@ from maxmargin.core import contract
 from maxmargin.core.formulation import make_form
 from maxmargin.hypergraphs import batch as hypergraph_batch
 from maxmargin.hypergraphs.batch import k_best, make_batch, marginals
-from maxmargin.testing import FORMULATIONS, _Asker, check_solver, check_structure
+from maxmargin.testing import FORMULATIONS, Asker, check_solver, check_structure
 
 SEEDS = st.integers(0, 10**6)
 COSTS = ("whole", "real", "signed", "mixed")
@@ -42,7 +42,7 @@ def test_rescaled_search_is_exact_where_costs_are_whole_numbers(seed, costs):
     batch = random_batch(seed, costs=costs)
     w = np.random.default_rng(seed).normal(size=6)
     for i in range(len(batch.start) - 1):
-        ask = _Asker(batch, i, w, True)
+        ask = Asker(batch, i, w, True)
         outputs = list(enumerate_hypergraph(batch, i))
         losses = np.array([ask.loss(y) for y in outputs])
         margins = np.array([ask.margin(y) for y in outputs])
@@ -69,7 +69,7 @@ def test_planes_are_scored_where_they_differ_from_the_truth(seed):
         outputs = list(enumerate_hypergraph(batch, i))
         planes = [outputs[k] for k in rng.integers(len(outputs), size=3)]
         truth = batch.y[batch.start[i] : batch.start[i + 1]]
-        ask = _Asker(batch, i, w, True)
+        ask = Asker(batch, i, w, True)
         margins = [ask.margin(y) for y in planes]
         ask.theta[:] = np.nan  # what is not scored must not be read either
         flat = np.concatenate([truth, *planes])

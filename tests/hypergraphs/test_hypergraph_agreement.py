@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from maxmargin import HypergraphBuilder
 from maxmargin.core.expectations import expectations
 from maxmargin.tags.chain_inference import complete, k_best, table_per_token
-from maxmargin.testing import _Asker
+from maxmargin.testing import Asker
 
 SEEDS = st.integers(0, 10**6)
 LENGTHS = st.lists(st.integers(1, 5), min_size=1, max_size=3)
@@ -54,7 +54,7 @@ def chains(seed, lengths, walled):
     batch, n_weights = random_chain(seed, lengths, barrier=BARRIER if walled else None)
     w = np.random.default_rng(seed).normal(size=n_weights)
     for i, length in enumerate(lengths):
-        ask = _Asker(batch, i, w, True)
+        ask = Asker(batch, i, w, True)
         yield batch, w, i, chain_graph(3, length), ask.theta, ask
 
 

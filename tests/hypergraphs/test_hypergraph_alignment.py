@@ -12,7 +12,7 @@ from maxmargin import HypergraphBuilder
 from maxmargin.alignments import structure as alignment
 from maxmargin.core.formulation import make_form
 from maxmargin.hypergraphs.batch import Example, make_batch
-from maxmargin.testing import FORMULATIONS, _Asker
+from maxmargin.testing import FORMULATIONS, Asker
 
 CASES = st.fixed_dictionaries(
     {
@@ -103,7 +103,7 @@ def grids(seed, sizes, free, loss):
     batch, model = random_batch(seed, tuple(sizes), loss=loss, free=free)
     rng = np.random.default_rng(seed)
     for i in range(len(sizes)):
-        ask = _Asker(batch, i, np.zeros(model.n_weights), True)
+        ask = Asker(batch, i, np.zeros(model.n_weights), True)
         # every part has a score of its own, also where a model would repeat them
         ask.theta[:] = 3 * rng.normal(size=ask.theta.shape)
         match, gaps = alignment.parts_of.py_func(batch, i, ask.theta)
@@ -160,7 +160,7 @@ def test_alignment_has_the_same_most_violated(case):
         example = Example(
             grid.graph.arrays, np.arange(n + 1), np.arange(n), np.ones(n), edges, cost
         )
-        other = _Asker(make_batch([example]), 0, grid.theta, True)
+        other = Asker(make_batch([example]), 0, grid.theta, True)
         for rescaling, penalty in FORMULATIONS:
             form = make_form(rescaling, penalty, 1e-6)
             a, b = ask.most_violated(form), other.most_violated(form)

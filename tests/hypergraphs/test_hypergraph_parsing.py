@@ -11,7 +11,7 @@ from parse_cases import random_parses
 from maxmargin import HypergraphBuilder
 from maxmargin.core.formulation import make_form
 from maxmargin.hypergraphs.batch import Example, make_batch
-from maxmargin.testing import FORMULATIONS, _Asker
+from maxmargin.testing import FORMULATIONS, Asker
 from maxmargin.trees.cky.batch import span_at
 from maxmargin.trees.cky.chart import cell_of
 from maxmargin.trees.cky.structure import sentence_of
@@ -142,7 +142,7 @@ def parses(seed, lengths, with_features, free):
     batch, size = random_parses(seed, lengths, "hamming", with_features, free)
     w = np.random.default_rng(seed).normal(size=size)
     for i in range(len(lengths)):
-        ask = _Asker(batch, i, w, True)
+        ask = Asker(batch, i, w, True)
         truth = batch.y[batch.start[i] : batch.start[i + 1]]
         yield ask, truth, Parses(batch, i, ask.theta)
 
@@ -196,7 +196,7 @@ def test_parser_has_the_same_most_violated(case):
         example = Example(
             graph.arrays, np.arange(n + 1), np.arange(n), np.ones(n), edges, costs
         )
-        other = _Asker(make_batch([example]), 0, trees.theta, True)
+        other = Asker(make_batch([example]), 0, trees.theta, True)
         for rescaling, penalty in FORMULATIONS:
             form = make_form(rescaling, penalty, 1e-6)
             a, b = ask.most_violated(form), other.most_violated(form)

@@ -12,7 +12,7 @@ from maxmargin.core.arrays import csr_arrays
 from maxmargin.core.formulation import make_form
 from maxmargin.multilabel.metrics import multilabel_scores
 from maxmargin.multilabel.structure import KINDS, RANKING, is_pair, make_batch
-from maxmargin.testing import FORMULATIONS, _Asker, check_structure
+from maxmargin.testing import FORMULATIONS, Asker, check_structure
 
 
 def enumerate_label_sets(batch, i: int):
@@ -44,7 +44,7 @@ def random_batch(seed, kind, n=4, n_labels=3, n_features=3, cost=None):
     truth[1] = 1
     cost = np.ones(n_labels) if cost is None else cost
     rows = csr_arrays(X, np.float64)
-    batch = make_batch(rows, n_features, truth, cost, KINDS[kind], np.float64)
+    batch = make_batch(*rows, n_features, truth, cost, KINDS[kind], np.float64)
     return batch, n_features * batch.width
 
 
@@ -66,7 +66,7 @@ def test_the_search_is_exact_in_every_formulation(kind, seed):
     batch, size = random_batch(seed, kind)
     w = np.random.default_rng(seed).normal(size=size)
     for i in range(len(batch.start) - 1):
-        ask = _Asker(batch, i, w, True)
+        ask = Asker(batch, i, w, True)
         outputs = list(enumerate_label_sets(batch, i))
         losses = np.array([ask.loss(y) for y in outputs])
         margins = np.array([ask.margin(y) for y in outputs])

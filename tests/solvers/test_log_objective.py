@@ -28,7 +28,7 @@ from maxmargin.solvers import registry
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.log_objective import LogObjective
 from maxmargin.solvers.result import Limits
-from maxmargin.testing import _Asker, enumerate_chain, enumerate_multiclass
+from maxmargin.testing import Asker, enumerate_chain, enumerate_multiclass
 from maxmargin.trees import Tree
 
 TOL = 1e-5
@@ -75,7 +75,7 @@ def test_losses_and_gradients_are_those_of_all_outputs(family):
     sweep = objective.sweep(w, 0.5)
     total, slope = 0.5 * w @ w, w.copy()
     for i in range(objective.n):
-        ask = _Asker(batch, i, w, True)
+        ask = Asker(batch, i, w, True)
         psi = np.array([ask.features(y) for y in listed(batch, i)])
         truth = ask.features(batch.y[batch.start[i] : batch.start[i + 1]])
         scores = psi @ w
@@ -136,10 +136,10 @@ def test_exponentiated_dual_is_exact():
     dual, expected = -0.5 * w @ w, np.zeros(n_weights)
     for i in range(objective.n):
         place = solver.gibbs.place[i : i + 2]
-        theta = np.zeros(_Asker(batch, i, w, True).theta.shape)
+        theta = np.zeros(Asker(batch, i, w, True).theta.shape)
         own = solver.gibbs.scores[place[0] : place[1]].reshape(-1, batch.width)
         theta[: len(own)] = own
-        ask = _Asker(batch, i, w, True)
+        ask = Asker(batch, i, w, True)
         ask.theta = theta
         every = list(listed(batch, i))
         scores = np.array([ask.value(y) for y in every])
@@ -225,7 +225,7 @@ def test_parser_learns_probabilities():
     batch, w = parser._batch(*_sentences(parser, TREES))
     for i, found in enumerate(parser.predict_marginals(TREES, threshold=0.0)):
         every = list(parse_cases.enumerate_derivations(batch, i))
-        ask = _Asker(batch, i, w.astype(np.float64), True)
+        ask = Asker(batch, i, w.astype(np.float64), True)
         scores = np.array([ask.value(y) for y in every])
         p = np.exp(scores - logsumexp(scores))
         wanted = {}
@@ -253,7 +253,7 @@ def test_aligner_learns_probabilities():
     for i, found in enumerate(model.predict_marginals(X)):
         if found.size > 50:
             continue  # the second pair is small enough to list
-        ask = _Asker(batch, i, model.coef_, True)
+        ask = Asker(batch, i, model.coef_, True)
         every = list(alignment_cases.enumerate_alignments(batch, i))
         scores = np.array([ask.value(z) for z in every])
         p, wanted = np.exp(scores - logsumexp(scores)), np.zeros(found.shape)

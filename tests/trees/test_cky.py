@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from parse_cases import enumerate_derivations, random_parses
 
 from maxmargin.core.formulation import make_form
-from maxmargin.testing import FORMULATIONS, _Asker, check_structure
+from maxmargin.testing import FORMULATIONS, Asker, check_structure
 from maxmargin.trees.cky.batch import LOSSES
 from maxmargin.trees.cky.structure import make_batch, n_weights
 from maxmargin.trees.cky.tables import make_tables
@@ -27,7 +27,7 @@ def check_rescaled(batch, size, seed):
     rng = np.random.default_rng(seed)
     w = rng.normal(size=size) * 10.0 ** rng.uniform(-2, 1)
     for i in range(len(batch.start) - 1):
-        ask = _Asker(batch, i, w, True)
+        ask = Asker(batch, i, w, True)
         outputs = list(enumerate_derivations(batch, i))
         losses = np.array([ask.loss(y) for y in outputs])
         margins = np.array([ask.margin(y) for y in outputs])
@@ -62,7 +62,7 @@ def test_k_best_and_marginals_equal_enumeration(seed, with_features, free):
     batch, size = random_parses(seed, (4, 2), "f1", with_features, free)
     w = np.random.default_rng(seed).normal(size=size)
     for i, length in enumerate((4, 2)):
-        ask = _Asker(batch, i, w, True)
+        ask = Asker(batch, i, w, True)
         outputs = list(enumerate_derivations(batch, i))
         values = np.array([ask.value(y) for y in outputs])
         found = k_best(batch, i, w, 7)
@@ -108,7 +108,7 @@ def test_loss_is_that_of_the_brackets(loss):
 
     for seed in range(5):
         batch, size = random_parses(seed, (4,), loss)
-        ask = _Asker(batch, 0, np.zeros(size), True)
+        ask = Asker(batch, 0, np.zeros(size), True)
         truth = Counter(brackets(batch.grammar, batch.y, 4))
         for y in enumerate_derivations(batch, 0):
             found = Counter(brackets(batch.grammar, y, 4))

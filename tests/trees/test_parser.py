@@ -257,7 +257,7 @@ def test_wsj_short_sentences(data_home):
 
 def test_no_tree_beats_the_search(data_home):
     """On real sentences, where all trees cannot be listed: against the 300 best."""
-    from maxmargin.testing import _Asker
+    from maxmargin.testing import Asker
     from maxmargin.trees.cky.k_best import k_best
 
     trees = wsj(data_home, 9, 1, 40)[:15]
@@ -266,7 +266,7 @@ def test_no_tree_beats_the_search(data_home):
         batch = model._encode(None, trees, None).batch
         w = model._w.astype(np.float64)
         for i in range(len(trees)):
-            ask = _Asker(batch, i, w, True)
+            ask = Asker(batch, i, w, True)
             y = ask.argmax(1.0)
             found = ask.value(y) + ask.loss(y)
             for other, value in k_best(batch, i, w, 300):

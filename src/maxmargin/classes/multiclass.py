@@ -6,14 +6,14 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
+from maxmargin.classes.input import read_classes, rows_of, validated
+from maxmargin.core.estimator import Encoded, MaxMarginEstimator
 from maxmargin.core.label_costs import cost_table
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, restore_shared, shared_state
-from maxmargin.core.unlabelled import UNLABELLED, split_known, weigh
+from maxmargin.core.unlabelled import UNLABELLED
 
 
 class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
@@ -96,7 +96,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         check_is_fitted(self, "coef_")
         if isinstance(X, (list, tuple)) and not X:  # no samples, no predictions
             return np.zeros((0, self.n_features_in_))
-        X = _validated(self, X, reset=False)
+        X = validated(self, X, reset=False)
         if not np.isfinite(X.data if issparse(X) else X).all():
             from maxmargin.core.arrays import csr_arrays
 
@@ -105,37 +105,15 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         from maxmargin.classes.structure import make_batch
-        from maxmargin.core.arrays import csr_arrays
         from maxmargin.core.partial import partly_known
 
-        _check_labels(y)
-        y, known = split_known(y)
-        # validated on a copy, so that a failed fit leaves this estimator as it was
-        checker = type(self)()
-        X, y = _validated(checker, X, y)
-        check_classification_targets(y)
-        weights = check_weights(sample_weight, X.shape[0])
-        if known is not None:
-            weights = weigh(self, weights, known)
-        classes, numbers = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(
-                f"y holds one class only ({classes[0]!r}): at least two classes are "
-                "needed to learn to tell them apart."
-            )
-        cost = cost_table(self.loss, classes.tolist())
-        indptr, indices, values = csr_arrays(X)
-        n_features = X.shape[1]
-        if self.fit_intercept:
-            indptr, indices, values = _append_ones(indptr, indices, values, n_features)
-            n_features += 1
-        dtype = self._working_dtype(values, weights)
-        batch = make_batch(indptr, indices, values, n_features, numbers, cost, dtype)
+        X, numbers, known, weights, attributes = read_classes(self, X, y, sample_weight)
+        cost = cost_table(self.loss, attributes["classes_"].tolist())
+        rows, n_features = rows_of(self, X)
+        dtype = self._working_dtype(rows[2], weights)
+        batch = make_batch(*rows, n_features, numbers, cost, dtype)
         if known is not None:
             batch = partly_known(batch, known)
-        attributes = {"classes_": classes, "n_features_in_": X.shape[1]}
-        if hasattr(checker, "feature_names_in_"):
-            attributes["feature_names_in_"] = checker.feature_names_in_
         return Encoded(batch, n_features * batch.width, dtype, weights, attributes)
 
     def _install(self, encoded: Encoded, w) -> None:
@@ -175,73 +153,3 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
                 raise ValueError("weights and feature names do not fit together")
             self.feature_names_in_ = names
         return restore_shared(self, saved.state)
-
-
-def _validated(estimator, X, *y, **options):
-    """What scikit-learn checks, but for NaN and infinity: csr_arrays says where."""
-    try:
-        return validate_data(
-            estimator,
-            X,
-            *y,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            **options,
-        )
-    except OverflowError:
-        raise ValueError(
-            "X holds an integer too large for a float: scale the features to a moderate "
-            "range."
-        ) from None
-    except ValueError:
-        _check_ragged(X)
-        raise
-
-
-def _check_ragged(X) -> None:
-    """Name the first row that is not as long as row 0."""
-    if not isinstance(X, (list, tuple)):
-        return
-    plain = (list, tuple)
-    sizes = [
-        len(row) if isinstance(row, plain) or getattr(row, "ndim", 0) == 1 else None
-        for row in X
-    ]
-    for i, size in enumerate(sizes):
-        if sizes[0] is not None and size != sizes[0]:
-            raise ValueError(
-                f"row {i} of X does not have {sizes[0]} values like row 0, so X is "
-                "inhomogeneous: give every sample the same features."
-            ) from None
-
-
-def _check_labels(y) -> None:
-    """Name the first label that cannot be sorted among the others."""
-    if not isinstance(y, (list, tuple)):
-        y = np.asarray(y)
-        if y.ndim != 1 or y.dtype.kind != "O":
-            return
-    kinds = set(map(type, y))
-    texts = {kind for kind in kinds if issubclass(kind, str)}
-    if texts in (set(), kinds - {type(None)}):
-        return
-    given = [(i, label) for i, label in enumerate(y) if label is not None]
-    first, example = given[0]
-    for i, label in given:
-        if isinstance(label, str) != isinstance(example, str):
-            raise ValueError(
-                f"y[{i}] is {label!r}, but y[{first}] is {example!r}: labels must be all "
-                "strings or all numbers."
-            )
-
-
-def _append_ones(indptr, indices, values, n_features):
-    """Add a last column of ones to CSR arrays."""
-    n = len(indptr) - 1
-    at = indptr[1:]
-    return (
-        indptr + np.arange(n + 1),
-        np.insert(indices, at, n_features).astype(np.int32),
-        np.insert(values, at, 1.0).astype(values.dtype),
-    )

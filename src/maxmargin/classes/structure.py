@@ -253,3 +253,17 @@ def add_to_rows(batch, i, step, w):
         feature = rows[batch.indices[j]]
         for k in range(len(feature)):
             feature[k] += x * step[k]
+
+
+@inlined
+def emit_rows(batch, i, change, width, index, values):
+    """x_i (x) change as a list, feature by feature: its row of w lies together."""
+    nodes = np.flatnonzero(change)
+    m = 0
+    for j in range(batch.indptr[i], batch.indptr[i + 1]):
+        row = batch.indices[j] * width
+        for v in nodes:
+            index[m] = row + v
+            values[m] = change[v] * batch.values[j]
+            m += 1
+    return m

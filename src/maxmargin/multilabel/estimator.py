@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from maxmargin.classes.multiclass import MulticlassSVM, _append_ones, _validated
-from maxmargin.core.arrays import csr_arrays
+from maxmargin.classes.input import read_rows, rows_of
+from maxmargin.classes.multiclass import MulticlassSVM
 from maxmargin.core.estimator import Encoded, check_weights
 from maxmargin.core.label_costs import label_weights
 from maxmargin.core.parameters import training_parameters
@@ -96,22 +96,15 @@ class MultilabelSVM(MulticlassSVM):
     def _encode(self, X, y, sample_weight) -> Encoded:
         from maxmargin.multilabel.structure import make_batch
 
-        checker = type(self)()  # so that a failed fit leaves this estimator as it was
-        X = _validated(checker, X)
+        X, attributes = read_rows(self, X)
         truth, classes = read_sets(y)
         _check_sizes(X.shape[0], len(truth))
         kind, cost = self._kind_and_cost(classes)
         weights = check_weights(sample_weight, len(truth))
-        rows, n_features = csr_arrays(X), X.shape[1]
-        if self.fit_intercept:
-            rows = _append_ones(*rows, n_features)
-            n_features += 1
+        rows, n_features = rows_of(self, X)
         dtype = self._working_dtype(rows[2], weights)
-        batch = make_batch(rows, n_features, truth, cost, kind, dtype)
-        attributes = {"classes_": classes, "n_features_in_": X.shape[1]}
-        attributes["_table"] = is_table(y)
-        if hasattr(checker, "feature_names_in_"):
-            attributes["feature_names_in_"] = checker.feature_names_in_
+        batch = make_batch(*rows, n_features, truth, cost, kind, dtype)
+        attributes |= {"classes_": classes, "_table": is_table(y)}
         return Encoded(batch, n_features * batch.width, dtype, weights, attributes)
 
     def _kind_and_cost(self, classes):

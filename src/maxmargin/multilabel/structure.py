@@ -26,10 +26,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.classes import structure as multiclass
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.rescale import violation
-from maxmargin.core.rows import add_rows, padded_width
+from maxmargin.core.rows import padded_width
 
 HAMMING, F1, RANKING = range(3)
 KINDS = {"hamming": HAMMING, "f1": F1, "ranking": RANKING}
@@ -54,50 +55,38 @@ class LabelSetBatch(NamedTuple):
     longest: int
 
 
-def make_batch(rows, n_features, truth, cost, kind, dtype) -> LabelSetBatch:
-    """Encode CSR arrays ``rows`` with true sets as a 0/1 matrix (zeros to predict)."""
-    indptr, indices, values = rows
+def make_batch(
+    indptr, indices, values, n_features, truth, cost, kind, dtype
+) -> LabelSetBatch:
+    """Encode rows in CSR form with true sets as a 0/1 matrix (zeros to predict)."""
     truth = np.ascontiguousarray(truth, np.uint8)
     n, k = truth.shape
     slots = k + (kind == RANKING)
     y = np.zeros((n, slots), np.int32)
     if kind != RANKING:
         y[:] = truth
-    values = np.ascontiguousarray(values, dtype)
-    squares = np.concatenate([[0.0], np.cumsum(np.square(values, dtype=np.float64))])
     return LabelSetBatch(
         start=np.arange(n + 1, dtype=np.int64) * slots,
         y=y.ravel(),
-        indptr=indptr,
-        indices=indices,
-        values=values,
-        norms=squares[indptr[1:]] - squares[indptr[:-1]],
+        **multiclass.row_fields(indptr, indices, values, n_features, dtype),
         truth=truth,
         cost=np.ascontiguousarray(cost, np.float64),
         kind=kind,
         even=int(len(set(np.asarray(cost).tolist())) == 1),
         n_labels=k,
         width=padded_width(k),
-        n_features=n_features,
-        longest=int(np.diff(indptr).max(initial=0)),
     )
 
 
-@implements(contract.shape, LabelSetBatch)
-def shape(batch):
-    return 1, batch.width
+# Labels have scores as classes do.
+implements(contract.shape, LabelSetBatch)(multiclass.shape)
+implements(contract.score, LabelSetBatch)(multiclass.score)
+implements(contract.spread, LabelSetBatch)(multiclass.spread)
 
 
 @implements(contract.capacity, LabelSetBatch)
 def capacity(batch):
     return batch.longest * batch.n_labels
-
-
-@implements(contract.score, LabelSetBatch)
-def score(batch, i, w, theta):
-    rows = w.reshape((batch.n_features, batch.width))
-    first, last = batch.indptr[i], batch.indptr[i + 1]
-    add_rows(batch.indices, batch.values, first, last, rows, theta[0])
 
 
 @inlined
@@ -242,15 +231,6 @@ def chance(x):
 def parts(batch, i, y, factor, mu):
     for k in range(batch.n_labels):
         mu[0, k] += factor * coefficient(batch, i, k, y[k])
-
-
-@implements(contract.spread, LabelSetBatch)
-def spread(batch, i, factor, mu, w):
-    rows = w.reshape((batch.n_features, batch.width))
-    for j in range(batch.indptr[i], batch.indptr[i + 1]):
-        row, x = rows[batch.indices[j]], factor * batch.values[j]
-        for k in range(batch.n_labels):
-            row[k] += x * mu[0, k]
 
 
 # search ------------------------------------------------------------------------------

@@ -50,11 +50,6 @@ def second_order(batch: ChainBatch) -> SecondOrderBatch:
     return SecondOrderBatch(*batch)
 
 
-def n_rows(d: int, k: int) -> int:
-    """Rows of w."""
-    return d + k + 2 + k * k
-
-
 @implements(contract.least_loss, SecondOrderBatch)
 def least_loss(batch):
     return batch.least

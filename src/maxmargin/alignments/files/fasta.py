@@ -20,7 +20,6 @@ from maxmargin.alignments.files.pairs import (
     PairAlignment,
     check_letters,
     check_row,
-    gapped,
     multiple_alignment,
     pair_from_rows,
 )
@@ -165,9 +164,3 @@ def write_fasta(
     if not lines:
         raise ValueError(f"there is no sequence to write to {os.fsdecode(path)}.")
     write_text(path, "\n".join([*lines, ""]), encoding)
-
-
-def pair_records(alignment: PairAlignment) -> list[tuple[str, str]]:
-    """The two rows of an alignment as records to write."""
-    top, bottom = gapped(alignment.a, alignment.b, alignment.pairs)
-    return [(alignment.name_a, top), (alignment.name_b, bottom)]

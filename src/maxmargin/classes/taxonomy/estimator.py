@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from maxmargin.classes.input import plain
 from maxmargin.classes.multiclass import MulticlassSVM
 from maxmargin.classes.taxonomy import Node, Taxonomy, taxonomy_of_labels
-from maxmargin.classes.taxonomy.encode import encode_classes, encode_sets, plain
+from maxmargin.classes.taxonomy.encode import encode_classes, encode_sets
 from maxmargin.classes.taxonomy.labels import (
     as_sets,
     check_known,

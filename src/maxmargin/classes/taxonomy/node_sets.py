@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.classes.structure import row_fields
+from maxmargin.classes import structure as multiclass
+from maxmargin.classes.structure import emit_rows
 from maxmargin.classes.taxonomy.closure import Network, best_closure, make_network
 from maxmargin.classes.taxonomy.closure_by_loss import (
     best_by_loss,
@@ -28,7 +29,7 @@ from maxmargin.classes.taxonomy.closure_by_loss import (
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements
 from maxmargin.core.rescale import violation
-from maxmargin.core.rows import add_rows, padded_width
+from maxmargin.core.rows import padded_width
 
 MAX_TABLE = 1 << 20  # entries of a table by loss; beyond it, searches are bounded
 
@@ -66,7 +67,7 @@ def make_batch(
     return NodeSetBatch(
         start=np.arange(n + 1, dtype=np.int64) * k,
         y=np.ascontiguousarray(y, np.int32).ravel(),
-        **row_fields(indptr, indices, values, n_features, dtype),
+        **multiclass.row_fields(indptr, indices, values, n_features, dtype),
         cost=cost,
         network=network,
         least=float(min(cost[cost > 0], default=0.0)),
@@ -77,9 +78,9 @@ def make_batch(
     )
 
 
-@implements(contract.shape, NodeSetBatch)
-def shape(batch):
-    return 1, batch.width
+# Nodes have scores as classes do.
+implements(contract.shape, NodeSetBatch)(multiclass.shape)
+implements(contract.score, NodeSetBatch)(multiclass.score)
 
 
 @implements(contract.capacity, NodeSetBatch)
@@ -90,13 +91,6 @@ def capacity(batch):
 @implements(contract.least_loss, NodeSetBatch)
 def least_loss(batch):
     return batch.least
-
-
-@implements(contract.score, NodeSetBatch)
-def score(batch, i, w, theta):
-    rows = w.reshape((batch.n_features, batch.width))
-    first, last = batch.indptr[i], batch.indptr[i + 1]
-    add_rows(batch.indices, batch.values, first, last, rows, theta[0])
 
 
 @implements(contract.argmax, NodeSetBatch)
@@ -175,15 +169,7 @@ def difference(batch, i, s, rs, a, ra, index, values):
     change = np.empty(batch.n_nodes)
     for v in range(batch.n_nodes):
         change[v] = rs * (truth[v] - s[v]) - ra * (truth[v] - a[v])
-    nodes = np.flatnonzero(change)
-    m = 0
-    for j in range(batch.indptr[i], batch.indptr[i + 1]):
-        row = batch.indices[j] * batch.width  # the nodes of a feature lie together in w
-        for v in nodes:
-            index[m] = row + v
-            values[m] = change[v] * batch.values[j]
-            m += 1
-    return m
+    return emit_rows(batch, i, change, batch.width, index, values)
 
 
 @implements(contract.shift, NodeSetBatch)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.classes import structure as multiclass
-from maxmargin.classes.structure import add_to_rows
+from maxmargin.classes.structure import add_to_rows, emit_rows
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.partial import with_known
@@ -108,16 +108,10 @@ def score(batch, i, w, theta):
 
 @implements(contract.spread, TaxonomyBatch)
 def spread(batch, i, coefficient, mu, w):
-    rows = w.reshape((batch.n_features, batch.node_width))
     by_node = np.zeros(batch.node_width)
     for k in range(batch.n_labels):
-        for p in range(batch.line_ptr[k], batch.line_ptr[k + 1]):
-            v = batch.lines[p]
-            by_node[v] += coefficient * batch.node_weight[v] * mu[0, k]
-    for j in range(batch.indptr[i], batch.indptr[i + 1]):
-        feature = rows[batch.indices[j]]
-        for v in range(batch.node_width):
-            feature[v] += batch.values[j] * by_node[v]
+        add_line(batch, k, coefficient * mu[0, k], by_node)
+    add_to_rows(batch, i, by_node, w)
 
 
 # Once classes have scores, the rest is as without a taxonomy.
@@ -145,21 +139,12 @@ def emit(batch, i, y, coefficient, index, values, m):
 
 @implements(contract.difference, TaxonomyBatch)
 def difference(batch, i, s, rs, a, ra, index, values):
-    # by node first: common ancestors cancel; then feature by feature, for the nodes of a
-    # feature lie together in w
+    # by node first: common ancestors cancel
     by_node = np.zeros(batch.node_width)
     add_line(batch, batch.y[i], rs - ra, by_node)
     add_line(batch, s[0], -rs, by_node)
     add_line(batch, a[0], ra, by_node)
-    nodes = np.flatnonzero(by_node)
-    m = 0
-    for j in range(batch.indptr[i], batch.indptr[i + 1]):
-        row = batch.indices[j] * batch.node_width
-        for v in nodes:
-            index[m] = row + v
-            values[m] = by_node[v] * batch.values[j]
-            m += 1
-    return m
+    return emit_rows(batch, i, by_node, batch.node_width, index, values)
 
 
 @implements(contract.shift, TaxonomyBatch)

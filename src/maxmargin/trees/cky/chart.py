@@ -37,7 +37,7 @@ from maxmargin.core.entries import (
     Vector,
     tuple_of,
 )
-from maxmargin.core.kernel import apart, inlined, kernel
+from maxmargin.core.kernel import apart, inlined, inner, kernel
 
 NONE = -1  # no chain, no rule
 
@@ -108,16 +108,27 @@ def marked(sentence, extra, right, gold):
 
 
 @inlined
-def chain_marks(label, right, gold, cell, labels, seen, first, last):
-    """Scores of the brackets of a chain, places first .. last of its lists."""
-    total = 0.0
-    for u in range(first, last):
-        a = labels[u]
-        if a >= 0:
-            total += float(label[cell, a])
-            if seen[u] > 0 and right != 0.0 and 0 < gold[cell, a] <= seen[u]:
-                total += right  # the true brackets are used up further down
+def chain_score(tables, chain, label, right, gold, cell, c):
+    """Score of chain c on top of an item, with that of its brackets.
+
+    (To pass the Sentence would count references to all its arrays, in inner loops.)
+    """
+    total = float(chain[c])
+    if len(label) > 0:
+        for u in range(tables.chain_start[c], tables.chain_start[c + 1]):
+            a, seen = tables.chain_labels[u], tables.chain_seen[u]
+            if a >= 0:
+                total += float(label[cell, a])
+                if seen > 0 and right != 0.0 and 0 < gold[cell, a] <= seen:
+                    total += right  # the true brackets are used up further down
     return total
+
+
+@inlined
+def label_score(label_of, label, cell, symbol):
+    """Score of the bracket of an item's core; 0 where it is none."""
+    a = label_of[symbol]
+    return label[cell, a] if a >= 0 and len(label) > 0 else label.dtype.type(0)
 
 
 @inlined
@@ -147,20 +158,21 @@ def longer(array, size):
     return out
 
 
+class Cores(NamedTuple):
+    """What is built in one cell, by symbol."""
+
+    score: np.ndarray  # -inf where there is none
+    rule: np.ndarray
+    split: np.ndarray
+    chain: np.ndarray
+    live: (
+        np.ndarray
+    )  # the symbols that there are, in the order in which they were found
+
+
 @inlined
 def _inside(tables, sentence, soft):
-    n, label_of = tables.n_symbols, tables.label
-    by_left, right_of, parent_of = tables.by_left, tables.right, tables.parent
-    by_bottom, top_of = tables.by_bottom, tables.top
-    chain_start, labels, seen = (
-        tables.chain_start,
-        tables.chain_labels,
-        tables.chain_seen,
-    )
-    length, weight, chain_weight = sentence.length, sentence.rule, sentence.chain
-    tag_start, tags, tag_score = sentence.tag_start, sentence.tags, sentence.tag
-    label, right, gold = sentence.label, sentence.right, sentence.gold
-    labelled = len(label) > 0
+    n, length, weight = tables.n_symbols, sentence.length, sentence.rule
     cells = length * (length + 1) // 2
     best = impossible(weight, cells, n)
     first, last = np.zeros(cells, np.int64), np.zeros(cells, np.int64)
@@ -168,79 +180,23 @@ def _inside(tables, sentence, soft):
     symbol, chain = np.empty(room, np.int32), np.empty(room, np.int32)
     rule, split = np.empty(room, np.int32), np.empty(room, np.int32)
     core = np.empty(room, weight.dtype)
-    score = impossible(weight, 1, n)[0]  # of the cores of one cell
-    by_rule, at_split = np.empty(n, np.int32), np.empty(n, np.int32)
-    by_chain, live = np.empty(n, np.int32), np.empty(n, np.int32)
+    cores = Cores(
+        impossible(weight, 1, n)[0],
+        np.empty(n, np.int32),
+        np.empty(n, np.int32),
+        np.empty(n, np.int32),
+        np.empty(n, np.int32),
+    )
     items = 0
     for j in range(1, length + 1):
         for i in range(j - 1, -1, -1):
             cell = cell_of(i, j)
-            count = 0
-            if j - i == 1:
-                for p in range(tag_start[i], tag_start[j]):
-                    a = tags[p]
-                    score[a] = tag_score[i, a] if len(tag_score) > 0 else 0.0
-                    by_rule[a], at_split[a] = NONE, 0
-                    live[count] = a
-                    count += 1
-            for k in range(i + 1, j):
-                left = cell_of(i, k)
-                row, mine = best[cell_of(k, j)], best[left]
-                for q in range(first[left], last[left]):
-                    a = symbol[q]
-                    s = mine[a]
-                    for r in range(by_left[a], by_left[a + 1]):
-                        x = row[right_of[r]]
-                        if x == -np.inf:
-                            continue
-                        v = s + x + weight[r]
-                        parent = parent_of[r]
-                        if v > (-np.inf if soft else score[parent]):
-                            if score[parent] == -np.inf:
-                                live[count] = parent
-                                count += 1
-                            score[parent] = add_logs(score[parent], v) if soft else v
-                            by_rule[parent], at_split[parent] = r, k
-            # the cores are known: label them, then top them with chains
-            out = best[cell]
-            cores = 0
-            for p in range(count):
-                a = live[p]
-                if labelled and label_of[a] >= 0:
-                    score[a] += label[cell, label_of[a]]
-                if score[a] > -np.inf:
-                    out[a] = score[a]
-                    by_chain[a] = NONE
-                    live[cores] = a
-                    cores += 1
-                else:  # it overflowed, and would stand twice in the list below
-                    score[a] = -np.inf
-            count = cores
-            for p in range(cores):
-                a = live[p]
-                for c in range(by_bottom[a], by_bottom[a + 1]):
-                    v = score[a] + chain_weight[c]
-                    if labelled:
-                        v += weight.dtype.type(
-                            chain_marks(
-                                label,
-                                right,
-                                gold,
-                                cell,
-                                labels,
-                                seen,
-                                chain_start[c],
-                                chain_start[c + 1],
-                            )
-                        )
-                    top = top_of[c]
-                    if v > (-np.inf if soft else out[top]):
-                        if out[top] == -np.inf:
-                            live[count] = top
-                            count += 1
-                            by_rule[top], at_split[top] = NONE, 0
-                        out[top] = add_logs(out[top], v) if soft else v
-                        by_chain[top] = c
+            count = tag_cores(sentence, i, cores) if j - i == 1 else 0
+            count = rule_cores(
+                tables, weight, best, first, last, symbol, i, j, soft, cores, count
+            )
+            count = label_cores(tables, sentence, cell, cores, count, best[cell])
+            count = top_cores(tables, sentence, cell, cores, count, soft, best[cell])
             if items + count > len(symbol):
                 room = 2 * len(symbol) + n
                 symbol, chain = longer(symbol, room), longer(chain, room)
@@ -248,13 +204,91 @@ def _inside(tables, sentence, soft):
                 core = longer(core, room)
             first[cell] = items
             for p in range(count):
-                a = live[p]
-                symbol[items], core[items], chain[items] = a, score[a], by_chain[a]
-                rule[items], split[items] = by_rule[a], at_split[a]
-                score[a] = -np.inf
+                a = cores.live[p]
+                symbol[items], core[items] = a, cores.score[a]
+                chain[items], rule[items] = cores.chain[a], cores.rule[a]
+                split[items] = cores.split[a]
+                cores.score[a] = -np.inf
                 items += 1
             last[cell] = items
     return Chart(best, first, last, symbol, core, chain, rule, split)
+
+
+@inlined
+def tag_cores(sentence, i, cores):
+    """The tags that word i may have; returns how many."""
+    first, last = sentence.tag_start[i], sentence.tag_start[i + 1]
+    for p in range(first, last):
+        a = sentence.tags[p]
+        cores.score[a] = sentence.tag[i, a] if len(sentence.tag) > 0 else 0.0
+        cores.rule[a], cores.split[a] = NONE, 0
+        cores.live[p - first] = a
+    return last - first
+
+
+@inlined
+def rule_cores(tables, weight, best, first, last, symbol, i, j, soft, cores, count):
+    """What binary rules build over i .. j; returns how many there are with them."""
+    by_left, right_of, parent_of = tables.by_left, tables.right, tables.parent
+    score, rule, split, live = cores.score, cores.rule, cores.split, cores.live
+    for k in range(i + 1, j):
+        left = cell_of(i, k)
+        row, mine = best[cell_of(k, j)], best[left]
+        for q in range(first[left], last[left]):
+            a = symbol[q]
+            s = mine[a]
+            for r in range(by_left[a], by_left[a + 1]):
+                x = row[right_of[r]]
+                if x == -np.inf:
+                    continue
+                v = s + x + weight[r]
+                parent = parent_of[r]
+                if v > (-np.inf if soft else score[parent]):
+                    if score[parent] == -np.inf:
+                        live[count] = parent
+                        count += 1
+                    score[parent] = add_logs(score[parent], v) if soft else v
+                    rule[parent], split[parent] = r, k
+    return count
+
+
+@inlined
+def label_cores(tables, sentence, cell, cores, count, out):
+    """Score the brackets of the cores; returns how many are left."""
+    score, label, kept = cores.score, sentence.label, 0
+    for p in range(count):
+        a = cores.live[p]
+        score[a] += label_score(tables.label, label, cell, a)
+        if score[a] > -np.inf:
+            out[a] = score[a]
+            cores.chain[a] = NONE
+            cores.live[kept] = a
+            kept += 1
+        else:  # it overflowed, and would stand twice in the list of symbols
+            score[a] = -np.inf
+    return kept
+
+
+@inlined
+def top_cores(tables, sentence, cell, cores, count, soft, out):
+    """Put chains on the cores; returns how many symbols there are with them."""
+    chain, label = sentence.chain, sentence.label
+    right, gold = sentence.right, sentence.gold
+    real, by_bottom, found = chain.dtype.type, tables.by_bottom, count
+    for p in range(count):
+        a = cores.live[p]
+        for c in range(by_bottom[a], by_bottom[a + 1]):
+            x = chain_score(tables, chain, label, right, gold, cell, c)
+            v = cores.score[a] + real(x)
+            top = tables.top[c]
+            if v > (-np.inf if soft else out[top]):
+                if out[top] == -np.inf:
+                    cores.live[found] = top
+                    found += 1
+                    cores.rule[top], cores.split[top] = NONE, 0
+                out[top] = add_logs(out[top], v) if soft else v
+                cores.chain[top] = c
+    return found
 
 
 @kernel
@@ -269,7 +303,7 @@ def chart_of(batch, sentence: SENTENCE) -> CHART:
     return _inside(batch.grammar, sentence, False)
 
 
-@kernel
+@inner
 def inside_sums(tables, sentence):
     """The chart with log-sums over trees; its chains and rules mean nothing."""
     return _inside(tables, sentence, True)

@@ -9,17 +9,20 @@ the incumbent, and are dropped.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from maxmargin.core.entries import Bool, Float, Labels, Tables
-from maxmargin.core.kernel import apart, kernel
+from maxmargin.core.kernel import apart, inlined, inner
 from maxmargin.trees.cky.chart import (
     CHART,
     NONE,
     SENTENCE,
     cell_of,
-    chain_marks,
+    chain_score,
     impossible,
+    label_score,
     longer,
 )
 from maxmargin.trees.cky.goal import GOAL, reached
@@ -32,37 +35,64 @@ COLUMNS = 9
 FIRST_ROOM = 1024
 
 
-@kernel
-def put(entries, worth, count, head, v, t, p, symbol, chain, rule, split, left, other):
-    """Write an entry at the end or over a worse one of equal counts; returns the count."""
+class Entries(NamedTuple):
+    """A list with room for more."""
+
+    rows: np.ndarray  # int32 (room, COLUMNS)
+    worth: np.ndarray
+    count: int
+
+
+class Way(NamedTuple):
+    """How an entry is built: columns CHAIN to OTHER."""
+
+    chain: int
+    rule: int
+    split: int
+    left: int
+    other: int
+
+
+@inner
+def no_entries():
+    rows = np.empty((FIRST_ROOM, COLUMNS), np.int32)
+    return Entries(rows, np.empty(FIRST_ROOM), np.int64(0))
+
+
+@inner
+def put(entries, head, v, t, p, symbol, way):
+    """The list with an entry at its end, or over a worse one of equal counts."""
+    rows, worth, count = entries
     e = head[symbol]
-    while e >= 0 and (entries[e, T] != t or entries[e, P] != p):
-        e = entries[e, AFTER]
+    while e >= 0 and (rows[e, T] != t or rows[e, P] != p):
+        e = rows[e, AFTER]
     if e >= 0 and v <= worth[e]:
-        return count
+        return entries
     if e < 0:
         e = count
-        entries[e, AFTER] = head[symbol]
-        head[symbol] = e
         count += 1
+        if count > len(rows):
+            rows, worth = twice(rows), longer(worth, 2 * len(rows))
+        rows[e, AFTER] = head[symbol]
+        head[symbol] = e
     worth[e] = v
-    entries[e, T], entries[e, P] = t, p
-    entries[e, SYMBOL], entries[e, CHAIN] = symbol, chain
-    entries[e, RULE], entries[e, SPLIT] = rule, split
-    entries[e, LEFT], entries[e, OTHER] = left, other
-    return count
+    rows[e, T], rows[e, P] = t, p
+    rows[e, SYMBOL], rows[e, CHAIN] = symbol, way.chain
+    rows[e, RULE], rows[e, SPLIT] = way.rule, way.split
+    rows[e, LEFT], rows[e, OTHER] = way.left, way.other
+    return Entries(rows, worth, count)
 
 
-@kernel
-def grown(entries):
-    out = np.empty((2 * len(entries), COLUMNS), np.int32)
-    for e in range(len(entries)):
+@inner
+def twice(rows):
+    out = np.empty((2 * len(rows), COLUMNS), np.int32)
+    for e in range(len(rows)):
         for column in range(COLUMNS):
-            out[e, column] = entries[e, column]
+            out[e, column] = rows[e, column]
     return out
 
 
-@kernel
+@inner
 def nowhere(rows, columns):
     """Heads of lists that are empty."""
     out = np.empty((rows, columns), np.int32)
@@ -89,155 +119,129 @@ def best_entry_tree(
     ``sentence`` and ``chart`` are those of the plane, with ``extra`` per bracket.
     """
     tables, (above, around) = batch.grammar, outside
-    none, zero = np.int64(NONE), np.int64(0)  # bare numbers would be types of their own
-    label_of, by_left = tables.label, tables.by_left
-    right_of, parent_of = tables.right, tables.parent
-    by_bottom, top_of, roots = tables.by_bottom, tables.top, tables.roots
-    chain_start, labels, seen = (
-        tables.chain_start,
-        tables.chain_labels,
-        tables.chain_seen,
+    length, label, first, last = (
+        sentence.length,
+        sentence.label,
+        chart.first,
+        chart.last,
     )
-    length, weight, chain_weight = sentence.length, sentence.rule, sentence.chain
-    tag_start, tags, tag_score = sentence.tag_start, sentence.tags, sentence.tag
-    label, right, gold = sentence.label, sentence.right, sentence.gold
-    best, first, last, symbol = chart.best, chart.first, chart.last, chart.symbol
-    head = nowhere(best.shape[0], best.shape[1])
-    entries, worth = np.empty((FIRST_ROOM, COLUMNS), np.int32), np.empty(FIRST_ROOM)
-    cores, core_worth = np.empty((FIRST_ROOM, COLUMNS), np.int32), np.empty(FIRST_ROOM)
+    head = nowhere(chart.best.shape[0], chart.best.shape[1])
     core_head = nowhere(1, tables.n_symbols)[0]
-    rest = impossible(weight, 1, tables.n_symbols)[
-        0
-    ]  # the outside of a core and its label
-    count = 0
+    # the outside of a core and its label
+    rest = impossible(sentence.rule, 1, tables.n_symbols)[0]
+    entries, cores = no_entries(), no_entries()
     for end in range(1, length + 1):
         for begin in range(end - 1, -1, -1):
             cell = cell_of(begin, end)
             for q in range(first[cell], last[cell]):
-                s = symbol[q]
-                rest[s] = around[cell, s]
-                if label_of[s] >= 0:
-                    rest[s] += float(label[cell, label_of[s]])
-            n = 0  # cores of this cell
+                s = chart.symbol[q]
+                rest[s] = around[cell, s] + label_score(tables.label, label, cell, s)
+            cores = Entries(cores.rows, cores.worth, np.int64(0))
             if end - begin == 1:
-                for k in range(tag_start[begin], tag_start[end]):
-                    s = tags[k]
-                    v = float(tag_score[begin, s]) if len(tag_score) > 0 else 0.0
-                    if n + 1 >= len(cores):
-                        cores, core_worth = (
-                            grown(cores),
-                            longer(core_worth, 2 * len(cores)),
-                        )
-                    if v + rest[s] > threshold:
-                        n = put(
-                            cores,
-                            core_worth,
-                            n,
-                            core_head,
-                            v,
-                            zero,
-                            zero,
-                            s,
-                            none,
-                            none,
-                            zero,
-                            zero,
-                            zero,
-                        )
-            for k in range(begin + 1, end):
-                left, second = cell_of(begin, k), cell_of(k, end)
-                for q in range(first[left], last[left]):
-                    s = symbol[q]
-                    if head[left, s] < 0:
-                        continue
-                    for r in range(by_left[s], by_left[s + 1]):
-                        other = right_of[r]
-                        if head[second, other] < 0:
-                            continue
-                        parent = parent_of[r]
-                        w = float(weight[r])
-                        limit = threshold - rest[parent] - w
-                        high = float(best[second, other])
-                        e = head[left, s]
-                        while e >= 0:
-                            f = head[second, other] if worth[e] + high > limit else -1
-                            while f >= 0:
-                                v = worth[e] + worth[f]
-                                if v > limit:
-                                    if n + 1 >= len(cores):
-                                        core_worth = longer(core_worth, 2 * len(cores))
-                                        cores = grown(cores)
-                                    n = put(
-                                        cores,
-                                        core_worth,
-                                        n,
-                                        core_head,
-                                        v + w,
-                                        entries[e, T] + entries[f, T],
-                                        entries[e, P] + entries[f, P],
-                                        parent,
-                                        none,
-                                        np.int64(r),
-                                        np.int64(k),
-                                        np.int64(e),
-                                        np.int64(f),
-                                    )
-                                f = entries[f, AFTER]
-                            e = entries[e, AFTER]
-            for m in range(n):
-                s = cores[m, SYMBOL]
-                core_head[s] = -1
-                t, p, v = cores[m, T], cores[m, P], core_worth[m]
-                if label_of[s] >= 0:
-                    v += float(label[cell, label_of[s]])
-                    t += 1 if gold[cell, label_of[s]] > 0 else 0
-                    p += 1
-                for c in range(by_bottom[s] - 1, by_bottom[s + 1]):
-                    top, x, dt, dp, chain = s, 0.0, 0, 0, none
-                    if c >= by_bottom[s]:
-                        u, z = chain_start[c], chain_start[c + 1]
-                        top, chain = top_of[c], c
-                        x = float(chain_weight[c])
-                        x += chain_marks(label, right, gold, cell, labels, seen, u, z)
-                        dt, dp = chain_brackets(gold, cell, labels, seen, u, z)
-                    if v + x + above[cell, top] <= threshold:
-                        continue
-                    if count + 1 >= len(entries):
-                        worth = longer(worth, 2 * len(entries))
-                        entries = grown(entries)
-                    count = put(
-                        entries,
-                        worth,
-                        count,
-                        head[cell],
-                        v + x,
-                        t + dt,
-                        p + dp,
-                        top,
-                        chain,
-                        np.int64(cores[m, RULE]),
-                        np.int64(cores[m, SPLIT]),
-                        np.int64(cores[m, LEFT]),
-                        np.int64(cores[m, OTHER]),
-                    )
+                cores = put_tags(sentence, begin, rest, threshold, cores, core_head)
+            cores = put_rules(
+                *(tables, sentence.rule, chart, begin, end),
+                *(entries, head, rest, threshold, cores, core_head),
+            )
+            for m in range(cores.count):
+                core_head[cores.rows[m, SYMBOL]] = -1
+            entries = put_topped(
+                tables, sentence, cell, cores, above[cell], threshold, entries, head
+            )
             for q in range(first[cell], last[cell]):
-                rest[symbol[q]] = -np.inf
-    winner = -1
-    for q in range(len(roots)):
-        e = head[cell_of(0, length), roots[q]]
+                rest[chart.symbol[q]] = -np.inf
+    rows, winner = entries.rows, -1
+    for q in range(len(tables.roots)):
+        e = head[cell_of(0, length), tables.roots[q]]
         while e >= 0:
-            t, p = entries[e, T], entries[e, P]
-            v = worth[e] + float(sentence.root[q]) + right * t - extra * p
-            v = reached(goal, v, t, p)
+            t, p = rows[e, T], rows[e, P]
+            v = entries.worth[e] + float(sentence.root[q])
+            v = reached(goal, v + sentence.right * t - extra * p, t, p)
             if v > incumbent:
                 winner, incumbent = e, v
-            e = entries[e, AFTER]
+            e = rows[e, AFTER]
     if winner >= 0:
-        write_entry(tables.bottom, entries, winner, length, y)
+        write_entry(tables.bottom, rows, winner, length, y)
     return winner >= 0
 
 
-@kernel
+@inlined
+def put_tags(sentence, begin, rest, threshold, cores, head):
+    """The tags of a word, as cores."""
+    # bare numbers would be types of their own
+    zero, none = np.int64(0), np.int64(NONE)
+    for k in range(sentence.tag_start[begin], sentence.tag_start[begin + 1]):
+        s = sentence.tags[k]
+        v = float(sentence.tag[begin, s]) if len(sentence.tag) > 0 else 0.0
+        if v + rest[s] > threshold:
+            way = Way(none, none, zero, zero, zero)
+            cores = put(cores, head, v, zero, zero, s, way)
+    return cores
+
+
+@inlined
+def put_rules(
+    tables, weight, chart, begin, end, entries, head, rest, threshold, cores, core_head
+):
+    """What binary rules build of the entries on both sides of every split, as cores."""
+    rows, worth, _ = entries
+    best, first, last, symbol = chart.best, chart.first, chart.last, chart.symbol
+    by_left, right_of, parent_of = tables.by_left, tables.right, tables.parent
+    for k in range(begin + 1, end):
+        left, second = cell_of(begin, k), cell_of(k, end)
+        for q in range(first[left], last[left]):
+            s = symbol[q]
+            if head[left, s] < 0:
+                continue
+            for r in range(by_left[s], by_left[s + 1]):
+                other = right_of[r]
+                if head[second, other] < 0:
+                    continue
+                parent, w = parent_of[r], float(weight[r])
+                limit = threshold - rest[parent] - w
+                high = float(best[second, other])
+                e = head[left, s]
+                while e >= 0:
+                    f = head[second, other] if worth[e] + high > limit else -1
+                    while f >= 0:
+                        v = worth[e] + worth[f]
+                        if v > limit:
+                            t, p = rows[e, T] + rows[f, T], rows[e, P] + rows[f, P]
+                            way = Way(np.int64(NONE), r, k, np.int64(e), np.int64(f))
+                            cores = put(cores, core_head, v + w, t, p, parent, way)
+                        f = rows[f, AFTER]
+                    e = rows[e, AFTER]
+    return cores
+
+
+@inlined
+def put_topped(tables, sentence, cell, cores, above, threshold, entries, head):
+    """The cores, labelled, alone and under every chain, as entries."""
+    weight, label = sentence.chain, sentence.label
+    right, gold = sentence.right, sentence.gold
+    rows, by_bottom = cores.rows, tables.by_bottom
+    for m in range(cores.count):
+        s, v = rows[m, SYMBOL], cores.worth[m]
+        t, p = np.int64(rows[m, T]), np.int64(rows[m, P])
+        if tables.label[s] >= 0:
+            v += label_score(tables.label, label, cell, s)
+            t += 1 if gold[cell, tables.label[s]] > 0 else 0
+            p += 1
+        rule, split = np.int64(rows[m, RULE]), np.int64(rows[m, SPLIT])
+        left, other = np.int64(rows[m, LEFT]), np.int64(rows[m, OTHER])
+        for c in range(by_bottom[s] - 1, by_bottom[s + 1]):
+            top, chain, x, dt, dp = s, np.int64(NONE), 0.0, 0, 0
+            if c >= by_bottom[s]:
+                top, chain = tables.top[c], c
+                x = chain_score(tables, weight, label, right, gold, cell, c)
+                dt, dp = chain_brackets(tables, gold, cell, c)
+            if v + x + above[top] > threshold:
+                way = Way(chain, rule, split, left, other)
+                entries = put(entries, head[cell], v + x, t + dt, p + dp, top, way)
+    return entries
+
+
+@inner
 def write_entry(bottom_of, entries, e, length, y):
     """y <- the tree of an entry of the whole sentence."""
     waiting = np.empty((length + 1, 3), np.int64)  # entry, node, begin

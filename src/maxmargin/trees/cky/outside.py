@@ -15,8 +15,9 @@ from maxmargin.trees.cky.chart import (
     CHART,
     SENTENCE,
     cell_of,
-    chain_marks,
+    chain_score,
     impossible,
+    label_score,
 )
 
 
@@ -24,19 +25,12 @@ from maxmargin.trees.cky.chart import (
 def outside(batch, sentence: SENTENCE, chart: CHART) -> Tables:
     """(above, around) of the best trees."""
     tables = batch.grammar
-    label_of, by_left = tables.label, tables.by_left
-    right_of, parent_of = tables.right, tables.parent
-    by_bottom, top_of = tables.by_bottom, tables.top
-    chain_start, labels, seen = (
-        tables.chain_start,
-        tables.chain_labels,
-        tables.chain_seen,
-    )
-    length, weight, chain_weight = sentence.length, sentence.rule, sentence.chain
+    right_of, parent_of, by_bottom = tables.right, tables.parent, tables.by_bottom
+    length, weight, chain = sentence.length, sentence.rule, sentence.chain
     label, right, gold = sentence.label, sentence.right, sentence.gold
     best, first, last = chart.best, chart.first, chart.last
     symbol, core = chart.symbol, chart.core
-    labelled = len(label) > 0
+    real = weight.dtype.type
     above = impossible(weight, best.shape[0], best.shape[1])
     around = impossible(weight, best.shape[0], best.shape[1])
     rest = impossible(weight, 1, tables.n_symbols)[0]  # around + the item's label
@@ -53,32 +47,17 @@ def outside(batch, sentence: SENTENCE, chart: CHART) -> Tables:
                     continue
                 v = above[cell, a]
                 for c in range(by_bottom[a], by_bottom[a + 1]):
-                    x = above[cell, top_of[c]] + chain_weight[c]
-                    if labelled:
-                        x += weight.dtype.type(
-                            chain_marks(
-                                label,
-                                right,
-                                gold,
-                                cell,
-                                labels,
-                                seen,
-                                chain_start[c],
-                                chain_start[c + 1],
-                            )
-                        )
-                    v = max(v, x)
+                    x = chain_score(tables, chain, label, right, gold, cell, c)
+                    v = max(v, above[cell, tables.top[c]] + real(x))
                 around[cell, a] = v
-                if labelled and label_of[a] >= 0:
-                    v += label[cell, label_of[a]]
-                rest[a] = v
+                rest[a] = v + label_score(tables.label, label, cell, a)
             for k in range(i + 1, j):
                 left = cell_of(i, k)
                 row, under = best[cell_of(k, j)], above[cell_of(k, j)]
                 for q in range(first[left], last[left]):
                     a = symbol[q]
                     x, high = best[left, a], above[left, a]
-                    for r in range(by_left[a], by_left[a + 1]):
+                    for r in range(tables.by_left[a], tables.by_left[a + 1]):
                         other = right_of[r]
                         y, v = row[other], rest[parent_of[r]]
                         if y == -np.inf or v == -np.inf:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core import contract
-from maxmargin.core.kernel import implements, kernel
+from maxmargin.core.kernel import implements, inner, kernel
 from maxmargin.trees.cky.batch import (
     ParseBatch,
     root_weight,
@@ -24,8 +24,9 @@ from maxmargin.trees.cky.chart import (
     Sentence,
     add_logs,
     cell_of,
-    chain_marks,
+    chain_score,
     inside_sums,
+    label_score,
 )
 from maxmargin.trees.cky.trees import core_symbol, node_spans, root_number
 
@@ -66,21 +67,15 @@ def log_partition(tables, sentence, chart):
     return total
 
 
-@kernel
+@inner
 def pass_down(tables, sentence, chart, total, once, out):
     """Add to ``out`` (a Sentence of expectations) how often each part is expected.
 
     ``once`` counts brackets that a chain has twice a single time.
     """
-    label_of, by_left = tables.label, tables.by_left
-    right_of, parent_of = tables.right, tables.parent
-    by_bottom, top_of = tables.by_bottom, tables.top
-    chain_start, labels, seen = (
-        tables.chain_start,
-        tables.chain_labels,
-        tables.chain_seen,
-    )
-    length, weight, chain_weight = sentence.length, sentence.rule, sentence.chain
+    by_left, right_of, parent_of = tables.by_left, tables.right, tables.parent
+    by_bottom, labels, seen = tables.by_bottom, tables.chain_labels, tables.chain_seen
+    length, weight, chain = sentence.length, sentence.rule, sentence.chain
     label, right, gold = sentence.label, sentence.right, sentence.gold
     best, first, last = chart.best, chart.first, chart.last
     flow = np.zeros(best.shape)
@@ -101,26 +96,23 @@ def pass_down(tables, sentence, chart, total, once, out):
                 if flow[cell, a] > 0.0:
                     f = flow[cell, a] * np.exp(core - best[cell, a])
                 for c in range(by_bottom[a], by_bottom[a + 1]):
-                    above = flow[cell, top_of[c]]
+                    top = tables.top[c]
+                    above = flow[cell, top]
                     if above == 0.0:
                         continue
-                    u, z = chain_start[c], chain_start[c + 1]
-                    v = core + chain_weight[c] - best[cell, top_of[c]]
-                    if len(label) > 0:
-                        v += chain_marks(label, right, gold, cell, labels, seen, u, z)
-                    p = above * np.exp(v)
+                    v = chain_score(tables, chain, label, right, gold, cell, c)
+                    p = above * np.exp(core + v - best[cell, top])
                     f += p
                     out.chain[c] += p
                     if len(out.label) > 0:
+                        u, z = tables.chain_start[c], tables.chain_start[c + 1]
                         for place in range(u, z):
                             if labels[place] >= 0 and not (once and seen[place] > 0):
                                 out.label[cell, labels[place]] += p
-                mine = label_of[a]
-                if mine >= 0 and len(out.label) > 0:
-                    out.label[cell, mine] += f
-                if mine >= 0 and len(label) > 0:
-                    core -= label[cell, mine]
-                core_flow[a], core_score[a] = f, core
+                if tables.label[a] >= 0 and len(out.label) > 0:
+                    out.label[cell, tables.label[a]] += f
+                core_flow[a] = f
+                core_score[a] = core - label_score(tables.label, label, cell, a)
                 if j - i == 1 and len(out.tag) > 0:
                     out.tag[i, a] += f
             for k in range(i + 1, j):

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.kernel import inlined, inner, kernel
 from maxmargin.trees.cky.batch import F1, HAMMING
-from maxmargin.trees.cky.chart import NONE, cell_of, chain_marks
+from maxmargin.trees.cky.chart import NONE, cell_of, chain_score, label_score
 
 NO_PARSE = -2  # in every slot of a labelling: the grammar has no tree
 
@@ -45,47 +45,32 @@ def node_spans(y, length):
     return begins, ends
 
 
-@kernel
+@inner
 def tree_value(tables, sentence, y):
     """The score of a tree."""
-    label_of, parent_of = tables.label, tables.parent
-    chain_start, labels, seen = (
-        tables.chain_start,
-        tables.chain_labels,
-        tables.chain_seen,
-    )
-    label, right, gold = sentence.label, sentence.right, sentence.gold
-    length, rule, chain, tag = (
-        sentence.length,
-        sentence.rule,
-        sentence.chain,
-        sentence.tag,
-    )
+    length, rule, chain = sentence.length, sentence.rule, sentence.chain
+    tag, label, right = sentence.tag, sentence.label, sentence.right
+    gold = sentence.gold
     begins, ends = node_spans(y, length)
-    total = float(sentence.root[root_number(tables.roots, tables.top, parent_of, y)])
+    root = root_number(tables.roots, tables.top, tables.parent, y)
+    total = float(sentence.root[root])
     for m in range(2 * length - 1):
-        c, r = y[3 * m], y[3 * m + 1]
+        c, r, cell = y[3 * m], y[3 * m + 1], cell_of(begins[m], ends[m])
         if c >= 0:
-            total += float(chain[c])
+            total += chain_score(tables, chain, label, right, gold, cell, c)
         if r >= 0:
             total += float(rule[r])
         elif len(tag) > 0:
             total += float(tag[begins[m], -1 - r])
-        if len(label) > 0:
-            cell = cell_of(begins[m], ends[m])
-            a = label_of[core_symbol(parent_of, y, m)]
-            if a >= 0:
-                total += float(label[cell, a])
-            if c >= 0:
-                u, v = chain_start[c], chain_start[c + 1]
-                total += chain_marks(label, right, gold, cell, labels, seen, u, v)
+        core = core_symbol(tables.parent, y, m)
+        total += float(label_score(tables.label, label, cell, core))
     return total
 
 
 # brackets -------------------------------------------------------------------------------
 
 
-@kernel
+@inner
 def true_brackets(tables, length, y):
     """(table of how often each cell and label occurs in a tree, their number)."""
     label_of, parent_of = tables.label, tables.parent
@@ -109,38 +94,30 @@ def true_brackets(tables, length, y):
 
 
 @inlined
-def chain_brackets(gold, cell, labels, seen, first, last):
-    """(right brackets, all brackets) that a chain puts on top of an item."""
+def chain_brackets(tables, gold, cell, c):
+    """(right brackets, all brackets) that chain c puts on top of an item."""
     right, total = 0, 0
-    for u in range(first, last):
-        a = labels[u]
+    for u in range(tables.chain_start[c], tables.chain_start[c + 1]):
+        a = tables.chain_labels[u]
         if a >= 0:
             total += 1
-            if gold[cell, a] > seen[u]:
+            if gold[cell, a] > tables.chain_seen[u]:
                 right += 1
     return right, total
 
 
-@kernel
+@inner
 def count_brackets(tables, length, gold, y):
     """(right brackets, all brackets) of a tree."""
-    label_of, parent_of = tables.label, tables.parent
-    chain_start, labels, seen = (
-        tables.chain_start,
-        tables.chain_labels,
-        tables.chain_seen,
-    )
     begins, ends = node_spans(y, length)
     right, total = 0, 0
     for m in range(2 * length - 1):
         cell = cell_of(begins[m], ends[m])
-        a = label_of[core_symbol(parent_of, y, m)]
+        a = tables.label[core_symbol(tables.parent, y, m)]
         if a >= 0:
             right, total = right + (1 if gold[cell, a] > 0 else 0), total + 1
-        c = y[3 * m]
-        if c >= 0:
-            u, v = chain_start[c], chain_start[c + 1]
-            t, p = chain_brackets(gold, cell, labels, seen, u, v)
+        if y[3 * m] >= 0:
+            t, p = chain_brackets(tables, gold, cell, y[3 * m])
             right, total = right + t, total + p
     return right, total
 
@@ -172,13 +149,13 @@ def push(waiting, n, begin, end, symbol, node):
     waiting[n, 2], waiting[n, 3] = symbol, node
 
 
-@kernel
+@inner
 def write_item(tables, chart, begin, end, symbol, node, y):
     """Slots of y from ``node`` on <- the best derivation of symbol over a span."""
     write_below(tables, chart, begin, end, np.int64(symbol), True, node, y)
 
 
-@kernel
+@inner
 def write_below(tables, chart, begin, end, symbol, topped, node, y):
     """The same; if not ``topped``, only what is below the chain of ``node``."""
     left_of, right_of, bottom_of = tables.left, tables.right, tables.bottom

@@ -1,0 +1,121 @@
+"""X and y of classifiers: checked, and as CSR rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from maxmargin.core.arrays import csr_arrays
+from maxmargin.core.estimator import check_weights
+from maxmargin.core.unlabelled import split_known, weigh
+
+
+def read_classes(model, X, y, sample_weight) -> tuple:
+    """(X, numbers of the classes, which are known or None if all are, weights,
+    attributes) of one class per sample."""
+    _check_labels(y)
+    y, known = split_known(y)
+    X, attributes, y = read_rows(model, X, y)
+    check_classification_targets(y)
+    weights = check_weights(sample_weight, X.shape[0])
+    if known is not None:
+        weights = weigh(model, weights, known)
+    classes, numbers = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y holds one class only ({plain(classes)[0]!r}): at least two classes are "
+            "needed to learn to tell them apart."
+        )
+    return X, numbers, known, weights, {"classes_": classes, **attributes}
+
+
+def read_rows(model, X, *y) -> tuple:
+    """(X, attributes, y if given); on a copy, so that a failed fit changes nothing."""
+    checker = type(model)()
+    found = validated(checker, X, *y)
+    X, *y = found if y else (found,)
+    attributes: dict[str, Any] = {"n_features_in_": X.shape[1]}
+    if hasattr(checker, "feature_names_in_"):
+        attributes["feature_names_in_"] = checker.feature_names_in_
+    return X, attributes, *y
+
+
+def rows_of(model, X) -> tuple[tuple, int]:
+    """(CSR arrays, features), with a last feature 1 if there is an intercept."""
+    indptr, indices, values = csr_arrays(X)
+    n, n_features = X.shape
+    if not model.fit_intercept:
+        return (indptr, indices, values), n_features
+    at = indptr[1:]
+    indices = np.insert(indices, at, n_features).astype(np.int32)
+    values = np.insert(values, at, 1.0).astype(values.dtype)
+    return (indptr + np.arange(n + 1), indices, values), n_features + 1
+
+
+def plain(labels: np.ndarray) -> list:
+    """Labels as Python values; scikit-learn also lets floats pass that are whole."""
+    if labels.dtype.kind == "f":
+        return [int(z) for z in labels]
+    return [int(z) if isinstance(z, (bool, float)) else z for z in labels.tolist()]
+
+
+def validated(estimator, X, *y, **options):
+    """What scikit-learn checks, but for NaN and infinity: csr_arrays says where."""
+    try:
+        return validate_data(
+            estimator,
+            X,
+            *y,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            **options,
+        )
+    except OverflowError:
+        raise ValueError(
+            "X holds an integer too large for a float: scale the features to a moderate "
+            "range."
+        ) from None
+    except ValueError:
+        _check_ragged(X)
+        raise
+
+
+def _check_ragged(X) -> None:
+    """Name the first row that is not as long as row 0."""
+    if not isinstance(X, (list, tuple)):
+        return
+    plain = (list, tuple)
+    sizes = [
+        len(row) if isinstance(row, plain) or getattr(row, "ndim", 0) == 1 else None
+        for row in X
+    ]
+    for i, size in enumerate(sizes):
+        if sizes[0] is not None and size != sizes[0]:
+            raise ValueError(
+                f"row {i} of X does not have {sizes[0]} values like row 0, so X is "
+                "inhomogeneous: give every sample the same features."
+            ) from None
+
+
+def _check_labels(y) -> None:
+    """Name the first label that cannot be sorted among the others."""
+    if not isinstance(y, (list, tuple)):
+        y = np.asarray(y)
+        if y.ndim != 1 or y.dtype.kind != "O":
+            return
+    kinds = set(map(type, y))
+    texts = {kind for kind in kinds if issubclass(kind, str)}
+    if texts in (set(), kinds - {type(None)}):
+        return
+    given = [(i, label) for i, label in enumerate(y) if label is not None]
+    first, example = given[0]
+    for i, label in given:
+        if isinstance(label, str) != isinstance(example, str):
+            raise ValueError(
+                f"y[{i}] is {label!r}, but y[{first}] is {example!r}: labels must be all "
+                "strings or all numbers."
+            )

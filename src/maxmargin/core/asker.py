@@ -1,0 +1,148 @@
+"""The functions of the contract from Python, compiled or not: what tests ask."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from maxmargin.core import contract
+from maxmargin.core.kernel import interpreted, kernel, run
+from maxmargin.core.oracle import most_violated
+
+
+class Asker:
+    """Calls them on one example under weights w."""
+
+    def __init__(self, batch, i, w, compiled):
+        self.batch, self.i, self.w = batch, i, w
+        self.call = (
+            functools.partial(functools.partial, run) if compiled else interpreted
+        )
+        self.theta = np.zeros(self.call(_shape)(batch))
+        self.entries = 3 * self.call(_capacity)(batch) + 16
+        self.size = int(batch.start[i + 1] - batch.start[i])
+        self.call(_score)(batch, i, w, self.theta)
+
+    def _lists(self):
+        return np.zeros(self.entries, np.int64), np.zeros(self.entries)
+
+    def _dense(self, index, values, m):
+        out = np.zeros(len(self.w))
+        np.add.at(out, index[:m], values[:m])
+        return out
+
+    def features(self, y):
+        index, values = self._lists()
+        m = self.call(_emit)(self.batch, self.i, y, index, values)
+        return self._dense(index, values, m)
+
+    def difference(self, s, rs, a, ra):
+        index, values = self._lists()
+        m = self.call(_difference)(self.batch, self.i, s, rs, a, ra, index, values)
+        return self._dense(index, values, m)
+
+    def value(self, y):
+        return self.call(_value)(self.batch, self.i, self.theta, y)
+
+    def margin(self, y):
+        return self.call(_margin)(self.batch, self.i, self.theta, y)
+
+    def loss(self, y):
+        return self.call(_loss)(self.batch, self.i, y)
+
+    @property
+    def inside(self):
+        """1 in the extent of the example, 0 elsewhere."""
+        out = np.zeros(self.theta.shape)
+        out.ravel()[: self.call(_extent)(self.batch, self.i)] = 1.0
+        return out
+
+    def parts(self, y):
+        out = np.zeros(self.theta.shape)
+        self.call(_parts)(self.batch, self.i, y, out)
+        return out
+
+    def spread(self, mu):
+        out = np.zeros(len(self.w))
+        self.call(_spread)(self.batch, self.i, mu, out)
+        return out
+
+    def sums(self):
+        mu = np.where(self.inside > 0, np.nan, 0.0)  # all of it must be written
+        return self.call(_sums)(self.batch, self.i, self.theta, mu), mu
+
+    def argmax(self, scale):
+        y = np.zeros(self.size, np.int32)
+        self.call(_argmax)(self.batch, self.i, self.theta, scale, y)
+        return y
+
+    def most_violated(self, form):
+        y = np.zeros(self.size, np.int32)
+        found = self.call(most_violated)(self.batch, form, self.i, self.theta, y)
+        return (*found, y)
+
+
+@kernel
+def _shape(batch):
+    return contract.shape(batch)
+
+
+@kernel
+def _capacity(batch):
+    return contract.capacity(batch)
+
+
+@kernel
+def _score(batch, i, w, theta):
+    contract.score(batch, i, w, theta)
+
+
+@kernel
+def _emit(batch, i, y, index, values):
+    return contract.emit(batch, i, y, 1.0, index, values, 0)
+
+
+@kernel
+def _difference(batch, i, s, rs, a, ra, index, values):
+    return contract.difference(batch, i, s, rs, a, ra, index, values)
+
+
+@kernel
+def _value(batch, i, theta, y):
+    return contract.value(batch, i, theta, y)
+
+
+@kernel
+def _margin(batch, i, theta, y):
+    return contract.margin(batch, i, theta, y)
+
+
+@kernel
+def _loss(batch, i, y):
+    return contract.loss(batch, i, y)
+
+
+@kernel
+def _extent(batch, i):
+    return contract.extent(batch, i)
+
+
+@kernel
+def _parts(batch, i, y, mu):
+    contract.parts(batch, i, y, 1.0, mu)
+
+
+@kernel
+def _spread(batch, i, mu, w):
+    contract.spread(batch, i, 1.0, mu, w)
+
+
+@kernel
+def _sums(batch, i, theta, mu):
+    return contract.sums(batch, i, theta, mu, np.zeros(contract.sums_room(batch)))
+
+
+@kernel
+def _argmax(batch, i, theta, scale, y):
+    contract.argmax(batch, i, theta, scale, y)
