@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 import numbers
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,9 @@ def train(model, encoded, make, name: str, limits, seed: int) -> str:
         if first.status == "interrupted":
             model._finish(encoded, first)
             return first.status
+        if limits.max_time is not None and first.history:
+            left = limits.max_time - first.history[-1]["seconds"]
+            limits = replace(limits, max_time=max(left, 1e-3))
     n_restarts = getattr(model, "n_restarts", LATENT["n_restarts"])
     settings = {
         "max_outer": getattr(model, "max_outer", LATENT["max_outer"]),
