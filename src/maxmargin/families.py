@@ -15,10 +15,12 @@ from typing import Any
 FAMILIES = (
     "classes",
     "multilabel",
+    "rankings",
     "tags",
     "trees",
     "alignments",
     "matchings",
+    "clusterings",
     "hypergraphs",
 )
 

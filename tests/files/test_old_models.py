@@ -41,4 +41,5 @@ def test_every_class_is_there():
     found = {
         type(load(FOLDER / f"{name}.safetensors"))._model_name for name in EXPECTED
     }
-    assert found == set(model_classes()) - {"MultilabelSVM.v1"}  # it is younger
+    younger = {"MultilabelSVM.v1", "LinkClusterer.v1"}
+    assert found == set(model_classes()) - younger

@@ -16,4 +16,4 @@ def homologs():
     from maxmargin.alignments.homologs.invented import make_homologs
 
     X, y = make_homologs(5, random_state=0)
-    return HomologFinder().fit(X, y), X
+    return HomologFinder(tol=0.3).fit(X, y), X  # a thousand passes fewer

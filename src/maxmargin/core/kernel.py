@@ -88,6 +88,10 @@ class _Inner(CPUDispatcher):
     def __call__(self, *args):
         return _outer(self)(*args)
 
+    def get_call_template(self, args, kws):
+        # numba would compile f(..., 0) and f(..., m) apart
+        return super().get_call_template(map(numba_types.unliteral, args), kws)
+
 
 @functools.cache
 def _outer(inner):
@@ -251,7 +255,11 @@ def _table(function, batch, args, classes) -> np.ndarray:
     single = any(a.dtype == np.float32 for a in _arrays(args))
     real = numba_types.float32 if single else numba_types.float64
     classes = frozenset(type(a) for a in args if isinstance(a, tuple)) | classes
-    table, ready = _tables.setdefault(batch_type, (np.zeros(SLOTS, np.int64), set()))
+    key = id(batch_type)  # quick, and for good: type_of() keeps its types
+    found = _tables.get(key)
+    if found is None:
+        found = _tables.setdefault(key, (np.zeros(SLOTS, np.int64), set()))
+    table, ready = found
     if (function, classes, real) not in ready:
         if Handle not in classes:
             classes |= frozenset(named_tuples([batch_type]))

@@ -144,7 +144,7 @@ def _start(model, encoded, batch, k: int, rng):
     init = getattr(model, "init", LATENT["init"])
     if k > 0 or (isinstance(init, str) and init == "random"):
         return complete_randomly(batch, encoded.n_weights, rng)
-    if isinstance(init, str) and init == "given":
+    if isinstance(init, str) and init in getattr(model, "_given", ("given",)):
         return batch.y.copy() if isinstance(batch, tuple) else list(batch.Y)
     w = getattr(init, "coef_", init)
     if isinstance(w, np.ndarray) and w.dtype.kind in "fiu":

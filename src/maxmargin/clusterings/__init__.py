@@ -1,0 +1,24 @@
+"""Clusterings: groups of the mentions in a document, found by links between pairs."""
+
+from maxmargin.families import Family, lazily
+
+FAMILY = Family(
+    __name__,
+    public={
+        "LinkClusterer": "estimator",
+        "Mention": "documents",
+        "MentionDocument": "documents",
+    },
+    models=("LinkClusterer.v1",),
+    commands={"cluster": "command"},
+    warmups={"cluster": "warmup"},
+    files={
+        "read_conll2012": "conll",
+        "write_conll2012": "conll",
+        "read_mentions": "json_lines",
+        "write_mentions": "json_lines",
+    },
+    metrics={"ClusterReport": "metrics", "cluster_scores": "metrics"},
+    plots={"plot_clusters": "plots"},
+)
+__getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -1,0 +1,241 @@
+"""LinkClusterer: clusters by links between pairs, such as coreference."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from itertools import pairwise
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.clusterings.documents import first_mentions, numbered
+from maxmargin.clusterings.input import Inputs
+from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
+from maxmargin.core.latent_training import check_latent_parameters
+from maxmargin.core.parameters import training_parameters
+from maxmargin.core.saved import Saved, restore_shared, shared_state
+from maxmargin.core.structural import check_lengths, listed_inputs
+
+METHODS = ("forest", "correlation")
+
+
+class LinkClusterer(MaxMarginEstimator):
+    """Cluster the mentions of documents by learned scores of pairs.
+
+    With method="forest", clusters are the trees of the best forest of links, which is
+    hidden in training (Yu & Joachims 2009, see ``maxmargin.clusterings.structure``): a
+    mention need only be linked to one other of its cluster. With "correlation", all pairs
+    of a cluster count (Finley & Joachims 2005), and search is approximate.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+    method : {"forest", "correlation"}
+    r : float, default 1.0
+        What a link between different clusters costs in training, beside 1 for one that is
+        missing; small values (0.01) make for more links. For forests.
+    fit_intercept : bool, default True
+        Add a constant feature to tables of pairs. Its weight is regularised too.
+    init : "given", "random", array or fitted model, default "given"
+        The first forests: chains in the order of the document, at random, or the best ones
+        under weights.
+    n_restarts, max_outer, self_paced
+        As in :class:`maxmargin.LatentStructuralSVM`.
+    rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
+    verbose, callbacks, objective
+        As in :class:`maxmargin.StructuralSVM`.
+
+    Attributes
+    ----------
+    coef_ : ndarray, a weight for each feature of a pair
+    intercept_ : float
+    feature_names_ : list of str, for documents with words
+    types_ : tuple of str, the types of entities in training
+    certificate_, rounds_, restarts_, history_, n_iter_, n_outer_, converged_
+
+    Examples
+    --------
+    Pairs of n mentions stand in the order (0, 1), (0, 2), ..., (1, 2), ...:
+
+    >>> from maxmargin import LinkClusterer
+    >>> X = [[[1.0], [-1.0], [-1.0]], [[-1.0], [-1.0], [1.0]]]  # two documents
+    >>> y = [[0, 0, 1], ["a", "b", "b"]]
+    >>> model = LinkClusterer(C=10).fit(X, y)
+    >>> model.predict([[[-1.0], [1.0], [-1.0]]])
+    [[0, 1, 0]]
+    """
+
+    _model_name = "LinkClusterer.v1"
+    _no_sums = "a LinkClusterer has no sum over forests of links"
+
+    __init__ = training_parameters(
+        C=1.0,
+        method="forest",
+        r=1.0,
+        fit_intercept=True,
+        init="given",
+        n_restarts=1,
+        max_outer=100,
+        self_paced=False,
+    )
+
+    def predict(self, X) -> list[list[int]]:
+        """Ids 0, 1, ... of the clusters of every document's mentions."""
+        batch, labels = self._decoded(X)
+        if self.method == "forest":
+            labels = _roots(batch.start, labels)
+        return [numbered(part.tolist()) for part in _parts(batch.start, labels)]
+
+    def predict_links(self, X) -> list[list[tuple[int, int, float]]]:
+        """The links (a, b, score), a < b, of every document's forest.
+
+        With method="correlation", the best link of each mention to one before it in its
+        cluster.
+        """
+        batch, labels = self._decoded(X)
+        scores = self._pair_scores(batch)
+        found = []
+        for i, y in enumerate(_parts(batch.start, labels)):
+            n = len(y)
+            table = np.zeros((n, n))
+            table[np.triu_indices(n, 1)] = scores[i]
+            links = []
+            for v, parent in enumerate(y.tolist()):
+                if self.method == "correlation":
+                    others = [u for u in range(v) if y[u] == parent]
+                    parent = max(others, key=lambda u: table[u, v], default=v)
+                if parent != v:
+                    a, b = sorted((parent, v))
+                    links.append((a, b, float(table[a, b])))
+            found.append(sorted(links))
+        return found
+
+    def decision_function(self, X) -> list[np.ndarray]:
+        """The scores of all pairs of every document."""
+        return self._pair_scores(self._batch(X))
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """The CoNLL average: mean F1 of MUC, B-cubed and CEAF, from 0 to 1."""
+        if sample_weight is not None:
+            raise ValueError("score pools all documents: sample_weight must be None.")
+        return self.evaluate(X, y).conll
+
+    def evaluate(self, X, y):
+        """A :class:`~maxmargin.clusterings.metrics.ClusterReport` of predictions."""
+        from maxmargin.clusterings.metrics import cluster_scores
+
+        X, y = check_lengths(X, y)
+        found = self.predict(X)
+        truth = [
+            first_mentions(clusters, len(labels), f"y[{i}]")
+            for i, (clusters, labels) in enumerate(zip(y, found, strict=True))
+        ]
+        return cluster_scores(truth, found)
+
+    # training --------------------------------------------------------------------------
+
+    def _settings(self):
+        check_latent_parameters(self)
+        if not isinstance(self.method, str) or self.method not in METHODS:
+            raise ValueError(
+                f"method={self.method!r} is not known; choose one of {', '.join(METHODS)}."
+            )
+        r = self.r
+        good = isinstance(r, numbers.Real) and not isinstance(r, bool)
+        if not good or not 0 <= r < math.inf:
+            raise ValueError(f"r={r!r} is not possible: it must be a number >= 0.")
+        return super()._settings()
+
+    def _encode(self, X, y, sample_weight) -> Encoded:
+        X, y = check_lengths(X, y)
+        weights = check_weights(sample_weight, len(X))
+        inputs = Inputs.learn(X, self.fit_intercept)
+        sizes = inputs.sizes(X)
+        gold = [
+            first_mentions(clusters, n, f"y[{i}]")
+            for i, (clusters, n) in enumerate(zip(y, sizes, strict=True))
+        ]
+        batch = self._make_batch(inputs.encode(X), gold)
+        attributes = {"_inputs": inputs, **inputs.attributes()}
+        return Encoded(batch, inputs.n_weights, np.float64, weights, attributes)
+
+    def _make_batch(self, pairs, gold):
+        from maxmargin.clusterings import correlation, structure
+
+        start = np.cumsum([0, *map(len, gold)])
+        gold = np.concatenate([np.zeros(0, np.int32), *gold])
+        if self.method == "forest":
+            return structure.make_batch(start, gold, pairs, float(self.r))
+        return correlation.make_batch(start, gold, pairs)
+
+    def _install(self, encoded: Encoded, w) -> None:
+        d = len(w) - encoded.attributes["_inputs"].constant
+        self.coef_ = np.array(w[:d], np.float64)
+        self.intercept_ = float(w[d]) if d < len(w) else 0.0
+
+    # prediction ------------------------------------------------------------------------
+
+    def _batch(self, X):
+        check_is_fitted(self, "coef_")
+        X = listed_inputs("X", X, "documents")
+        sizes = [1 if n is None else n for n in self._inputs.sizes(X)]
+        gold = [np.arange(n, dtype=np.int32) for n in sizes]
+        return self._make_batch(self._inputs.encode(X), gold)
+
+    def _weights(self) -> np.ndarray:
+        constant = [self.intercept_] * self._inputs.constant
+        return np.concatenate([self.coef_, constant])
+
+    def _decoded(self, X):
+        from maxmargin.core.decode import decode
+
+        batch = self._batch(X)
+        return batch, decode(batch, self._weights(), self._threads())
+
+    def _pair_scores(self, batch) -> list[np.ndarray]:
+        from scipy.sparse import csr_matrix
+
+        pairs, w = batch.pairs, self._weights()
+        shape = len(pairs.indptr) - 1, len(w)
+        rows = csr_matrix((pairs.values, pairs.indices, pairs.indptr), shape) @ w
+        found = []
+        for i in range(len(batch.start) - 1):
+            codes = pairs.codes[pairs.pair_start[i] : pairs.pair_start[i + 1]]
+            found.append(rows[pairs.row_start[i] + codes].sum(axis=1))
+        return found
+
+    # saving (files/model_file.py) ------------------------------------------------------
+
+    def _get_state(self):
+        state = {**self._inputs.state(), "intercept": self.intercept_}
+        return {"coef": self.coef_}, {**state, **shared_state(self)}
+
+    @classmethod
+    def _from_state(cls, params, arrays, state):
+        saved = Saved(arrays, state)
+        model = cls(**params)
+        if model.method not in METHODS:
+            raise ValueError("its method is not known")
+        model._inputs = Inputs.from_state(saved)
+        size = model._inputs.n_weights - model._inputs.constant
+        model.coef_ = saved.floats("coef", size, dtype=np.float64)
+        model.intercept_ = saved.number("intercept")
+        for name, value in model._inputs.attributes().items():
+            setattr(model, name, value)
+        return restore_shared(model, state)
+
+
+def _roots(start, parents) -> np.ndarray:
+    """The root of every mention's tree."""
+    roots = parents + np.repeat(start[:-1], np.diff(start))
+    while True:  # doubles the height that is seen
+        above = roots[roots]
+        if (above == roots).all():
+            return roots
+        roots = above
+
+
+def _parts(start, labels) -> list[np.ndarray]:
+    """The slots of every document."""
+    return [labels[a:b] for a, b in pairwise(start.tolist())]

@@ -1,0 +1,239 @@
+"""Features of pairs of mentions, made from raw documents.
+
+A *template* is a few fields of a pair, such as the forms of both mentions and how many
+sentences lie between them; every combination of their values is one feature, with value 1.
+All fields have few values, so that the place of a feature is known beforehand and nothing
+but the types of entities is learned from data. Templates are in three groups (what both
+mentions are; how far apart; which words they share), each a group of patterns of
+``pairs.py``: pairs whose fields agree share a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from maxmargin.clusterings import mentions as m
+from maxmargin.clusterings.documents import MentionDocument
+
+SENTENCES = (0, 1, 2, 3, 5, 10, 20)  # upper ends of buckets
+MENTIONS = (1, 2, 3, 5, 10, 20, 50)
+TOKENS = (2, 5, 10, 20, 50, 100, 200)
+BETWEEN = (0, 1, 2, 5, 10)
+YES = ("no", "yes")
+
+
+def _buckets(ends) -> tuple[str, ...]:
+    return (*(f"<={end}" for end in ends), f">{ends[-1]}")
+
+
+# groups of templates: fields, joined by spaces
+GROUPS = (
+    (
+        "form1 form2",
+        "form1 form2 types",
+        "form1 form2 types type2",
+        "form1 form2 gender1 gender2",
+        "form1 form2 number1 number2",
+        "lemma1 lemma2",
+        "lemma1 lemma2 quoted1 quoted2",
+        "person1 quoted1 person2 quoted2",
+        "form1 form2 determiner1",
+        "form1 form2 determiner2",
+        "lemma2 gender1 type1",
+        "lemma1 gender2 type2",
+    ),
+    (
+        "form1 form2 nested",
+        "form1 form2 pronouns sentences",
+        "form1 form2 pronouns mentions",
+        "form1 form2 pronouns tokens",
+        "form1 form2 pronouns between",
+    ),
+    (
+        "form1 form2 text",
+        "form1 form2 head",
+        "form1 form2 within",
+        "form1 form2 shared",
+        "form1 form2 text head within shared",
+        "form1 form2 text head distance",
+        "form1 form2 head determiner2 text",
+    ),
+)
+
+
+class PairFeatures:
+    """Templates over the entity types that training has seen."""
+
+    def __init__(self, types: Iterable[str]):
+        self.types = ("", *types)
+        sides = {
+            "form": m.FORMS,
+            "type": (*self.types, "other"),
+            "gender": m.GENDERS,
+            "number": m.NUMBERS,
+            "person": m.PERSONS,
+            "lemma": m.LEMMAS,
+            "determiner": m.DETERMINERS,
+            "quoted": ("text", "speech"),
+        }
+        self.fields = {f"{k}{side}": v for k, v in sides.items() for side in (1, 2)}
+        self.fields |= {
+            "types": ("unknown", "differ", "agree"),
+            "nested": YES,
+            "pronouns": ("none", "differ", "agree"),
+            "sentences": _buckets(SENTENCES),
+            "mentions": _buckets(MENTIONS),
+            "tokens": _buckets(TOKENS),
+            "between": ("incompatible", *_buckets(BETWEEN)),
+            "text": YES,
+            "head": YES,
+            "within": YES,
+            "shared": ("none", "some", "subset"),
+            "distance": ("same sentence", "near", "far"),
+        }
+        self.offsets: list[list[int]] = []
+        total = 0
+        for group in GROUPS:
+            self.offsets.append([])
+            for template in group:
+                self.offsets[-1].append(total)
+                total += int(np.prod(self._sizes(template.split())))
+        self.n_features = total
+
+    def _sizes(self, names) -> list[int]:
+        return [len(self.fields[name]) for name in names]
+
+    def names(self) -> list[str]:
+        """Of all features, such as "form1=PROP form2=PRON nested=no"."""
+        found = []
+        for template in (t for group in GROUPS for t in group):
+            names = template.split()
+            for values in np.ndindex(*self._sizes(names)):
+                parts = zip(names, values, strict=True)
+                found.append(" ".join(f"{f}={self.fields[f][v]}" for f, v in parts))
+        return found
+
+    def encode(self, document: MentionDocument):
+        """(codes of all pairs, CSR patterns) of one document, for ``pair_table``."""
+        cues = m.mention_cues(document)
+        a, b = np.triu_indices(len(cues), 1)
+        fields = self._mention_fields(cues, a, b)
+        between, strings = _distances(cues, fields, a, b), _strings(cues, a, b)
+        columns = fields | between | strings
+        columns["distance"] = np.digitize(columns["sentences"], (1, 5))
+        codes, rows = [], []
+        shift = 0
+        for group, offsets in zip(GROUPS, self.offsets, strict=True):
+            code, patterns = self._patterns(group, offsets, columns)
+            codes.append(code + shift)
+            rows.append(patterns)
+            shift += len(patterns)
+        widths = np.concatenate([np.full(len(r), r.shape[1]) for r in rows])
+        indices = np.concatenate([r.ravel() for r in rows])
+        indptr = np.concatenate([[0], np.cumsum(widths)])
+        return np.column_stack(codes).astype(np.int32), (
+            indptr,
+            indices.astype(np.int32),
+            np.ones(len(indices)),
+        )
+
+    def _patterns(self, group, offsets, columns):
+        """(pattern of every pair, features of every pattern) of one group."""
+        names = list(dict.fromkeys(" ".join(group).split()))
+        keys = np.ravel_multi_index([columns[f] for f in names], self._sizes(names))
+        found, codes = np.unique(keys, return_inverse=True)
+        values = dict(
+            zip(names, np.unravel_index(found, self._sizes(names)), strict=True)
+        )
+        places = []
+        for template, offset in zip(group, offsets, strict=True):
+            parts = template.split()
+            sizes = self._sizes(parts)
+            places.append(
+                offset + np.ravel_multi_index([values[f] for f in parts], sizes)
+            )
+        return codes.reshape(-1), np.column_stack(places)
+
+    def _mention_fields(self, cues, a, b) -> dict[str, np.ndarray]:
+        """What each of both mentions is."""
+        fields = {}
+        for name in ("form", "gender", "number", "person", "lemma", "determiner"):
+            values = {v: k for k, v in enumerate(self.fields[f"{name}1"])}
+            codes = np.array([values[getattr(c, name)] for c in cues], np.int64)
+            fields |= {f"{name}1": codes[a], f"{name}2": codes[b]}
+        types = {v: k for k, v in enumerate(self.types)}
+        codes = np.array([types.get(c.type, len(types)) for c in cues], np.int64)
+        fields |= {"type1": codes[a], "type2": codes[b]}
+        codes = np.array([c.quoted for c in cues], np.int64)
+        fields |= {"quoted1": codes[a], "quoted2": codes[b]}
+        one, two = fields["type1"], fields["type2"]
+        fields["types"] = np.where((one == 0) | (two == 0), 0, 1 + (one == two))
+        one, two = fields["lemma1"], fields["lemma2"]
+        fields["pronouns"] = np.where((one == 0) | (two == 0), 0, 1 + (one == two))
+        return fields
+
+
+def _distances(cues, fields, a, b) -> dict[str, np.ndarray]:
+    sentence, token, end = (
+        np.array([getattr(c, name) for c in cues], np.int64)
+        for name in ("sentence", "token", "end")
+    )
+    n = len(cues)
+    inside = (token[b] >= token[a]) & (end[b] <= end[a])
+    around = (token[a] >= token[b]) & (end[a] <= end[b])
+    # how many mentions between both would also suit the second one
+    suits = (fields["types"] != 1) & ~_conflict(fields, "gender")
+    suits &= ~_conflict(fields, "number")
+    table = np.zeros((n, n), np.int64)
+    table[a, b] = suits
+    later = np.cumsum(table[::-1], axis=0)[::-1]  # those from a on
+    count = later[a, b] - suits
+    return {
+        "nested": (inside | around).astype(np.int64),
+        "sentences": np.digitize(abs(sentence[b] - sentence[a]), SENTENCES, right=True),
+        "mentions": np.digitize(b - a, MENTIONS, right=True),
+        "tokens": np.digitize(abs(token[b] - token[a]), TOKENS, right=True),
+        "between": np.where(suits, 1 + np.digitize(count, BETWEEN, right=True), 0),
+    }
+
+
+def _conflict(fields, name: str) -> np.ndarray:
+    """Whether both are known (not 0) and differ."""
+    one, two = fields[f"{name}1"], fields[f"{name}2"]
+    return (one != 0) & (two != 0) & (one != two)
+
+
+def _strings(cues, a, b) -> dict[str, np.ndarray]:
+    """Which words are shared; pronouns share nothing but themselves."""
+    words: dict[str, int] = {}
+    plain = np.array([c.form != "PRON" for c in cues], bool)
+    has, heads = [], []
+    for v, c in enumerate(cues):
+        if plain[v]:
+            has += [(v, words.setdefault(w, len(words))) for w in sorted(c.content)]
+            heads.append((v, words.setdefault(c.head, len(words))))
+    shape = len(cues), len(words)
+    has, heads = _incidence(has, shape), _incidence(heads, shape)
+    size = np.asarray(has.sum(axis=1)).ravel()
+    common, within = (has @ has.T).toarray(), (heads @ has.T).toarray()
+    shared = common[a, b] > 0
+    subset = shared & (common[a, b] >= np.minimum(size[a], size[b]))
+    text, head = (
+        np.unique([getattr(c, name) for c in cues] or [""], return_inverse=True)[1]
+        for name in ("text", "head")
+    )
+    both = plain[a] & plain[b]
+    return {
+        "text": (text[a] == text[b]).astype(np.int64),
+        "head": (both & (head[a] == head[b])).astype(np.int64),
+        "within": ((within[a, b] > 0) | (within[b, a] > 0)).astype(np.int64),
+        "shared": shared.astype(np.int64) + subset,
+    }
+
+
+def _incidence(places, shape) -> csr_matrix:
+    rows, columns = np.array(places, np.int64).reshape(-1, 2).T
+    return csr_matrix((np.ones(len(rows), np.int32), (rows, columns)), shape)

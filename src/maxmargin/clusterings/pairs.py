@@ -1,0 +1,120 @@
+"""Features of pairs of mentions, for kernels.
+
+The pairs (a, b), a < b, of a document of n mentions stand in the order of
+``itertools.combinations``: (0, 1), (0, 2), ..., (1, 2), ... A pair has features through
+*patterns*: rows of a sparse table that many pairs of its document share. Its features are
+the sum of its patterns, one of each group:
+
+    phi(a, b) = sum_g  pattern[code_g(a, b)]
+
+so a document of 300 mentions has 45,000 pairs but only some thousands of rows, and all its
+pairs are scored by one sparse product and a few look-ups each. Features that a user gives
+as a table are the case of one group, where every pair is a pattern of its own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core.kernel import inlined
+
+
+class PairTable(NamedTuple):
+    """Documents one after the other; codes count patterns from the first of theirs."""
+
+    pair_start: np.ndarray  # int64[documents + 1], rows of codes
+    codes: np.ndarray  # int32[pairs, groups]
+    row_start: np.ndarray  # int64[documents + 1], patterns
+    indptr: np.ndarray  # of the patterns, CSR
+    indices: np.ndarray
+    values: np.ndarray
+    n_features: int
+    most_pairs: int  # of one document
+    most_entries: int  # of all patterns of one document
+    longest: int  # features of one pair, at most
+
+
+def pair_table(codes, patterns, n_features: int) -> PairTable:
+    """Of per-document arrays of codes and CSR triples of patterns."""
+    sizes = [len(c) for c in codes]
+    rows = [len(indptr) - 1 for indptr, _, _ in patterns]
+    entries = [len(indices) for _, indices, _ in patterns]
+    groups = codes[0].shape[1] if codes else 1
+    shift = np.cumsum([0, *entries])
+    longest = [int(np.diff(indptr).max(initial=0)) for indptr, _, _ in patterns]
+
+    def joined(arrays, dtype):
+        return np.concatenate([np.zeros(0, dtype), *arrays]).astype(dtype, copy=False)
+
+    return PairTable(
+        pair_start=np.cumsum([0, *sizes]),
+        codes=np.concatenate([np.zeros((0, groups), np.int32), *codes]),
+        row_start=np.cumsum([0, *rows]),
+        indptr=joined(
+            [np.zeros(1, np.int64)]
+            + [p[0][1:] + s for p, s in zip(patterns, shift, strict=False)],
+            np.int64,
+        ),
+        indices=joined([p[1] for p in patterns], np.int32),
+        values=joined([p[2] for p in patterns], np.float64),
+        n_features=n_features,
+        most_pairs=max(sizes, default=0),
+        most_entries=max(entries, default=0),
+        longest=groups * max(longest, default=0),
+    )
+
+
+@inlined
+def pair_index(n, a, b):
+    """Place of the pair of two different mentions among the pairs of n."""
+    low, high = min(a, b), max(a, b)
+    return low * (2 * n - low - 1) // 2 + high - low - 1
+
+
+@inlined
+def score_pairs(batch, i, w, theta):
+    """theta[0] <- scores of all pairs of document i."""
+    pairs = batch.pairs
+    first, last = pairs.row_start[i], pairs.row_start[i + 1]
+    by_pattern = np.empty(last - first)
+    for row in range(first, last):
+        total = 0.0
+        for k in range(pairs.indptr[row], pairs.indptr[row + 1]):
+            total += pairs.values[k] * w[pairs.indices[k]]
+        by_pattern[row - first] = total
+    start, groups = pairs.pair_start[i], pairs.codes.shape[1]
+    for p in range(pairs.pair_start[i + 1] - start):
+        total = 0.0
+        for g in range(groups):
+            total += by_pattern[pairs.codes[start + p, g]]
+        theta[0, p] = total
+
+
+@inlined
+def weigh_pair(batch, i, p, c, weight):
+    """weight += c at the patterns of pair p of document i."""
+    place = batch.pairs.pair_start[i] + p
+    for g in range(batch.pairs.codes.shape[1]):
+        weight[batch.pairs.codes[place, g]] += c
+
+
+@inlined
+def no_weights(batch, i):
+    return np.zeros(batch.pairs.row_start[i + 1] - batch.pairs.row_start[i])
+
+
+@inlined
+def emit_patterns(batch, i, weight, index, values, m):
+    """Append the features of weighted patterns after position m; the end."""
+    pairs = batch.pairs
+    first = pairs.row_start[i]
+    for row in range(len(weight)):
+        c = weight[row]
+        if c != 0.0:
+            for k in range(pairs.indptr[first + row], pairs.indptr[first + row + 1]):
+                index[m] = pairs.indices[k]
+                values[m] = c * pairs.values[k]
+                m += 1
+    return m

@@ -1,0 +1,75 @@
+"""The clusters of a document and their links. Needs matplotlib (extra ``plot``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from maxmargin.clusterings.documents import as_document, first_mentions, numbered
+from maxmargin.plots.training import BLUE, GREY, INK, ORANGE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST = 25  # clusters in one picture
+
+
+def plot_clusters(document, clusters, links=None, truth=None, ax=None) -> Figure:
+    """A line per cluster of two or more mentions, largest first, in the order of the text.
+
+    ``links`` are those of ``predict_links``: drawn as arcs, the thicker the higher the
+    score; with ``truth`` (cluster ids), links between different true clusters are orange.
+    Mentions are numbered along the axis. Of more than 25 clusters, the largest are shown.
+    """
+    document = as_document(document, "document")
+    n = len(document.mentions)
+    ids = numbered(first_mentions(clusters, n, "clusters").tolist())
+    gold = None if truth is None else first_mentions(truth, n, "truth").tolist()
+    members: dict[int, list[int]] = {}
+    for v, c in enumerate(ids):
+        members.setdefault(c, []).append(v)
+    several = [c for c in members if len(members[c]) > 1]
+    order = sorted(several, key=lambda c: -len(members[c]))[:MOST]
+    row = {c: k for k, c in enumerate(order)}
+    if ax is None:
+        from matplotlib import pyplot
+
+        size = (9.6, 1.6 + 0.36 * max(len(order), 1))
+        _, ax = pyplot.subplots(figsize=size, layout="constrained")
+    for c, k in row.items():
+        ax.plot(
+            members[c], [k] * len(members[c]), "o", color=INK, markersize=3, zorder=3
+        )
+    strongest = max((abs(s) for *_, s in links or ()), default=1.0) or 1.0
+    for a, b, score in links or ():
+        if ids[a] in row:
+            wrong = gold is not None and gold[a] != gold[b]
+            width = 0.6 + 1.8 * max(score, 0.0) / strongest
+            _arc(ax, a, b, row[ids[a]], ORANGE if wrong else BLUE, width)
+    names = [f"{_text(document, members[c][0])}  ({len(members[c])})" for c in order]
+    ax.set_yticks(range(len(order)), names, color=INK, fontsize=8, parse_math=False)
+    ax.set_ylim(len(order) - 0.3, -0.9)
+    ax.set_xlim(-1, max(n, 1))
+    ax.set_xlabel("mention", color=INK)
+    ax.hlines(range(len(order)), 0, max(n - 1, 0), color=GREY, linewidth=0.3, zorder=0)
+    alone = len(members) - len(several)
+    title = f"{n} mentions, {len(several)} clusters of several, {alone} of one"
+    ax.set_title(f"{document.name}  {title}".strip(), loc="left", fontsize=10)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    return ax.figure
+
+
+def _arc(ax, a: int, b: int, row: int, colour, width: float) -> None:
+    from matplotlib.patches import Arc
+
+    height = min(0.25 + 0.02 * (b - a), 0.75)
+    arc = Arc(
+        ((a + b) / 2, row), b - a, 2 * height, theta1=180, theta2=360,
+        color=colour, linewidth=width,
+    )  # fmt: skip
+    ax.add_patch(arc)
+
+
+def _text(document, v: int) -> str:
+    m = document.mentions[v]
+    text = " ".join(document.sentences[m.sentence][m.first : m.last + 1])
+    return text if len(text) <= 28 else text[:25] + "..."

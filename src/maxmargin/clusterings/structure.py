@@ -1,0 +1,169 @@
+"""Clusters as the trees of a latent forest of links (Yu & Joachims 2009).
+
+A document has n mentions; every mention is a slot of the labelling and holds its *parent*,
+or itself at the root of a tree. The clusters are the trees; the links h are not known. Of
+a tree only its links matter, so its root is its first mention, and every forest is written
+in one way. Scores and loss are sums over links:
+
+    Psi(x, h)       = sum over links of phi(a, b)                   features of pairs
+    Delta(y, h')    = n - k(y) - sum over links of h' of l(y, link)
+    l               = 1 between mentions of one true cluster, else -r
+
+where y has k(y) clusters. n - k(y) links of the first kind make Delta zero, so r = 1 counts
+links that are missing or wrong; a small r makes wrong links cheap, which suits scores that
+punish missing ones (thesis, 5.3.2).
+
+Prim's algorithm finds all: the best forest is a spanning tree with an artificial root that
+links to every mention at score 0; a search with loss lowers links inside true clusters by
+1 and raises the others by r; a completion is a spanning tree of every true cluster,
+whatever its scores. O(n^2), which is the number of pairs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.clusterings.pairs import (
+    PairTable,
+    emit_patterns,
+    no_weights,
+    pair_index,
+    score_pairs,
+    weigh_pair,
+)
+from maxmargin.core import contract
+from maxmargin.core.kernel import implements, inlined
+
+
+class LinkBatch(NamedTuple):
+    """Documents, their pairs, and the first mention of the cluster of each mention."""
+
+    start: np.ndarray
+    y: np.ndarray
+    gold: np.ndarray
+    pairs: PairTable
+    r: float
+
+
+def make_batch(start, gold, pairs: PairTable, r: float) -> LinkBatch:
+    """``gold`` has first mentions. Truths begin as chains in the order of the document."""
+    y = np.empty(len(gold), np.int32)
+    for first, end in zip(start[:-1].tolist(), start[1:].tolist(), strict=True):
+        last: dict[int, int] = {}
+        for v, cluster in enumerate(gold[first:end].tolist()):
+            y[first + v] = last.get(cluster, v)
+            last[cluster] = v
+    return LinkBatch(start, y, gold, pairs, r)
+
+
+@implements(contract.shape, LinkBatch)
+def shape(batch):
+    return 1, max(batch.pairs.most_pairs, 1)
+
+
+@implements(contract.extent, LinkBatch)
+def extent(batch, i):
+    return batch.pairs.pair_start[i + 1] - batch.pairs.pair_start[i]
+
+
+@implements(contract.score, LinkBatch)
+def score(batch, i, w, theta):
+    score_pairs(batch, i, w, theta)
+
+
+@implements(contract.value, LinkBatch)
+def value(batch, i, theta, y):
+    n, total = batch.start[i + 1] - batch.start[i], 0.0
+    for v in range(n):
+        if y[v] != v:
+            total += theta[0, pair_index(n, v, y[v])]
+    return total
+
+
+@implements(contract.loss, LinkBatch)
+def loss(batch, i, y):
+    first = batch.start[i]
+    missing, wrong = 0, 0
+    for v in range(batch.start[i + 1] - first):
+        missing += batch.gold[first + v] != v
+        if y[v] != v:
+            if batch.gold[first + y[v]] == batch.gold[first + v]:
+                missing -= 1
+            else:
+                wrong += 1
+    return missing + batch.r * wrong
+
+
+@implements(contract.capacity, LinkBatch)
+def capacity(batch):
+    most = 0
+    for i in range(len(batch.start) - 1):
+        most = max(most, batch.start[i + 1] - batch.start[i])
+    return min(most * batch.pairs.longest, batch.pairs.most_entries)
+
+
+@implements(contract.emit, LinkBatch)
+def emit(batch, i, y, coefficient, index, values, m):
+    weight = no_weights(batch, i)
+    weigh_links(batch, i, y, coefficient, weight)
+    return emit_patterns(batch, i, weight, index, values, m)
+
+
+@implements(contract.difference, LinkBatch)
+def difference(batch, i, s, rs, a, ra, index, values):
+    weight = no_weights(batch, i)
+    weigh_links(batch, i, batch.y[batch.start[i] : batch.start[i + 1]], rs - ra, weight)
+    weigh_links(batch, i, s, -rs, weight)
+    weigh_links(batch, i, a, ra, weight)
+    return emit_patterns(batch, i, weight, index, values, 0)
+
+
+@inlined
+def weigh_links(batch, i, y, c, weight):
+    n = batch.start[i + 1] - batch.start[i]
+    if c != 0.0:
+        for v in range(n):
+            if y[v] != v:
+                weigh_pair(batch, i, pair_index(n, v, y[v]), c, weight)
+
+
+@implements(contract.argmax, LinkBatch)
+def argmax(batch, i, theta, scale, y):
+    grow(batch, i, theta, -scale, scale * batch.r, 0.0, y)
+
+
+@implements(contract.complete, LinkBatch)
+def complete(batch, i, theta, y):
+    grow(batch, i, theta, 0.0, -np.inf, -np.inf, y)
+
+
+@inlined
+def grow(batch, i, theta, inside, across, floor, y):
+    """Prim's algorithm: y <- the best forest, where a root counts ``floor``.
+
+    ``inside`` and ``across`` are added to links inside and between true clusters. Trees
+    begin at the first mention left over, so that a forest is written in one way. On
+    ties, there is no link, or that to the mention that joined first.
+    """
+    first = batch.start[i]
+    n = batch.start[i + 1] - first
+    best = np.full(n, floor)
+    done = np.zeros(n, np.bool_)
+    for v in range(n):
+        y[v] = v
+    for _ in range(n):
+        v = -1
+        for u in range(n):
+            if not done[u] and (v < 0 or best[u] > best[v]):
+                v = u
+        done[v] = True
+        gold = batch.gold[first + v]
+        for u in range(n):
+            if not done[u]:
+                s = inside if batch.gold[first + u] == gold else across
+                s += float(theta[0, pair_index(n, u, v)])
+                if s > best[u]:
+                    best[u] = s
+                    y[u] = v

@@ -1,0 +1,26 @@
+"""Rankings: the documents of a query, the relevant ones first."""
+
+from maxmargin.families import Family, lazily
+
+FAMILY = Family(
+    __name__,
+    public={"TopKRanker": "estimator"},
+    models=("TopKRanker.v1",),
+    commands={"rank": "command"},
+    warmups={"rank": "warmup"},
+    files={"read_letor": "files", "write_letor": "files", "write_scores": "files"},
+    metrics={
+        name: "metrics"
+        for name in (
+            "RankingReport",
+            "ranking_scores",
+            "precision_at_k",
+            "mean_average_precision",
+            "ndcg_at_k",
+            "mean_reciprocal_rank",
+            "pairs_in_order",
+        )
+    },
+    plots={"plot_ranking_curves": "plots"},
+)
+__getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -1,0 +1,254 @@
+"""TopKRanker: put what is relevant to a query first."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.classes.input import read_rows, validated
+from maxmargin.core.arrays import csr_arrays
+from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
+from maxmargin.core.latent_training import check_latent_parameters
+from maxmargin.core.parameters import training_parameters
+from maxmargin.core.saved import Saved, restore_shared, shared_state
+from maxmargin.rankings.queries import check_grades, group, unpack
+
+LOSSES = ("precision", "ndcg", "average-precision", "pairwise")
+
+
+class TopKRanker(MaxMarginEstimator):
+    """Rank the documents of a query by ``coef_ @ x``, trained for what a list is judged by.
+
+    Minimises ``1/2 |w|^2 + C sum_q s_q H_q(w)`` over queries q, where H_q bounds the loss
+    of the ranking by w. It is convex, and certified, but for "precision": there, which of
+    the relevant documents come first is hidden, and training ends at a stationary point (Yu
+    & Joachims 2009). See ``maxmargin/rankings/top_k.py`` and ``pairs.py``.
+
+    Parameters
+    ----------
+    k : int, default 10
+        Places that count, for "precision"; may be more than there are documents. For
+        "ndcg", those that ``score`` counts.
+    C : float, default 1.0
+    loss : str, default "precision"
+        "precision": what precision at k lacks of the best possible one; "ndcg": 1 - NDCG;
+        "average-precision": 1 - average precision; "pairwise": share of pairs of documents
+        with different grades that are in the wrong order (Ranking SVM).
+    relevant : float, default 1.0
+        The lowest grade that is relevant. Only "pairwise" tells higher grades apart.
+    init : "classification", "random", array or fitted model, default "classification"
+        Where "precision" begins: with the weights of a classification SVM in which every
+        query has the same weight, at random (which mostly ends at w = 0), or with weights.
+    n_restarts, max_outer, self_paced :
+        As in :class:`maxmargin.LatentStructuralSVM`, for "precision".
+    rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
+    verbose, callbacks, objective :
+        As in :class:`maxmargin.StructuralSVM`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (features,)
+    initial_ : ndarray, the weights that "precision" began with, if init="classification"
+    n_features_in_, certificate_, history_, n_iter_, converged_
+        As in :class:`maxmargin.StructuralSVM`; for "precision" also ``rounds_``,
+        ``restarts_`` and ``n_outer_``.
+
+    Examples
+    --------
+    >>> from maxmargin import TopKRanker
+    >>> X = [[3.0, 0.1], [1.0, 0.2], [0.0, 0.9], [0.4, 0.5], [0.1, 0.8], [0.9, 0.1]]
+    >>> y = [1, 0, 0, 0, 0, 1]
+    >>> qid = ["cats", "cats", "cats", "dogs", "dogs", "dogs"]
+    >>> model = TopKRanker(k=1, C=10).fit(X, y, qid)
+    >>> model.rank(X, qid).tolist()
+    [0, 1, 2, 5, 3, 4]
+    >>> model.score(X, y, qid)
+    1.0
+    """
+
+    _model_name = "TopKRanker.v1"
+    _given = ("given", "classification")
+    _no_sums = "rankings have no sums over all orders"
+
+    __init__ = training_parameters(
+        k=10,
+        C=1.0,
+        loss="precision",
+        relevant=1.0,
+        init="classification",
+        n_restarts=1,
+        max_outer=100,
+        self_paced=False,
+    )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X, y, qid=None, sample_weight=None):
+        """Train on documents X with grades y, where qid says to which query each belongs.
+
+        Documents of a query need not stand together. ``sample_weight`` has one number for
+        every query, in the order in which queries first appear.
+        """
+        return super().fit((X, qid), y, sample_weight)
+
+    def path(self, X, y, Cs, qid=None, sample_weight=None) -> list:
+        """Fit one model per C; see :meth:`StructuralSVM.path`."""
+        return super().path((X, qid), y, Cs, sample_weight)
+
+    def predict(self, X, qid=None) -> np.ndarray:
+        """The score of every document; it is compared within a query only."""
+        check_is_fitted(self, "coef_")
+        X, _ = unpack(X, qid)
+        X = validated(self, X, reset=False)
+        if not np.isfinite(X.data if issparse(X) else X).all():
+            csr_arrays(X)  # says where
+        return np.asarray(X @ self.coef_)
+
+    def decision_function(self, X) -> np.ndarray:
+        """The same as predict."""
+        return self.predict(X)
+
+    def rank(self, X, qid=None) -> np.ndarray:
+        """Rows of X, query after query as they first appear, each with the best first."""
+        scores = self.predict(X)
+        _, qid = unpack(X, qid)
+        groups = group(qid, len(scores))
+        ranked = [rows[np.argsort(-scores[rows], kind="stable")] for rows in groups]
+        return np.concatenate([np.zeros(0, np.int64), *ranked])
+
+    def score(self, X, y, qid=None) -> float:
+        """What training is for: P@k, NDCG@k, MAP, or the share of pairs in order."""
+        from maxmargin.rankings import metrics
+
+        scores = self.predict(X)
+        _, qid = unpack(X, qid)
+        if self.loss == "precision":
+            return metrics.precision_at_k(y, scores, qid, self.k, self.relevant)
+        if self.loss == "ndcg":
+            return metrics.ndcg_at_k(y, scores, qid, self.k)
+        if self.loss == "pairwise":
+            return metrics.pairs_in_order(y, scores, qid)
+        return metrics.mean_average_precision(y, scores, qid, self.relevant)
+
+    def evaluate(self, X, y, qid=None):
+        """A :class:`~maxmargin.rankings.metrics.RankingReport` of predictions."""
+        from maxmargin.rankings.metrics import AT, ranking_scores
+
+        scores = self.predict(X)
+        _, qid = unpack(X, qid)
+        at = sorted({*AT, self.k})
+        return ranking_scores(y, scores, qid, at, self.relevant)
+
+    # training --------------------------------------------------------------------------
+
+    def _settings(self):
+        if self.loss not in LOSSES:
+            raise ValueError(
+                f"loss={self.loss!r} is not known; choose one of {', '.join(LOSSES)}."
+            )
+        whole = isinstance(self.k, numbers.Integral) and not isinstance(self.k, bool)
+        if not whole or self.k < 1:
+            raise ValueError(
+                f"k={self.k!r} is not possible: it must be a whole number >= 1."
+            )
+        if not isinstance(self.relevant, numbers.Real) or not np.isfinite(
+            self.relevant
+        ):
+            raise ValueError(
+                f"relevant={self.relevant!r} is not possible: it must be a grade."
+            )
+        if self.loss == "precision":
+            check_latent_parameters(self)
+        return super()._settings()
+
+    def _encode(self, X, y, sample_weight) -> Encoded:
+        X, qid = unpack(*X)
+        X, attributes = read_rows(self, X)
+        n, d = X.shape
+        grades, groups = check_grades(y, n), group(qid, n)
+        X, grades = X[groups.order], grades[groups.order]
+        weights = check_weights(sample_weight, len(groups.names))
+        relevant = grades >= self.relevant
+        graded = grades if self.loss == "pairwise" else relevant
+        weights = weights * _differ(graded, groups)
+        if not weights.any():
+            raise ValueError(self._nothing_to_learn(relevant))
+        rows = csr_arrays(X, np.float64)
+        batch = self._batch(rows, groups.first, d, grades, relevant)
+        if self.loss == "precision" and isinstance(self.init, str):
+            from maxmargin.core.completion import complete_all
+            from maxmargin.rankings.start import classification_weights
+
+            if self.init == "classification":
+                w = classification_weights(X, relevant, groups.first, weights > 0)
+                attributes["initial_"] = w
+                batch = batch._replace(y=complete_all(batch, w))
+        return Encoded(batch, d, np.float64, weights, attributes)
+
+    def _batch(self, rows, first, d, grades, relevant):
+        from maxmargin.rankings import pairs, top_k
+
+        if self.loss == "precision":
+            k = min(int(self.k), np.iinfo(np.int32).max)
+            return top_k.make_batch(rows, first, d, relevant, k)
+        grades = grades if self.loss == "pairwise" else relevant
+        return pairs.make_batch(rows, first, d, grades, pairs.KINDS[self.loss])
+
+    def _solver_name(self) -> str:
+        """One cut for all queries: there are few of them, and each has many outputs."""
+        name = super()._solver_name()
+        return "one-slack" if name == "auto" and not np.isinf(self.C) else name
+
+    def _nothing_to_learn(self, relevant) -> str:
+        if not relevant.any() and self.loss != "pairwise":
+            return (
+                f"no document has a grade of {self.relevant:g} or more, so no query can "
+                "teach anything: check y, or set relevant to a lower grade."
+            )
+        return (
+            "all documents of every query have the same relevance, so no order is better "
+            "than another: check y and qid."
+        )
+
+    def _install(self, encoded: Encoded, w) -> None:
+        self.coef_ = np.array(w, np.float64)
+
+    # saving (files/model_file.py) ------------------------------------------------------
+
+    def _get_state(self):
+        arrays, state = {"coef": self.coef_}, shared_state(self)
+        if hasattr(self, "initial_"):
+            arrays["initial"] = self.initial_
+        if hasattr(self, "feature_names_in_"):
+            state["feature_names_in"] = self.feature_names_in_
+        return arrays, state
+
+    @classmethod
+    def _from_state(cls, params, arrays, state):
+        saved = Saved(arrays, state)
+        model = cls(**params)
+        model.coef_ = saved.floats("coef", None, dtype=np.float64)
+        n = model.n_features_in_ = len(model.coef_)
+        if n == 0:
+            raise ValueError("there are no weights")
+        if "initial" in arrays:
+            model.initial_ = saved.floats("initial", n, dtype=np.float64)
+        if "feature_names_in" in state:
+            names = saved.labels("feature_names_in")
+            if names.dtype != object or len(names) != n:
+                raise ValueError("weights and feature names do not fit together")
+            model.feature_names_in_ = names
+        return restore_shared(model, state)
+
+
+def _differ(values, groups) -> np.ndarray:
+    """Queries whose documents, in the order of the groups, do not all have one value."""
+    first = groups.first
+    high = np.maximum.reduceat(values, first[:-1])
+    return high > np.minimum.reduceat(values, first[:-1])

@@ -1,0 +1,170 @@
+"""How good rankings are: precision at k, average precision, NDCG at k, reciprocal rank.
+
+Grades of ``relevant`` (1) or more are relevant. All are means over queries; a query without
+a relevant document counts 0, as in the scripts of LETOR. Documents with equal scores stay
+in the order in which they are given.
+
+    P@k      relevant documents among the first k, divided by k
+    AP       mean over the relevant documents of the precision at their places
+    NDCG@k   sum_(p <= k) (2^grade - 1) / log2(1 + p), divided by the largest possible one.
+             (The script of LETOR 3.0 discounts place p by log2(p), and the first two not
+             at all; later ones, and other programs, do as here.)
+    RR       1 / place of the first relevant document
+"""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from maxmargin.rankings.queries import check_grades, gains, group
+
+AT = (1, 3, 5, 10)
+
+
+@dataclass(frozen=True)
+class RankingReport:
+    """Means over queries, from 0 to 1; ``precision`` and ``ndcg`` are by k."""
+
+    precision: dict[int, float]
+    ndcg: dict[int, float]
+    mean_average_precision: float
+    mean_reciprocal_rank: float
+    queries: int
+    documents: int
+    irrelevant: int  # queries without a relevant document
+
+    def as_dict(self) -> dict:
+        out = asdict(self)
+        for name in ("precision", "ndcg"):
+            out[name] = {str(k): v for k, v in out[name].items()}
+        return out
+
+    def __str__(self) -> str:
+        head = f"{self.queries} queries, {self.documents:,} documents"
+        if self.irrelevant:
+            head += f"; {self.irrelevant} queries have no relevant document and count 0"
+        ks = "".join(f"{'@' + str(k):>8s}" for k in self.precision)
+        rows = [head, f"{'':18s}{ks}"]
+        for name, found in (("precision", self.precision), ("NDCG", self.ndcg)):
+            cells = "".join(f"{v:8.4f}" for v in found.values())
+            rows.append(f"{name:18s}{cells}")
+        rows.append(f"{'mean average precision':24s}{self.mean_average_precision:.4f}")
+        rows.append(f"{'mean reciprocal rank':24s}{self.mean_reciprocal_rank:.4f}")
+        return "\n".join(rows)
+
+
+def ranking_scores(y, scores, qid, at=AT, relevant: float = 1.0) -> RankingReport:
+    """All metrics of documents with grades y that were given these scores.
+
+    >>> report = ranking_scores([0, 1, 2], [0.3, 0.2, 0.1], [7, 7, 7], at=(1, 2))
+    >>> report.precision, round(report.mean_average_precision, 4)
+    ({1: 0.0, 2: 0.5}, 0.5833)
+    """
+    lists = _ranked(y, scores, qid)
+    at = [_place(k) for k in at]
+    return RankingReport(
+        precision={k: _mean(_precision(g >= relevant, k) for g in lists) for k in at},
+        ndcg={k: _mean(_ndcg(g, k) for g in lists) for k in at},
+        mean_average_precision=_mean(_average_precision(g >= relevant) for g in lists),
+        mean_reciprocal_rank=_mean(_reciprocal(g >= relevant) for g in lists),
+        queries=len(lists),
+        documents=sum(map(len, lists)),
+        irrelevant=sum(not (g >= relevant).any() for g in lists),
+    )
+
+
+def precision_at_k(y, scores, qid, k: int = 10, relevant: float = 1.0) -> float:
+    """Mean precision at k. A list of fewer than k documents is filled with irrelevant ones.
+
+    >>> precision_at_k([0, 1, 1], [0.3, 0.2, 0.1], ["a", "a", "a"], k=2)
+    0.5
+    """
+    k = _place(k)
+    return _mean(_precision(g >= relevant, k) for g in _ranked(y, scores, qid))
+
+
+def mean_average_precision(y, scores, qid, relevant: float = 1.0) -> float:
+    """Mean over queries of average precision (MAP)."""
+    return _mean(_average_precision(g >= relevant) for g in _ranked(y, scores, qid))
+
+
+def ndcg_at_k(y, scores, qid, k: int = 10) -> float:
+    """Mean NDCG at k, with gains 2^grade - 1."""
+    k = _place(k)
+    return _mean(_ndcg(g, k) for g in _ranked(y, scores, qid))
+
+
+def mean_reciprocal_rank(y, scores, qid, relevant: float = 1.0) -> float:
+    """Mean over queries of 1 / place of the first relevant document (MRR)."""
+    return _mean(_reciprocal(g >= relevant) for g in _ranked(y, scores, qid))
+
+
+def pairs_in_order(y, scores, qid) -> float:
+    """Mean share of the pairs with different grades that are in order; ties count half.
+
+    Queries without such pairs are left out; without any, it is 1.
+    """
+    scores = _numbers(scores)
+    grades = check_grades(y, len(scores))
+    shares = []
+    for rows in group(qid, len(scores)):
+        g, s = grades[rows], scores[rows]
+        wanted = np.sign(g[:, None] - g)
+        if wanted.any():
+            right = wanted * np.sign(s[:, None] - s)
+            shares.append(0.5 + 0.5 * right.sum() / np.abs(wanted).sum())
+    return float(np.mean(shares)) if shares else 1.0
+
+
+def _numbers(scores) -> np.ndarray:
+    scores = np.asarray(scores, np.float64)
+    if scores.ndim != 1 or np.isnan(scores).any():
+        raise ValueError(
+            "scores must be one number per document, and none of them NaN."
+        )
+    return scores
+
+
+def _ranked(y, scores, qid) -> list[np.ndarray]:
+    """Grades of every query, best score first."""
+    scores = _numbers(scores)
+    grades = check_grades(y, len(scores))
+    groups = group(qid, len(scores))
+    return [grades[rows[np.argsort(-scores[rows], kind="stable")]] for rows in groups]
+
+
+def _place(k) -> int:
+    if not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1:
+        raise ValueError(f"k={k!r} is not possible: it must be a whole number >= 1.")
+    return int(k)
+
+
+def _mean(values) -> float:
+    values = list(values)
+    return float(np.mean(values)) if values else 0.0
+
+
+def _precision(hits, k) -> float:
+    return float(hits[:k].sum()) / k
+
+
+def _average_precision(hits) -> float:
+    places = np.flatnonzero(hits) + 1
+    return (
+        float(np.mean(np.arange(1, len(places) + 1) / places)) if len(places) else 0.0
+    )
+
+
+def _reciprocal(hits) -> float:
+    places = np.flatnonzero(hits)
+    return 1.0 / (1.0 + float(places[0])) if len(places) else 0.0
+
+
+def _ndcg(grades, k) -> float:
+    gain = gains(grades)
+    discount = 1.0 / np.log2(np.arange(min(k, len(gain))) + 2.0)
+    best = float(np.sort(gain)[::-1][:k] @ discount)
+    return float(gain[:k] @ discount) / best if best > 0 else 0.0

@@ -1,0 +1,12 @@
+"""Tiny fits, to compile ahead: see ``maxmargin/warmup.py``."""
+
+from __future__ import annotations
+
+
+def rank():
+    from maxmargin import TopKRanker
+
+    X = [[0.0, 1.0], [1.0, 0.1], [0.2, 0.9], [0.9, 0.0]]
+    y, qid = [0, 1, 0, 1], [1, 1, 2, 2]
+    TopKRanker(k=1, loss="pairwise").fit(X, y, qid)
+    return TopKRanker(k=1).fit(X, y, qid), X
