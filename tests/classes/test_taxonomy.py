@@ -467,7 +467,7 @@ ABC = ["a", "b", "c"]
         ({"taxonomy": {"a": None, "b": "a"}}, ABC, r"y\[2\] is 'c', which is not in"),
         ({"taxonomy": {1: None, 2: 1}}, ABC, r"y\[0\] is 'a', which is not in"),
         ({}, ["a", "a..b", "c"], "label 'a..b'.* has an empty name"),
-        ({}, ["a", None, "c"], r"y\[1\] is None"),
+        ({}, [None, None, None], "no known label"),
         ({}, ["a", "a", "a"], "one class only"),
         ({"node_weights": 3}, ABC, "node_weights=3 is not possible"),
         ({"node_weights": {"z": 1}}, ABC, "node_weights names 'z'"),

@@ -105,7 +105,7 @@ def test_samples_of_a_classifier(classifier, case):
         (changed(X, (3, 1), np.inf), Y, r"row 3.*column 1"),
         (sp.csr_array(changed(X, (3, 1), np.inf)), Y, r"row 3.*column 1"),
         ([[1.0, 2.0], [3.0]], [0, 1], r"row 1|sample 1"),
-        (X, changed(NAMES, 2, None), r"y\[2\]|sample 2"),
+        (X, [*NAMES[:2], 7, *NAMES[3:]], r"y\[2\]|sample 2"),
     ],
 )
 def test_samples_of_a_classifier_are_named(classifier, bad_X, bad_y, message):

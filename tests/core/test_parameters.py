@@ -29,6 +29,7 @@ def test_own_parameters_come_first_and_shared_ones_keep_their_order():
     assert names(MulticlassSVM)[:4] == ["C", "loss", "fit_intercept", "rescaling"]
     assert names(TaxonomySVM)[:3] == ["taxonomy", "C", "mode"]
     assert inspect.signature(SequenceTagger).parameters["tol"].default is None
+    assert names(MulticlassSVM)[-1] == "unlabelled_weight"
 
 
 def test_values_are_kept_untouched():

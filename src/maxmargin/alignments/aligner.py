@@ -22,11 +22,13 @@ from maxmargin.alignments.input import (
     check_loss_and_ends,
     check_sequences,
     matched_pairs,
+    split_unknown,
 )
 from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, restore_shared, shared_state
 from maxmargin.core.structure import Outputs, check_k
+from maxmargin.core.unlabelled import UNLABELLED, weigh
 
 
 class SequenceAligner(MaxMarginEstimator):
@@ -73,6 +75,10 @@ class SequenceAligner(MaxMarginEstimator):
         Divide the features of a pair by ``len(s) + len(t)``.
     C : float, default 100.0
         Features are divided by lengths, so values from 10 to 1000 are usual.
+    unlabelled_weight : float, default 0.1
+        Times the sample weight of pairs whose alignment is None, not known. (i, None) in
+        an alignment says that the partner of position i of s is not known
+        (``docs/partial-labels.md``).
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
@@ -118,6 +124,7 @@ class SequenceAligner(MaxMarginEstimator):
         symmetric=False,
         normalize=True,
         C=100.0,
+        unlabelled_weight=UNLABELLED,
     )
 
     # prediction ------------------------------------------------------------------------
@@ -224,6 +231,7 @@ class SequenceAligner(MaxMarginEstimator):
         targets, templates = check_sequences(X)
         if not targets:
             raise ValueError("X is empty: at least one pair of sequences is needed.")
+        y, known = split_unknown(y, targets)
         labels, counts = check_alignments(y, targets, templates)
         if not counts.any():
             raise ValueError(
@@ -231,6 +239,8 @@ class SequenceAligner(MaxMarginEstimator):
                 "leave the masks out, or give alignments with core columns."
             )
         weights = check_weights(sample_weight, len(targets))
+        if known is not None:
+            weights = weigh(self, weights, [mask.any() for mask in known])
         model = self._make_model(targets, templates)
         norm = norms(targets, templates, self.normalize)
         dtype = self._working_dtype(norm.astype(np.float32), weights)
@@ -239,6 +249,10 @@ class SequenceAligner(MaxMarginEstimator):
         batch = align_batch(
             model, targets, templates, labels, counts, norm, shift, free, dtype
         )
+        if known is not None:
+            from maxmargin.core.partial import partly_known
+
+            batch = partly_known(batch, np.concatenate(known))
         return Encoded(batch, model.n_weights, dtype, weights, {"model_": model})
 
     def _make_model(self, targets, templates) -> AlignmentModel:

@@ -53,6 +53,48 @@ def check_sequences(X) -> tuple[list[dict], list[dict]]:
     return targets, templates
 
 
+def split_unknown(y, targets):
+    """(alignments without what is not known, which slots are known, by sample).
+
+    None in place of an alignment is one of which nothing is known, (i, None) in a list of
+    pairs says that the partner of position i of the target is not. None if all is known.
+    """
+    if not isinstance(y, (list, tuple)) or len(y) != len(targets):
+        return y, None  # check_alignments says what is wrong
+    rest, masks = list(y), [np.ones(length_of(target), bool) for target in targets]
+    for i, alignment in enumerate(rest):
+        if alignment is None:
+            rest[i], masks[i][:] = [], False
+        if not isinstance(alignment, (list, tuple, set, frozenset)):
+            continue
+        found = [pair for pair in alignment if is_pair(pair) and pair[1] is None]
+        if not found:
+            continue
+        rest[i] = [p for p in alignment if not (is_pair(p) and p[1] is None)]
+        given = {pair[0] for pair in rest[i] if is_pair(pair)}
+        n = len(masks[i])
+        for k, _ in found:
+            whole = isinstance(k, numbers.Integral) and not isinstance(k, bool)
+            if not whole or not 0 <= k < n or k in given:
+                raise ValueError(
+                    f"sample {i} of y holds ({k!r}, None): that says that the partner of "
+                    f"a position is not known, one of 0 to {n - 1} without a pair."
+                )
+            masks[i][k] = False
+    if all(mask.all() for mask in masks):
+        return y, None
+    for i, alignment in enumerate(rest):
+        core = getattr(alignment, "core", None)
+        if isinstance(alignment, Mapping):
+            core = alignment.get("core")
+        if core is not None:
+            raise ValueError(
+                f"sample {i} of y has a core mask, and others are not known (None): give "
+                "the one or the other."
+            )
+    return rest, masks
+
+
 def check_alignments(y, targets, templates) -> tuple[np.ndarray, np.ndarray]:
     """(labellings one after the other, whether the pair of a slot counts)."""
     y = listed(y, "y must be a list of alignments.")

@@ -8,6 +8,7 @@ import numpy as np
 
 from maxmargin.alignments.scores import Side, Terms, parts, views_of
 from maxmargin.core.kernel import inlined
+from maxmargin.core.partial import with_known
 
 
 class AlignmentBatch(NamedTuple):
@@ -31,6 +32,33 @@ class AlignmentBatch(NamedTuple):
     entries: int  # of the longest list of features
 
 
+def reference(s_start, t_start, y, counts) -> dict:
+    """What losses know of the reference y, whose pairs count where ``counts`` says so."""
+    owner = np.repeat(np.arange(len(s_start) - 1), np.diff(s_start))
+    matched = (y >= 0) & counts
+    partner = np.full(t_start[-1], -1, np.int32)
+    at = np.flatnonzero(matched)
+    partner[t_start[owner[at]] + y[at]] = at - s_start[owner[at]]
+    # a wrong pair costs where a pair that counts should be, or anywhere if all count
+    judged = matched | counts.all()
+    counted = np.bincount(owner[at], minlength=len(s_start) - 1)
+    return {
+        "partner": partner,
+        "judged": judged.astype(np.uint8),
+        "counted": counted.astype(np.int64),
+    }
+
+
+def completed(batch, y):
+    """The batch with other truths, in which all pairs count."""
+    found = reference(batch.start, batch.t.start, y, np.ones(len(y), bool))
+    least = 1.0 if batch.hamming else 1.0 / max(found["counted"].max(initial=1), 1)
+    return batch._replace(y=y, least=float(least), **found)
+
+
+PartialAlignmentBatch = with_known(AlignmentBatch, completed)
+
+
 def make_batch(s, t, terms, y, norm, counts, loss, free, entries) -> AlignmentBatch:
     """A batch of encoded sequences.
 
@@ -39,14 +67,7 @@ def make_batch(s, t, terms, y, norm, counts, loss, free, entries) -> AlignmentBa
     features of a matched pair and of an opened run.
     """
     n, m = np.diff(s.start), np.diff(t.start)
-    owner = np.repeat(np.arange(len(n)), n)
-    matched = (y >= 0) & counts
-    partner = np.full(t.start[-1], -1, np.int32)
-    at = np.flatnonzero(matched)
-    partner[t.start[owner[at]] + y[at]] = at - s.start[owner[at]]
-    counted = np.bincount(owner[at], minlength=len(n))
-    # a wrong pair costs where a pair that counts should be, or anywhere if all count
-    judged = matched | counts.all()
+    found = reference(s.start, t.start, y, counts)
     per_pair, per_run = entries
     fewest = np.minimum(n, m).max(initial=0)
     return AlignmentBatch(
@@ -56,14 +77,14 @@ def make_batch(s, t, terms, y, norm, counts, loss, free, entries) -> AlignmentBa
         t=t,
         terms=terms,
         norm=norm,
-        partner=partner,
-        judged=judged.astype(np.uint8),
-        counted=counted.astype(np.int64),
+        **found,
         shift=0 if loss == "hamming" else int(loss),
         hamming=int(loss == "hamming"),
         free_s=int(free[0]),
         free_t=int(free[1]),
-        least=1.0 if loss == "hamming" else 1.0 / max(counted.max(initial=1), 1),
+        least=1.0
+        if loss == "hamming"
+        else 1.0 / max(found["counted"].max(initial=1), 1),
         size=int(parts(n, m).max(initial=1)),
         entries=int(fewest * per_pair + 2 * (fewest + 1) * per_run + 2),
     )

@@ -21,6 +21,7 @@ from maxmargin.alignments.counts import count_tables, layers_of, trace_layer
 from maxmargin.alignments.dp import alignment_value, best_alignment
 from maxmargin.alignments.pair_batch import (
     AlignmentBatch,
+    PartialAlignmentBatch,
     lengths,
     make_batch,
     parts_of,
@@ -37,6 +38,7 @@ from maxmargin.core.rescale import violation
 
 __all__ = ["AlignmentBatch", "lengths", "make_batch", "parts_of"]
 
+FORCED = 50.0  # e^-50 is nothing beside 1
 COUNTED_CELLS = 1 << 20  # n * m * layers up to which rescaling is searched exactly
 
 
@@ -148,6 +150,32 @@ def difference(batch, i, s, rs, a, ra, index, values):
     m = list_gaps(batch.s, batch.t, i, free_s, free_t, s, c, index, values, m)
     c = ra * norm
     return list_gaps(batch.s, batch.t, i, free_s, free_t, a, c, index, values, m)
+
+
+@implements(contract.clamp, PartialAlignmentBatch)
+def clamp(batch, i, theta):
+    # A position with a known partner must not be in an unmatched run: -inf there. But a
+    # run of s at an end may be free: then a bonus for the pair is needed.
+    match, gaps = parts_of(batch, i, theta)
+    n, m = match.shape
+    bonus = 0.0
+    if batch.free_s:
+        bonus = FORCED
+        for k in range(contract.extent(batch, i)):
+            bonus += 2.0 * abs(float(theta[0, k]))
+    total = 0.0
+    for k in range(n):
+        slot = batch.start[i] + k
+        if not batch.known[slot]:
+            continue
+        for j in range(m):
+            if j != batch.y[slot]:
+                match[k, j] = -np.inf
+        if batch.y[slot] >= 0:
+            match[k, batch.y[slot]] += bonus
+            total += bonus
+            gaps.extend_s[k] = -np.inf
+    return total
 
 
 # losses ------------------------------------------------------------------------------

@@ -10,21 +10,26 @@ from sklearn.utils.validation import validate_data
 
 from maxmargin.core.arrays import csr_arrays
 from maxmargin.core.estimator import check_weights
+from maxmargin.core.unlabelled import split_known, weigh
 
 
 def read_classes(model, X, y, sample_weight) -> tuple:
-    """(X, numbers of the classes, weights, attributes) of one class per sample."""
+    """(X, numbers of the classes, which are known or None if all are, weights,
+    attributes) of one class per sample."""
     _check_labels(y)
+    y, known = split_known(y)
     X, attributes, y = read_rows(model, X, y)
     check_classification_targets(y)
     weights = check_weights(sample_weight, X.shape[0])
+    if known is not None:
+        weights = weigh(model, weights, known)
     classes, numbers = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
             f"y holds one class only ({plain(classes)[0]!r}): at least two classes are "
             "needed to learn to tell them apart."
         )
-    return X, numbers, weights, {"classes_": classes, **attributes}
+    return X, numbers, known, weights, {"classes_": classes, **attributes}
 
 
 def read_rows(model, X, *y) -> tuple:
@@ -104,15 +109,13 @@ def _check_labels(y) -> None:
             return
     kinds = set(map(type, y))
     texts = {kind for kind in kinds if issubclass(kind, str)}
-    if type(None) not in kinds and texts in (set(), kinds):
+    if texts in (set(), kinds - {type(None)}):
         return
-    for i, label in enumerate(y):
-        if label is None:
+    given = [(i, label) for i, label in enumerate(y) if label is not None]
+    first, example = given[0]
+    for i, label in given:
+        if isinstance(label, str) != isinstance(example, str):
             raise ValueError(
-                f"y[{i}] is None: give every sample a label, or leave the sample out."
-            )
-        if isinstance(label, str) != isinstance(y[0], str):
-            raise ValueError(
-                f"y[{i}] is {label!r}, but y[0] is {y[0]!r}: labels must be all strings "
-                "or all numbers."
+                f"y[{i}] is {label!r}, but y[{first}] is {example!r}: labels must be all "
+                "strings or all numbers."
             )

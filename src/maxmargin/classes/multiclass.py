@@ -13,6 +13,7 @@ from maxmargin.core.estimator import Encoded, MaxMarginEstimator
 from maxmargin.core.label_costs import cost_table
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, restore_shared, shared_state
+from maxmargin.core.unlabelled import UNLABELLED
 
 
 class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
@@ -28,6 +29,9 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         What a wrong class costs, see :func:`maxmargin.core.label_costs.cost_table`.
     fit_intercept : bool, default True
         Add a constant feature 1. Its weights are regularised like the others.
+    unlabelled_weight : float, default 0.1
+        Times the sample weight of samples whose class is not known: None in y, see
+        ``docs/partial-labels.md``.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
@@ -54,7 +58,9 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     _model_name = "MulticlassSVM.v1"
 
-    __init__ = training_parameters(C=1.0, loss="zero-one", fit_intercept=True)
+    __init__ = training_parameters(
+        C=1.0, loss="zero-one", fit_intercept=True, unlabelled_weight=UNLABELLED
+    )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -99,12 +105,15 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         from maxmargin.classes.structure import make_batch
+        from maxmargin.core.partial import partly_known
 
-        X, numbers, weights, attributes = read_classes(self, X, y, sample_weight)
+        X, numbers, known, weights, attributes = read_classes(self, X, y, sample_weight)
         cost = cost_table(self.loss, attributes["classes_"].tolist())
         rows, n_features = rows_of(self, X)
         dtype = self._working_dtype(rows[2], weights)
         batch = make_batch(*rows, n_features, numbers, cost, dtype)
+        if known is not None:
+            batch = partly_known(batch, known)
         return Encoded(batch, n_features * batch.width, dtype, weights, attributes)
 
     def _install(self, encoded: Encoded, w) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
+from maxmargin.core.partial import with_known
 from maxmargin.core.rescale import violation
 from maxmargin.core.rows import add_rows, padded_width
 
@@ -33,6 +34,9 @@ class MulticlassBatch(NamedTuple):
     width: int
     n_features: int
     longest: int
+
+
+PartialMulticlassBatch = with_known(MulticlassBatch)
 
 
 def row_fields(indptr, indices, values, n_features, dtype) -> dict:
@@ -91,6 +95,15 @@ def score(batch, i, w, theta):
     rows = w.reshape((batch.n_features, batch.width))
     first, last = batch.indptr[i], batch.indptr[i + 1]
     add_rows(batch.indices, batch.values, first, last, rows, theta[0])
+
+
+@implements(contract.clamp, PartialMulticlassBatch)
+def clamp(batch, i, theta):
+    if batch.known[i]:
+        for k in range(batch.n_labels):
+            if k != batch.y[i]:
+                theta[0, k] = -np.inf
+    return 0.0
 
 
 @implements(contract.sums, MulticlassBatch)

@@ -20,7 +20,8 @@ from maxmargin.cli.common import check_output, check_picture
 if TYPE_CHECKING:
     from maxmargin.cli.command import Command
 
-NEVER = {"warm_start", "verbose", "callbacks"}  # parameters for Python alone
+# parameters for Python alone; files have no labels that are not known
+NEVER = {"warm_start", "verbose", "callbacks", "unlabelled_weight"}
 FLAGS = {"n_jobs": "--jobs", "random_state": "--seed"}
 TYPES = {"tol": float, "max_iter": int, "max_time": float, "random_state": int}
 TYPES |= {"max_length": int}  # whose defaults are None

@@ -58,6 +58,8 @@ def with_truths(batch, truths):
     if not isinstance(batch, tuple):
         batch.set_truths(truths)
         return batch
+    if hasattr(batch, "completed"):  # more than y depends on the truths
+        return batch.completed(truths)
     return batch._replace(y=truths)
 
 

@@ -227,6 +227,17 @@ def complete(batch, i: Int, theta: Table, y: Labels) -> None:
         y[t] = batch.y[first + t]
 
 
+@generic
+def clamp(batch, i: Int, theta: Table) -> Float:
+    """theta <- scores under which what contradicts the known slots of i is impossible.
+
+    For batches with a field ``known`` (``core/partial.py``): parts that must not occur
+    get -inf. Where that is not enough, parts that must occur get a bonus that nothing
+    outweighs. Returns the sum of bonuses, which all outputs that agree have.
+    """
+    return 0.0
+
+
 # sums over all outputs ---------------------------------------------------------------
 
 

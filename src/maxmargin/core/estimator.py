@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 
 from maxmargin.core.choices import OBJECTIVES, check_objective
 from maxmargin.core.compiling import announce, say_on_stderr
+from maxmargin.core.unlabelled import check_unlabelled_weight
 
 POSITIVE_C = "a positive number, or inf for a hard margin"
 # Passes of the baselines, which have no certificate to stop at.
@@ -43,6 +44,7 @@ class Encoded:
     weights: np.ndarray  # sample weights
     attributes: dict = field(default_factory=dict)
     feature_of_row: np.ndarray | None = None  # if features were renumbered for training
+    first: Encoded | None = None  # what is known for sure: core/partial.py
 
 
 class MaxMarginEstimator(BaseEstimator):
@@ -120,14 +122,14 @@ class MaxMarginEstimator(BaseEstimator):
         mass = masses(C, encoded.weights)
         dtype = np.float64 if math.isinf(C) else encoded.dtype
 
-        def make(batch, easy=None):
+        def make(batch, easy=None, mass=mass):
             """The objective of a batch, or of some of its examples."""
-            masses_ = mass if easy is None else np.where(easy, mass, 0.0)
+            mass = mass if easy is None else np.where(easy, mass, 0.0)
             return self._make_objective(
-                batch, encoded.n_weights, form, masses_, dtype, n_jobs, seed
+                batch, encoded.n_weights, form, mass, dtype, n_jobs, seed
             )
 
-        if hidden(encoded.batch):
+        if hidden(encoded.batch) and not self._sums_over_hidden(encoded.batch, name):
             from maxmargin.core.latent_training import train
 
             return train(self, encoded, make, name, limits, seed)
@@ -150,8 +152,23 @@ class MaxMarginEstimator(BaseEstimator):
             del self._dual_state
         return solution.status
 
+    def _sums_over_hidden(self, batch, solver: str) -> bool:
+        """Whether what is hidden is summed over, not completed."""
+        from maxmargin.core.partial import is_partial
+
+        if self.objective != "log" or not is_partial(batch):
+            return False
+        if solver not in ("auto", "lbfgs"):
+            raise ValueError(
+                f"solver={solver!r} cannot minimise objective='log' where labels are not "
+                "known (None in y): choose one of auto, lbfgs."
+            )
+        return True
+
     def _finish(self, encoded: Encoded, solution) -> None:
         """Set the fitted attributes."""
+        for name in ("rounds_", "n_outer_", "restarts_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         self._install(encoded, solution.w)
         for attribute, value in encoded.attributes.items():
             setattr(self, attribute, value)
@@ -163,9 +180,16 @@ class MaxMarginEstimator(BaseEstimator):
     def _make_objective(self, *arguments):
         """What is minimised; families with more objectives override it."""
         if self.objective == "log":
+            from maxmargin.core.completion import hidden
+
+            l1 = float(getattr(self, "l1", 0.0))
+            if hidden(arguments[0]):
+                from maxmargin.solvers.marginal_likelihood import MarginalLikelihood
+
+                return MarginalLikelihood(*arguments, l1=l1)
             from maxmargin.solvers.log_objective import LogObjective
 
-            return LogObjective(*arguments)
+            return LogObjective(*arguments, l1=l1)
         from maxmargin.core.objective import Objective
 
         return Objective(*arguments)
@@ -180,6 +204,7 @@ class MaxMarginEstimator(BaseEstimator):
 
         _positive("C", self.C, POSITIVE_C)
         check_objective(self)
+        check_unlabelled_weight(self)
         tol = self._tolerance()
         name = self._solver_name()
         if self.max_iter is not None:

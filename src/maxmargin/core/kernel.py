@@ -56,6 +56,7 @@ with contextlib.suppress(ImportError):  # numba moved its classes: compile every
     from maxmargin.core.kernel_cache import KernelCache
 
 _kernels: list = []
+twins: dict[type, type] = {}  # batch types with the same bodies: core/partial.py
 _tables: dict = {}  # by batch type: addresses, and for which kernels they are complete
 
 
@@ -187,6 +188,8 @@ def implements(generic_function, batch_type):
 
     def register(body):
         generic_function.bodies[batch_type] = body
+        if batch_type in twins:
+            generic_function.bodies.setdefault(twins[batch_type], body)
         interpreted.cache_clear()
         stamps.forget()
         _tables.clear()

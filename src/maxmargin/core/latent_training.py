@@ -12,8 +12,10 @@ self_paced  whether easy samples come first
 
 from __future__ import annotations
 
+import functools
 import numbers
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin.core.completion import complete_all, complete_randomly
+from maxmargin.core.partial import alternate, is_partial, ordinary, sure_part
 
 LATENT: dict[str, Any] = {
     "init": "given",
@@ -55,6 +58,18 @@ def train(model, encoded, make, name: str, limits, seed: int) -> str:
     from maxmargin.solvers.concave_convex import descend
 
     check_latent_parameters(model)
+    solve = functools.partial(_solve, model, make, name, limits)
+    first = None
+    if is_partial(encoded.batch):
+        if model.objective != "hinge":
+            return _finish_turns(model, encoded, solve)
+        first = solve(sure_part(encoded))[1]
+        if first.status == "interrupted":
+            model._finish(encoded, first)
+            return first.status
+        if limits.max_time is not None and first.history:
+            left = limits.max_time - first.history[-1]["seconds"]
+            limits = replace(limits, max_time=max(left, 1e-3))
     n_restarts = getattr(model, "n_restarts", LATENT["n_restarts"])
     settings = {
         "max_outer": getattr(model, "max_outer", LATENT["max_outer"]),
@@ -65,7 +80,11 @@ def train(model, encoded, make, name: str, limits, seed: int) -> str:
         batch = encoded.batch
         if k and not isinstance(batch, tuple):
             batch = batch.again()
-        truths = _start(model, encoded, batch, k, np.random.default_rng([seed, k]))
+        if first is not None:
+            truths = complete_all(batch, first.w, threads)
+        else:
+            rng = np.random.default_rng([seed, k])
+            truths = _start(model, encoded, batch, k, rng)
         return descend(make, batch, truths, name, limits, n_jobs=threads, **settings)
 
     threads = model._threads()
@@ -87,6 +106,37 @@ def train(model, encoded, make, name: str, limits, seed: int) -> str:
     if completed is not None:
         completed(encoded, best.truths)
     return best.solution.status
+
+
+def _solve(model, make, name: str, limits, encoded):
+    """(weights, solution, objective) of a problem that is not completed any further."""
+    from maxmargin.core.estimator import masses
+    from maxmargin.solvers import registry
+    from maxmargin.solvers.driver import drive
+
+    mass = masses(float(model.C), encoded.weights)
+    objective = make(ordinary(encoded.batch), mass=mass)
+    if is_partial(encoded.batch):
+        from maxmargin.solvers.marginal_likelihood import MarginalLikelihood
+
+        o, name = objective, "lbfgs"
+        settings = o.n_weights, o.form, mass, o.dtype, o.n_jobs
+        objective = MarginalLikelihood(encoded.batch, *settings)
+    solver = registry.make(name, objective)
+    solution = drive(objective, solver, limits)
+    solver.finish(solution)
+    return solution.w, solution, objective
+
+
+def _finish_turns(model, encoded, solve) -> str:
+    """Fits and completions in turns, for losses of which nothing more is known."""
+    from maxmargin.core.estimator import BASELINE_PASSES, warn_unconverged
+
+    _, solution, objective = alternate(encoded, solve, model._threads())
+    if not solution.converged and model.objective not in BASELINE_PASSES:
+        warn_unconverged(solution, model._tolerance(), objective)
+    model._finish(encoded, solution)
+    return solution.status
 
 
 def _start(model, encoded, batch, k: int, rng):

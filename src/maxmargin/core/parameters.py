@@ -34,6 +34,9 @@ SHARED = {
     "objective": "hinge",
 }
 
+# Own ones of several families that stand behind the shared ones, whose places are taken.
+LAST = ("unlabelled_weight",)
+
 
 def training_parameters(**own: Any) -> Callable[..., None]:
     """An ``__init__`` with these parameters, then the shared ones.
@@ -41,8 +44,10 @@ def training_parameters(**own: Any) -> Callable[..., None]:
     Shared ones named before an own one stand there; those named last keep their usual
     place and only get another default.
     """
-    last = max(place for place, name in enumerate(own) if name not in SHARED)
-    order = dict.fromkeys([*list(own)[: last + 1], *SHARED])
+    younger = [name for name in own if name in LAST]
+    first = [name for name in own if name not in LAST]
+    last = max(place for place, name in enumerate(first) if name not in SHARED)
+    order = dict.fromkeys([*first[: last + 1], *SHARED, *younger])
     values = SHARED | own
     return parameters(**{name: values[name] for name in order})
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.listed import listed
+from maxmargin.core.listed import is_pair, listed
 from maxmargin.matchings.bitext import LONGEST, Links, check_inside
 from maxmargin.matchings.metrics import as_links
 
@@ -87,6 +87,43 @@ def check_alignments(y: Any, pairs: list[Pair]) -> list[Links]:
             raise ValueError(f"y[{k}]: {error}.") from None
         checked.append(links)
     return checked
+
+
+def split_unknown(y: Any, pairs: list[Pair]) -> tuple[Any, list[np.ndarray] | None]:
+    """(alignments without what is not known, per pair which source words are known).
+
+    None in place of an alignment is one of which nothing is known, (i, None) in a list of
+    links says that those of source word i are not. None if all is known.
+    """
+    if not isinstance(y, (list, tuple, np.ndarray)) or len(y) != len(pairs):
+        return y, None  # check_alignments says what is wrong
+    rest, masks = list(y), [np.ones(len(source), bool) for source, _ in pairs]
+    for k, value in enumerate(rest):
+        if value is None:
+            rest[k], masks[k][:] = [], False
+        if not isinstance(value, (list, tuple, set, frozenset)):
+            continue
+        open_words = [link for link in value if is_pair(link) and link[1] is None]
+        if not open_words:
+            continue
+        rest[k] = [link for link in value if not (is_pair(link) and link[1] is None)]
+        n = len(masks[k])
+        for word, _ in open_words:
+            whole = isinstance(word, numbers.Integral) and not isinstance(word, bool)
+            if not whole or not 0 <= word < n:
+                raise ValueError(
+                    f"y[{k}] holds ({word!r}, None), but the source of X[{k}] has {n} "
+                    "words, numbered from 0: (i, None) says that the links of word i are "
+                    "not known."
+                )
+            masks[k][word] = False
+        for link in rest[k]:
+            if is_pair(link) and any(link[0] == word for word, _ in open_words):
+                raise ValueError(
+                    f"y[{k}] holds {link!r} and ({link[0]}, None): links of a word are "
+                    "known all or not at all."
+                )
+    return rest, None if all(mask.all() for mask in masks) else masks
 
 
 def check_fertility(fertility: Any) -> tuple[int, int]:

@@ -23,6 +23,7 @@ import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
+from maxmargin.core.partial import with_known
 from maxmargin.matchings.assignment import best_links
 
 EXTRA, POSSIBLE, SURE = 0, 1, 2  # kinds of links
@@ -44,6 +45,28 @@ class MatchingBatch(NamedTuple):
     cost_missing: float
     longest_source: int
     longest_target: int
+
+
+def completed(batch, y):
+    """The batch with other truths: links of words that were not known are sure now."""
+    slots = np.flatnonzero(y)
+    word = slots // batch.source_most  # of all examples, one after the other
+    rows = np.repeat(batch.n_target, np.diff(batch.start) // batch.source_most)
+    first = np.concatenate([[0], np.cumsum(rows)])  # cells of every source word
+    kind = batch.kind.copy()
+    kind[np.repeat(~batch.known[:: batch.source_most], rows)] = EXTRA
+    hidden = ~batch.known[slots]
+    kind[first[word[hidden]] + y[slots[hidden]] - 1] = SURE
+    return batch._replace(y=y, kind=kind, n_sure=count_sure(kind, batch.cells))
+
+
+def count_sure(kind, cells) -> np.ndarray:
+    """SURE cells of each example."""
+    sure = np.concatenate([[0], np.cumsum(kind == SURE)])
+    return sure[cells[1:]] - sure[cells[:-1]]
+
+
+PartialMatchingBatch = with_known(MatchingBatch, completed)
 
 
 def make_batch(tables, kinds, links, source_most, target_most, costs, dtype):
@@ -71,14 +94,13 @@ def make_batch(tables, kinds, links, source_most, target_most, costs, dtype):
     y = np.zeros(start[-1], np.int32)
     for i, pairs in enumerate(links or ()):
         y[start[i] : start[i + 1]] = to_labelling(pairs, sizes[i, 0], source_most)
-    sure = np.concatenate([[0], np.cumsum(kind == SURE)])
     return MatchingBatch(
         start=start,
         y=y,
         cells=cells,
         x=x,
         kind=kind,
-        n_sure=sure[cells[1:]] - sure[cells[:-1]],
+        n_sure=count_sure(kind, cells),
         n_target=sizes[:, 1].copy(),
         source_most=source_most,
         target_most=min(target_most, longest_source),
@@ -130,6 +152,26 @@ def score(batch, i, w, theta):
     for s in range(n):
         for t in range(m):
             theta[s, t] = scores[s * m + t]
+
+
+@implements(contract.clamp, PartialMatchingBatch)
+def clamp(batch, i, theta):
+    n, m = size(batch, i)
+    bonus = 1.0
+    for s in range(n):
+        for t in range(m):
+            bonus += 2.0 * abs(float(theta[s, t]))
+    total = 0.0
+    for s in range(n):
+        slot = batch.start[i] + s * batch.source_most
+        if not batch.known[slot]:
+            continue
+        theta[s, :m] = -np.inf
+        for k in range(slot, slot + batch.source_most):
+            if batch.y[k] > 0:
+                theta[s, batch.y[k] - 1] = bonus  # its score is the same for all
+                total += bonus
+    return total
 
 
 @implements(contract.argmax, MatchingBatch)

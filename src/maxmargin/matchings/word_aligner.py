@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, restore_shared, shared_state
 from maxmargin.core.structure import Outputs
+from maxmargin.core.unlabelled import UNLABELLED, weigh
 from maxmargin.matchings import input as match_input
 from maxmargin.matchings.bitext_statistics import FORMS, BitextStatistics
 from maxmargin.matchings.metrics import AlignmentScores, alignment_scores
@@ -59,6 +61,10 @@ class WordAligner(MaxMarginEstimator):
         Groups of built-in features: bias, dictionary, neighbours, position, spelling,
         frequency, competition. A function of (source words, target words) returns an
         array (source, target) or (source, target, features).
+    unlabelled_weight : float, default 0.1
+        Times the sample weight of pairs without any known link: None in y. (i, None) among
+        the links says that those of source word i are not known
+        (``docs/partial-labels.md``).
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
@@ -92,6 +98,7 @@ class WordAligner(MaxMarginEstimator):
         bitext=None,
         forms=FORMS,
         features=None,
+        unlabelled_weight=UNLABELLED,
     )
 
     # prediction ------------------------------------------------------------------------
@@ -173,11 +180,16 @@ class WordAligner(MaxMarginEstimator):
         return super()._settings()
 
     def _encode(self, X, y, sample_weight) -> Encoded:
+        from maxmargin.core.partial import partly_known
+
         sample = match_input.check_pairs(X)
         if not sample.pairs:
             raise ValueError("X is empty: at least one sentence pair is needed.")
+        y, known = match_input.split_unknown(y, sample.pairs)
         links = match_input.check_alignments(y, sample.pairs)
         weights = check_weights(sample_weight, len(sample.pairs))
+        if known is not None:
+            weights = weigh(self, weights, [words.any() for words in known])
         most = match_input.check_fertility(self.fertility)
         statistics = self.learn_dictionary(sample.pairs)
         names, tables = self._tables(sample, statistics)
@@ -190,7 +202,24 @@ class WordAligner(MaxMarginEstimator):
         dtype = self._working_dtype(largest, weights)
         batch = self._batch(tables, kinds, targets, dtype)
         attributes = {"statistics_": statistics, "feature_names_": names}
-        return Encoded(batch, len(names), dtype, weights, attributes)
+        encoded = Encoded(batch, len(names), dtype, weights, attributes)
+        if known is None:
+            return encoded
+        # first the words whose links are known, as if there were no others
+        some = [k for k, words in enumerate(known) if words.any()]
+        rows = [np.flatnonzero(known[k]) for k in some]
+        first = self._batch(
+            [tables[k][own] for k, own in zip(some, rows, strict=True)],
+            [kinds[k][own] for k, own in zip(some, rows, strict=True)],
+            [_renumbered(targets[k], own) for k, own in zip(some, rows, strict=True)],
+            dtype,
+        )
+        slots = np.repeat(np.concatenate(known), batch.source_most)
+        return replace(
+            encoded,
+            batch=partly_known(batch, slots),
+            first=replace(encoded, batch=first, weights=weights[some]),
+        )
 
     def _install(self, encoded: Encoded, w) -> None:
         self.coef_ = np.array(w, np.float64)
@@ -293,6 +322,12 @@ def _feasible(sure: list[Link], pair, most, statistics) -> list[Link]:
     rooms = (np.full(n, k, np.int64) for n, k in zip(belief.shape, most, strict=True))
     best_links(weight, *rooms, taken)
     return [tuple(link) for link in np.argwhere(taken).tolist()]
+
+
+def _renumbered(links: list[Link], words) -> list[Link]:
+    """Links of these source words, counted among them."""
+    place = {int(word): k for k, word in enumerate(words)}
+    return [(place[i], j) for i, j in links]
 
 
 def _kinds(pair, gold, target) -> np.ndarray:

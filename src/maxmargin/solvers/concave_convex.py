@@ -19,6 +19,12 @@ used, not when it is stored. Its tolerance follows the decrease of f. It ends wh
 as then no such step can gain more than that: w is a stationary point, to that tolerance,
 which is all that can be proved; other starts may end lower.
 
+Where labels are not known (``core/partial.py``) the loss counts completed labels, too, so
+that the best completion under w need not have the smallest hinge: an example takes a new
+one only if its hinge does not rise. That, too, never lets rise
+
+    F(w, h) = 1/2 |w|^2 + sum_i C_i H_i(w; h_i)
+
 Self-paced (Kumar, Packer & Koller 2010): at first only examples that are easy, with small
 hinges at the present w, take part; the threshold grows until all do.
 """
@@ -33,6 +39,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from maxmargin.core.completion import changed, complete_all, hidden, with_truths
+from maxmargin.core.partial import is_partial, ordinary
 from maxmargin.solvers import registry
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.planes import Planes, copy_labels
@@ -82,7 +89,8 @@ class _Run:
     """The state between outer steps: weights, value of f there, planes, rows."""
 
     def __init__(self, make, batch, name, limits, max_outer, self_paced, n_jobs):
-        self.make, self.batch, self.name = make, batch, name
+        self.batch, self.name = batch, name
+        self.make = lambda batch, easy: make(ordinary(batch), easy)
         self.limits, self.max_outer, self.n_jobs = limits, max_outer, n_jobs
         self.paced = self_paced
         self.easy = None
@@ -174,13 +182,20 @@ class _Run:
         if not hidden(self.batch):
             return 0, self.batch.y
         truths = complete_all(self.batch, w, self.n_jobs)
+        if is_partial(self.batch):
+            present, start = self.batch.y, self.batch.start
+            worse = self._hinges(w, truths) > self._hinges(w, present)
+            truths = np.where(np.repeat(worse, np.diff(start)), present, truths)
         return changed(self.batch, truths), truths
+
+    def _hinges(self, w, truths) -> np.ndarray:
+        return self.make(with_truths(self.batch, truths), None).sweep(w).hinges
 
     def _value_at(self, w, truths) -> float:
         """f(w): the convex objective whose truths are completed at w itself."""
         batch = self.batch
         if isinstance(batch, tuple):
-            return float(self.make(batch._replace(y=truths), None).primal(w)[0])
+            return float(self.make(with_truths(batch, truths), None).primal(w)[0])
         present = list(batch.Y)
         batch = with_truths(batch, truths)
         try:

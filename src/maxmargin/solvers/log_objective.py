@@ -114,6 +114,22 @@ class LogObjective(Objective):
         return losses, total
 
 
+class GradientObjective(LogObjective):
+    """Losses other than the log-loss of a known truth, which only L-BFGS minimises."""
+
+    scalable = False
+    solver = "lbfgs"
+
+    def prepare(self) -> None:
+        self.prepare_gradient()
+
+    def sweep(self, w, multiple=1.0) -> Sweep:
+        """At w only: ``scalable`` is False, so no multiple is ever asked for."""
+        empty = np.zeros(self.n)
+        losses, _ = self.losses_and_pull(w)
+        return Sweep(losses, empty, empty, np.zeros(0, np.int32))
+
+
 def norm1(w) -> float:
     return float(np.abs(w).sum(dtype=np.float64))
 

@@ -14,11 +14,13 @@ matrix) or the zero-one loss of the whole sequence. (Altun, Tsochantaridis & Hof
 
 from __future__ import annotations
 
+import numpy as np
+
 from maxmargin.core import contract
 from maxmargin.core.kernel import generic, implements, inlined
 from maxmargin.core.rows import add_rows
 from maxmargin.tags import chain_sums  # noqa: F401  implements sums
-from maxmargin.tags.chain_batch import ChainBatch, make_batch
+from maxmargin.tags.chain_batch import ChainBatch, PartialChainBatch, make_batch
 from maxmargin.tags.chain_counts import search_counts, search_wrong
 from maxmargin.tags.chain_spans import (
     SpanTables,
@@ -219,6 +221,18 @@ def only_one(tables, length):
 @implements(most_counts, SpanTables)
 def no_counts(tables, length):
     return 0
+
+
+@implements(contract.clamp, PartialChainBatch)
+def clamp(batch, i, theta):
+    first = batch.start[i]
+    for t in range(batch.start[i + 1] - first):
+        if batch.known[first + t]:
+            row = theta[batch.n_labels + 2 + t]
+            for k in range(batch.n_labels):
+                if k != batch.y[first + t]:
+                    row[k] = -np.inf
+    return 0.0
 
 
 @implements(contract.emit, ChainBatch)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core.partial import with_known
 from maxmargin.core.rows import padded_width
 from maxmargin.tags.chain_spans import Costs, SpanTables, ZeroOne
 
@@ -29,6 +30,9 @@ class ChainBatch(NamedTuple):
     n_features: int
     longest: int  # tokens of the longest sequence
     widest: int  # entries of the sequence with the most entries
+
+
+PartialChainBatch = with_known(ChainBatch)
 
 
 def make_batch(

@@ -19,8 +19,7 @@ import numpy as np
 from maxmargin.core.contract import parts, score, spread, sums, value
 from maxmargin.core.expectations import working_memory
 from maxmargin.core.kernel import inner, kernel, summing
-from maxmargin.core.objective import Sweep
-from maxmargin.solvers.log_objective import LogObjective
+from maxmargin.solvers.log_objective import GradientObjective, LogObjective
 from maxmargin.tags.chain_sums import (
     TINY,
     copy_ends,
@@ -35,15 +34,12 @@ SHRINK = np.log(2.0)  # per token, so that long sequences do not outweigh all ot
 LARGEST = 30.0  # exponents: squared norms of e^30 C still fit into single precision
 
 
-class ChainObjective(LogObjective):
+class ChainObjective(GradientObjective):
     """The marginal or the exponential loss of a chain, for L-BFGS.
 
     The exponential loss starts where some iterations on the log-loss end: at w = 0 a few
     long sequences outweigh all others.
     """
-
-    scalable = False
-    solver = "lbfgs"
 
     def __init__(self, *arguments, kind: str, l1: float = 0.0):
         super().__init__(*arguments, l1=l1)
@@ -52,20 +48,11 @@ class ChainObjective(LogObjective):
         if kind == "exponential":
             self.first = LogObjective(*arguments, l1=l1)
 
-    def prepare(self) -> None:
-        self.prepare_gradient()
-
     def _gradient_range(self, lo, hi, w, losses, gradient) -> None:
         memory = working_memory(self.batch, w)
         gradient_range(
             self.batch, self.kind, lo, hi, w, memory, self.mass, losses, gradient
         )
-
-    def sweep(self, w, multiple=1.0) -> Sweep:
-        """At w only: ``scalable`` is False, so no multiple is ever asked for."""
-        empty = np.zeros(self.n)
-        losses, _ = self.losses_and_pull(w)
-        return Sweep(losses, empty, empty, np.zeros(0, np.int32))
 
 
 @inner

@@ -1,4 +1,4 @@
-"""More questions to a chain: k best labellings, max-marginals, marginals, completion.
+"""More questions to a chain: k best labellings, max-marginals, marginals.
 
 All take the same theta as the decoder (``chain.py``) and true minus infinities, so
 forbidden transitions need no special case.
@@ -166,31 +166,3 @@ def k_best_range(batch, lo, hi, w, labels, scores):
             for t in range(length - 1, -1, -1):
                 labels[rank, first + t] = label
                 label, r = label_from[t, label, r], rank_from[t, label, r]
-
-
-def complete(batch, w, known, n_jobs: int = 1) -> np.ndarray:
-    """The best labels where ``known`` is -1, given the others: int32[tokens]."""
-    out = np.zeros(len(batch.y), np.int32)
-
-    def part(lo, hi):
-        complete_range(batch, lo, hi, w, known, out)
-
-    over_ranges(part, batch.start, n_jobs)
-    return out
-
-
-@kernel
-def complete_range(batch, lo, hi, w, known, out):
-    """A known label is a token on which all other labels are forbidden."""
-    theta = np.empty(shape(batch), w.dtype)
-    n = batch.n_labels
-    for i in range(lo, hi):
-        first, last = batch.start[i], batch.start[i + 1]
-        if first == last:
-            continue
-        score(batch, i, w, theta)
-        for t in range(last - first):
-            for k in range(n):
-                if known[first + t] >= 0 and known[first + t] != k:
-                    theta[n + 2 + t, k] = -np.inf
-        argmax(batch, i, theta, 0.0, out[first:last])

@@ -96,10 +96,21 @@ class HMMTagger(SequenceTagger):
 
     def _train(self, encoded: Encoded, settings, state, keep_state=False) -> None:
         began = time.perf_counter()
-        batch, names = encoded.batch, encoded.attributes["_encoder"].feature_names()
-        counts = _count(batch, encoded.weights, _attributes(names, batch))
-        w, objective = _estimate(batch, counts, float(self.alpha))
-        self._install(encoded, w.reshape(-1))
+        names = encoded.attributes["_encoder"].feature_names()
+
+        def solve(part):
+            batch = part.batch
+            counts = _count(batch, part.weights, _attributes(names, batch))
+            w, objective = _estimate(batch, counts, float(self.alpha))
+            return w.reshape(-1), objective
+
+        if encoded.first is None:
+            w, objective = solve(encoded)
+        else:  # labels that are not known
+            from maxmargin.core.partial import alternate
+
+            w, objective = alternate(encoded, solve, self._threads())
+        self._install(encoded, w)
         for attribute, value in encoded.attributes.items():
             setattr(self, attribute, value)
         self.certificate_ = Certificate.of(objective, objective, True)

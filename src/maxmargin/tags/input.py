@@ -11,8 +11,11 @@ import numpy as np
 LONG = 5_000  # tokens: whole books in one sequence, or a file without blank lines
 
 
-def check_samples(X, y):
-    """X as a list of sequences and y as a list of label sequences, as many."""
+def check_samples(X, y, unlabelled=False):
+    """X as a list of sequences and y as a list of label sequences, as many.
+
+    With ``unlabelled``, None may stand for a whole label sequence.
+    """
     from maxmargin.tags.features.sequences import sequence_list
     from maxmargin.tags.files.columns import Columns
 
@@ -27,6 +30,8 @@ def check_samples(X, y):
         raise ValueError(f"y is {y!r}: give a list of label sequences.")
     y = list(y)
     for i, labels in enumerate(y):
+        if unlabelled and labels is None:
+            continue
         # a set has no order, and an array may have no dimension
         if (
             isinstance(labels, (str, bytes, Mapping, Set))
@@ -72,7 +77,7 @@ def warn_of_length(start) -> None:
 def label_set(y) -> list:
     """The distinct labels, sorted; plain str or int, so that they can be saved."""
     try:
-        labels = set(chain_lists.from_iterable(y))
+        labels = set(chain_lists.from_iterable(row for row in y if row is not None))
     except TypeError:  # a label that cannot be hashed
         raise _bad_label(y) from None
     labels = set(map(_plain, labels)) - {None}  # a label that is not known
@@ -102,7 +107,9 @@ def _bad_label(y) -> ValueError:
     wanted = "labels must be all strings or all integers."
     first = None
     for i, row in enumerate(y):
-        for label in map(_plain, row):
+        for label in map(_plain, () if row is None else row):
+            if label is None:  # not known
+                continue
             kind = _label_kind(label)
             if kind is None:
                 return ValueError(f"y[{i}] holds {label!r}: {wanted}")

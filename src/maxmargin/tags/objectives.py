@@ -63,8 +63,4 @@ def make_objective(tagger, *arguments):
         from maxmargin.tags.chain_gradients import ChainObjective
 
         return ChainObjective(*arguments, kind=kind, l1=l1)
-    if kind == "log" and l1 > 0:
-        from maxmargin.solvers.log_objective import LogObjective
-
-        return LogObjective(*arguments, l1=l1)
     return None

@@ -1,37 +1,26 @@
-"""Training with labels that are not known: ``None`` inside y.
+"""Labels that are not known: ``None`` inside y, or in place of a whole label sequence.
 
-First a fit on the runs of tokens whose labels are known. Then two steps alternate until no
-label changes: complete every sequence with the best labels under the current weights, the
-known ones fixed, and train on the completed sequences. (For the hinge this is the
-concave-convex procedure of Yu & Joachims 2009, with the loss counted on completed labels
-too.)
+How they are trained with stands in ``core/partial.py``. The first fit is one on the runs of
+tokens whose labels are known, as sequences of their own.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-ROUNDS = 10
-
 
 def has_gaps(y) -> bool:
-    """Whether a label is None; anything that is not a list of lists is checked later."""
-    if not isinstance(y, (list, tuple)):
-        return False
+    """Whether a label is None, or a whole sequence of them."""
     lists = (row.tolist() if isinstance(row, np.ndarray) else row for row in y)
-    return any(isinstance(row, (list, tuple)) and None in row for row in lists)
+    return any(row is None or None in row for row in lists)
 
 
-def fit_with_gaps(tagger, X, y, sample_weight, fit) -> None:
-    """``fit(X, y, sample_weight)`` on the gaps as they are, then on completed y."""
-    fit(X, y, sample_weight)
-    completed = None
-    for _ in range(ROUNDS):
-        again = tagger.complete(X, y)
-        if again == completed:
-            break
-        completed = again
-        fit(X, completed, sample_weight)
+def fill_rows(y, start) -> list:
+    """Sequences of which nothing is known as lists of None."""
+    lengths = np.diff(start).tolist()
+    return [
+        [None] * n if row is None else row for row, n in zip(y, lengths, strict=True)
+    ]
 
 
 def known_runs(tokens, labels, weights):

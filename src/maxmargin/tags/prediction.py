@@ -13,23 +13,30 @@ from maxmargin.core.estimator import check_weights
 from maxmargin.core.structure import Outputs, check_k
 from maxmargin.tags.input import check_matching, check_samples
 from maxmargin.tags.objectives import DECODINGS
+from maxmargin.tags.partial import fill_rows
 
 
 class TagPrediction:
     """Prediction from ``_encoder``, ``_labels``, ``_w`` and the settings of a tagger."""
 
     def complete(self, X, y) -> list[list[Any]]:
-        """y with every None replaced by the best label, given the known ones."""
-        from maxmargin.tags.chain_inference import complete
+        """y with every None replaced by the best label, given the known ones.
 
-        X, y = check_samples(X, y)
+        None in place of a label sequence is one of which nothing is known.
+        """
+        from maxmargin.core.completion import complete_all
+        from maxmargin.core.partial import partly_known
+
+        X, y = check_samples(X, y, unlabelled=True)
         batch, start = self._batch(X)
+        y = fill_rows(y, start)
         check_matching(start, y)
         numbers = {label: k for k, label in enumerate(self._labels)}
-        known = np.fromiter(
+        flat = np.fromiter(
             (numbers.get(label, -1) for label in chain_lists.from_iterable(y)), np.int32
         )
-        flat = complete(batch, self._w, known, self._threads())
+        batch = partly_known(batch._replace(y=np.maximum(flat, 0)), flat >= 0)
+        flat = complete_all(batch, self._w, self._threads())
         return [
             [b if a is None else a for a, b in zip(given, found, strict=True)]
             for given, found in zip(y, self._sequences(start, flat), strict=True)

@@ -18,7 +18,8 @@ import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
-from maxmargin.tags.chain import ChainBatch, put_token, score_token
+from maxmargin.core.partial import with_known
+from maxmargin.tags.chain import ChainBatch, clamp, put_token, score_token
 from maxmargin.tags.chain_spans import Costs
 
 
@@ -39,6 +40,10 @@ class SecondOrderBatch(NamedTuple):
     n_features: int
     longest: int
     widest: int
+
+
+PartialSecondOrderBatch = with_known(SecondOrderBatch)
+implements(contract.clamp, PartialSecondOrderBatch)(clamp)
 
 
 def second_order(batch: ChainBatch) -> SecondOrderBatch:

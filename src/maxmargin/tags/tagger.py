@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain as chain_lists
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.choices import check_objective
@@ -13,6 +13,7 @@ from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.label_costs import cost_table
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, distinct, restore_shared, shared_state
+from maxmargin.core.unlabelled import UNLABELLED, weigh
 from maxmargin.tags.input import (
     barrier_of,
     check_allowed,
@@ -26,7 +27,7 @@ from maxmargin.tags.objectives import (
     check_options,
     make_objective,
 )
-from maxmargin.tags.partial import fit_with_gaps, has_gaps, known_runs
+from maxmargin.tags.partial import fill_rows, has_gaps, known_runs
 from maxmargin.tags.prediction import TagPrediction
 from maxmargin.tags.schemes import check_scheme, forbidden_transitions, guess_scheme
 
@@ -39,8 +40,9 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
     A sequence in X is a 2-D array (tokens x features), a sparse matrix, or a list of
     tokens, each a dict or a list of strings as in sklearn-crfsuite. With ``features``, X
     is what :func:`maxmargin.files.read_columns` returns, or a list of sentences of rows of
-    strings. y is a list of label sequences, strings or integers; ``None`` in it is a
-    label that is not known. Empty sequences are allowed and predicted as empty.
+    strings. y is a list of label sequences, strings or integers; ``None`` in it, or in
+    place of one, is not known (``docs/partial-labels.md``). Empty sequences are allowed
+    and predicted as empty.
 
     Parameters
     ----------
@@ -86,6 +88,8 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
     forbidden : list of (label, label) or None
         Transitions that must not occur, at training and prediction; ``None`` in a pair
         stands for the start (first place) or the end (second place) of the sequence.
+    unlabelled_weight : float, default 0.1
+        Times the sample weight of sequences without any known label.
     tol : float or None
         Relative gap to stop at. None is 0.1 for the hinge and 0.01 for the others, where
         test accuracy has all but stopped moving (``benchmarks/chunking.py`` and
@@ -135,21 +139,9 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
         forbidden=None,
         decoding="auto",
         l1=0.0,
+        unlabelled_weight=UNLABELLED,
         tol=None,
     )
-
-    def fit(self, X, y, sample_weight=None):
-        """Train on sequences X and label sequences y, in which None is unknown.
-
-        A call that raises leaves the estimator as it was. Ctrl-C ends training and keeps
-        the best weights found so far.
-        """
-        if not has_gaps(y):
-            return super().fit(X, y, sample_weight)
-        model = clone(self)
-        fit_with_gaps(model, X, y, sample_weight, super(SequenceTagger, model).fit)
-        self.__dict__.update(model.__dict__)
-        return self
 
     # what prediction and training share -----------------------------------------------
 
@@ -209,10 +201,12 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
         return make_objective(self, *arguments) or super()._make_objective(*arguments)
 
     def _encode(self, X, y, sample_weight) -> Encoded:
+        from maxmargin.core.completion import complete_all
+        from maxmargin.core.partial import partly_known
         from maxmargin.core.rows import by_frequency, padded_width
         from maxmargin.tags.chain import make_batch
 
-        X, y = check_samples(self._input(X), y)
+        X, y = check_samples(self._input(X), y, unlabelled=True)
         weights = check_weights(sample_weight, len(y))
         labels = label_set(y)
         numbers = {label: k for k, label in enumerate(labels)}
@@ -221,11 +215,12 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
             check_scheme(y, self.scheme)
         encoder = self._new_encoder()
         tokens = encoder.fit_encode(X)
+        y = fill_rows(y, tokens.start) if gaps else y
         check_matching(tokens.start, y)
         warn_of_length(tokens.start)
-        if gaps and not labels:
-            raise ValueError("y holds no known label: at least two are needed.")
         if gaps:
+            labelled = [any(label is not None for label in row) for row in y]
+            weights = weigh(self, weights, labelled)
             numbers[None] = -1
         flat = np.fromiter(
             map(numbers.__getitem__, chain_lists.from_iterable(y)), np.int32
@@ -233,34 +228,41 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
         spans = self._span_tables(labels)
         cost = cost_table("hamming" if spans else self.loss, labels)
         barrier = self._barrier(labels)
-        if gaps:
-            tokens, flat, weights = known_runs(tokens, flat, weights)
-            if barrier is not None:
-                barrier[len(labels) :] = 0.0  # a run may begin and end with any label
-        if barrier is not None:
+        if barrier is not None and not gaps:
             check_allowed(barrier, flat, tokens.start, labels)
         dtype = self._working_dtype(tokens.values, weights)
         zero_one = isinstance(self.loss, str) and self.loss == "zero-one"
         d = tokens.n_features
-        if self.order == 0:
-            weights = np.repeat(weights, np.diff(tokens.start))
         tokens, feature_of_row = by_frequency(tokens, padded_width(len(labels)))
-        cut = self._cut(tokens)
-        batch = make_batch(cut, d, flat, cost, barrier, zero_one, dtype, spans)
-        batch = self._raise_order(batch)
+
+        def encode(tokens, flat, weights, barrier):
+            """(batch, weights of its examples)."""
+            if self.order == 0:
+                weights = np.repeat(weights, np.diff(tokens.start))
+            cut = self._cut(tokens)
+            batch = make_batch(cut, d, flat, cost, barrier, zero_one, dtype, spans)
+            return self._raise_order(batch), weights
+
+        batch, masses = encode(tokens, np.maximum(flat, 0), weights, barrier)
         attributes = {
             "_encoder": encoder,
             "_labels": labels,
             "classes_": np.array(labels),
         }
-        return Encoded(
-            batch,
-            self._n_rows(d, len(labels)) * batch.width,
-            dtype,
-            weights,
-            attributes,
-            feature_of_row,
-        )
+        size = self._n_rows(d, len(labels)) * batch.width
+        encoded = Encoded(batch, size, dtype, masses, attributes, feature_of_row)
+        if not gaps:
+            return encoded
+        batch = partly_known(batch, flat >= 0)
+        ends = barrier
+        if barrier is not None:
+            found = complete_all(batch, np.zeros(size, dtype))
+            check_allowed(barrier, found, tokens.start, labels)
+            ends = barrier.copy()
+            ends[len(labels) :] = 0.0  # a run may begin and end with any label
+        runs, masses = encode(*known_runs(tokens, flat, weights), ends)
+        first = replace(encoded, batch=runs, weights=masses)
+        return replace(encoded, batch=batch, first=first)
 
     def _span_tables(self, labels):
         from maxmargin.tags.chain_spans import span_tables

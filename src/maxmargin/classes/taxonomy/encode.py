@@ -25,8 +25,9 @@ def encode_classes(model, X, y, sample_weight) -> Encoded:
     """One class per sample."""
     from maxmargin.classes import structure as multiclass
     from maxmargin.classes.taxonomy import structure as taxonomy
+    from maxmargin.core.partial import partly_known
 
-    X, numbers, weights, attributes = read_classes(model, X, y, sample_weight)
+    X, numbers, known, weights, attributes = read_classes(model, X, y, sample_weight)
     classes = attributes["classes_"]
     names = plain(classes)
     tree = resolve(model.taxonomy, names, model.separator)
@@ -45,6 +46,8 @@ def encode_classes(model, X, y, sample_weight) -> Encoded:
             *rows, n_features, numbers, cost, lines.by_class, z, dtype
         )
         nodes, width = _names(tree, lines.nodes), batch.node_width
+    if known is not None:
+        batch = partly_known(batch, known)
     attributes |= {"taxonomy_": tree, "nodes_": nodes, "kind_": model.mode}
     attributes["indicator_"] = False
     return Encoded(batch, n_features * width, dtype, weights, attributes)

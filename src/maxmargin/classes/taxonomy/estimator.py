@@ -26,6 +26,7 @@ from maxmargin.core.estimator import Encoded
 from maxmargin.core.listed import listed
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved
+from maxmargin.core.unlabelled import UNLABELLED
 
 
 class TaxonomySVM(MulticlassSVM):
@@ -60,8 +61,8 @@ class TaxonomySVM(MulticlassSVM):
     node_weights : None, dict or function of the depth
         How much nodes count, 1 by default: a node with weight z is regularised as if
         its features were multiplied by z.
-    fit_intercept, rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs,
-    random_state, verbose, callbacks, objective
+    fit_intercept, unlabelled_weight, rescaling, penalty, solver, tol, max_iter, max_time,
+    warm_start, n_jobs, random_state, verbose, callbacks, objective
         As in :class:`maxmargin.MulticlassSVM`.
 
     Attributes
@@ -104,6 +105,7 @@ class TaxonomySVM(MulticlassSVM):
         separator=".",
         node_weights=None,
         fit_intercept=True,
+        unlabelled_weight=UNLABELLED,
     )
 
     def __sklearn_tags__(self):

@@ -25,6 +25,7 @@ from maxmargin.classes import structure as multiclass
 from maxmargin.classes.structure import add_to_rows, emit_rows
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
+from maxmargin.core.partial import with_known
 from maxmargin.core.rows import add_rows, padded_width
 
 SOLVED = 1e-3  # a block is solved down to this share of its gap ...
@@ -55,6 +56,9 @@ class TaxonomyBatch(NamedTuple):
     n_features: int
     longest: int
     deepest: int
+
+
+PartialTaxonomyBatch = with_known(TaxonomyBatch)
 
 
 def make_batch(
@@ -118,6 +122,7 @@ implements(contract.argmax, TaxonomyBatch)(multiclass.argmax)
 implements(contract.argmax_rescaled, TaxonomyBatch)(multiclass.argmax_rescaled)
 implements(contract.value, TaxonomyBatch)(multiclass.value)
 implements(contract.loss, TaxonomyBatch)(multiclass.loss)
+implements(contract.clamp, PartialTaxonomyBatch)(multiclass.clamp)
 
 
 @implements(contract.emit, TaxonomyBatch)
