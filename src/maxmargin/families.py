@@ -20,6 +20,7 @@ FAMILIES = (
     "alignments",
     "matchings",
     "hypergraphs",
+    "motifs",
 )
 
 Places = Mapping[str, str]  # {name: module, relative to the family's folder}
