@@ -27,7 +27,7 @@ from small_problems import Listed, random_problem, through
 
 from maxmargin import MulticlassSVM, SequenceTagger, StructuralSVM
 
-SOLVERS = ("block-coordinate", "one-slack", "n-slack")
+SOLVERS = ("block-coordinate", "one-slack", "n-slack", "proximal-bundle")
 FORMS = tuple(product(("margin", "slack"), ("linear", "quadratic")))
 TOL = 4e-7
 ALLOWED = 1e-6

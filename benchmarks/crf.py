@@ -184,7 +184,10 @@ def crfsuite(name: str, C: float, limit: int | None) -> dict:
 
 
 def _items(tokens) -> list:
-    """Encoded features as CRFsuite's items: numbers as names, with their values."""
+    """Encoded features as CRFsuite's items: numbers as names, with their values.
+
+    Two more say which token is the first and which the last: we have weights for that.
+    """
     sequences = []
     for i in range(len(tokens.start) - 1):
         sequence = []
@@ -192,6 +195,8 @@ def _items(tokens) -> list:
             at = slice(tokens.indptr[t], tokens.indptr[t + 1])
             pairs = zip(tokens.indices[at], tokens.values[at], strict=True)
             sequence.append({str(j): float(x) for j, x in pairs if x != 0})
+        if sequence:
+            sequence[0]["first"] = sequence[-1]["last"] = 1.0
         sequences.append(sequence)
     return sequences
 

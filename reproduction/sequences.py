@@ -1,6 +1,7 @@
 """Label sequence learning: the methods of the survey side by side, by cross-validation.
 
     python reproduction/sequences.py [--sentences 300] [--folds 5] [--task ner pos]
+        [--methods HMM CRF ...]
 
 Named entities on a Spanish sub-corpus of CoNLL-2002 and parts of speech on the Wall Street
 Journal sample, as in Altun, Hofmann & Tsochantaridis's survey of label sequence learning.
@@ -65,6 +66,9 @@ def main() -> int:
     parser.add_argument("--sentences", type=int, default=300)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--task", nargs="+", choices=TASKS, default=list(TASKS))
+    parser.add_argument(
+        "--methods", nargs="+", help="rows whose names begin so, such as HMM HM-SVM"
+    )
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for name in options.task:
@@ -88,7 +92,10 @@ def _task(task, options) -> None:
     spans = task["features"] == "ner"
     head = f"{'':28s}{'error %':>16s}"
     print(head + f"{'span F1 %':>16s}" * spans + f"{'C':>16s}{'seconds':>9s}")
+    wanted = tuple(options.methods or [""])
     for name, (tagger, tune) in methods(task["features"]).items():
+        if not name.startswith(wanted):
+            continue
         _row(name, tagger, tune, columns, fold, spans)
     print(f"{'HM-SVM, polynomial kernel':28s}{'(no kernels yet)':>16s}")
 

@@ -108,7 +108,9 @@ def reference_optimum(X, y, cost, C, form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("solver", ["block-coordinate", "one-slack", "n-slack"])
+@pytest.mark.parametrize(
+    "solver", ["block-coordinate", "one-slack", "n-slack", "proximal-bundle"]
+)
 def test_optimum_of_each_formulation(form, solver):
     X, y = blobs(n=9, d=3, distance=0.5)
     model = tight(

@@ -65,7 +65,9 @@ def true_objective(problem, w, X, y, C):
 
 
 @pytest.mark.parametrize("problem", [Bump(), Listed()], ids=["searched", "listed"])
-@pytest.mark.parametrize("solver", ["block-coordinate", "one-slack", "n-slack"])
+@pytest.mark.parametrize(
+    "solver", ["block-coordinate", "one-slack", "n-slack", "proximal-bundle"]
+)
 def test_the_objective_is_what_it_says_and_never_rises(problem, solver):
     X, y, _ = bumps()
     model = LatentStructuralSVM(

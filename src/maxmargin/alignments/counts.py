@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.alignments.dp import leading, trailing
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.kernel import inlined, inner
 
 
 class CountTables(NamedTuple):
@@ -34,7 +34,7 @@ def layers_of(n, m, total, hamming):
     return total + 1 + (min(n, m) if hamming else 0)
 
 
-@kernel
+@inner
 def count_tables(match, gaps, step, base, layers):
     n, m = match.shape
     shape = (n + 1, m + 1, layers)
@@ -82,7 +82,7 @@ def count_tables(match, gaps, step, base, layers):
     return CountTables(M, X, Y, lead, best, end, base)
 
 
-@kernel
+@inner
 def trace_layer(tables, gaps, step, layer, y):
     """y <- the best alignment of a layer."""
     M, X, Y = tables.M, tables.X, tables.Y

@@ -37,7 +37,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.kernel import inlined, inner, kernel
 
 
 class Gaps(NamedTuple):
@@ -53,7 +53,7 @@ class Gaps(NamedTuple):
     free_t: int
 
 
-@kernel
+@inner
 def constant_gaps(n, m, opening, extension, free_s, free_t, like):
     """Affine gaps, equal everywhere, in the number type of the array ``like``."""
     a, e = like.dtype.type(opening), like.dtype.type(extension)
@@ -70,7 +70,7 @@ def constant_gaps(n, m, opening, extension, free_s, free_t, like):
     )
 
 
-@kernel
+@inner
 def best_alignment(match, gaps, bonus, y):
     """y <- the best alignment, its pairs (i, j) scored match[i, j] + bonus[i].
 
@@ -86,7 +86,7 @@ def best_alignment(match, gaps, bonus, y):
     return best
 
 
-@kernel
+@inner
 def best_score(match, gaps, bonus):
     """The score of the best alignment, in memory for two rows."""
     n, m = match.shape
@@ -96,7 +96,7 @@ def best_score(match, gaps, bonus):
     return fill(match, gaps, bonus, leading(gaps, n), M, X, Y)[0]
 
 
-@kernel
+@inner
 def alignment_value(match, gaps, y):
     """The score of alignment y, summed in double precision."""
     n, m = match.shape
@@ -137,7 +137,7 @@ def run_of_t(gaps, first, last, i):
     return total
 
 
-@kernel
+@inner
 def leading(gaps, n):
     """lead[i]: score of the run of s before the first match, if that leaves i out."""
     lead = np.zeros(n + 1, gaps.extend_s.dtype)
@@ -149,7 +149,7 @@ def leading(gaps, n):
     return lead
 
 
-@kernel
+@inner
 def trailing(gaps, n, m):
     """tail[j]: score of the run of t after the last match, if that leaves t[j:] out."""
     tail = np.zeros(m + 1, gaps.extend_t.dtype)
@@ -189,9 +189,10 @@ def fill(match, gaps, bonus, lead, M, X, Y):
         M[0, 0] = 0
         for j in range(m):
             Y[0, j + 1] = gaps.open_t[0] + gaps.at_s[0] + c[j + 1]
-    H[:] = Y[0]
+    top = np.empty(m + 1, kind)
+    for j in range(m + 1):
+        H[j], top[j] = Y[0, j], never
     H[0] = M[0, 0]
-    top = np.full(m + 1, never, kind)
     for i in range(1, n + 1):
         now, before = i % rows, (i - 1) % rows
         e = gaps.extend_s[i - 1]

@@ -14,7 +14,7 @@ import numpy as np
 from maxmargin.alignments.dp import leading, trailing
 from maxmargin.alignments.structure import parts_of
 from maxmargin.core.contract import score, shape
-from maxmargin.core.kernel import direct, inlined, kernel
+from maxmargin.core.kernel import direct, inlined, inner, kernel
 from maxmargin.engine.threads import over_ranges
 
 M, X, Y = 0, 1, 2
@@ -64,7 +64,7 @@ def offer_all(values, links, source, state, added):
             break
 
 
-@kernel
+@inner
 def best_alignments(match, gaps, labels, scores):
     """Fill the rows of ``labels`` and ``scores`` with the best alignments."""
     n, m = match.shape
@@ -131,7 +131,7 @@ def offer_end(scores, ends, new, i, j, link):
     return True
 
 
-@kernel
+@inner
 def follow(L, end, y):
     """y <- the alignment that ends here."""
     k = L.shape[3]

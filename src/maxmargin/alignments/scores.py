@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.alignments.dp import Gaps
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.kernel import inlined, inner
 
 
 class Side(NamedTuple):
@@ -53,7 +53,7 @@ def weight_index(terms, k, a, b):
     return a + b
 
 
-@kernel
+@inner
 def class_tables(s, t, terms, e, w):
     """(tables of all groups one after the other, where each begins)."""
     n_groups = len(terms.groups) - 1
@@ -81,7 +81,7 @@ def class_tables(s, t, terms, e, w):
     return flat, where
 
 
-@kernel
+@inner
 def score_matches(s, t, terms, e, w, norm, match):
     """match[i, j] <- norm * sum of the weights of all terms."""
     flat, where = class_tables(s, t, terms, e, w)
@@ -120,7 +120,7 @@ def dense_row(terms, d):
     return r[0], r[1], r[2], r[3], r[4], r[5], r[6]
 
 
-@kernel
+@inner
 def score_dense(s, t, terms, d, e, w, factor, match):
     """Add term d of those over vectors: x_s' W x_t, where symbols are unit vectors."""
     sc, tc, s_column, t_column, size_s, size_t, offset = dense_row(terms, d)
@@ -129,10 +129,12 @@ def score_dense(s, t, terms, d, e, w, factor, match):
     left = np.zeros(size_t, w.dtype)  # x_s' W
     for i in range(n):
         p = s.start[e] + i
-        left[:] = 0
         if sc >= 0:
-            left[:] = table[s.codes[sc + s.first[0, e] + s.classes[0, p]]] * factor
+            source = table[s.codes[sc + s.first[0, e] + s.classes[0, p]]]
+            for b in range(size_t):
+                left[b] = source[b] * factor
         else:
+            left[:] = 0
             for a in range(size_s):
                 x = s.dense[p, s_column + a] * factor
                 for b in range(size_t):
@@ -149,7 +151,7 @@ def score_dense(s, t, terms, d, e, w, factor, match):
                 row[j] += total
 
 
-@kernel
+@inner
 def spread_matches(s, t, terms, e, c, match, w):
     """w += c * what score_matches() reads for each pair, weighted by match."""
     n, m = match.shape
@@ -172,7 +174,7 @@ def spread_matches(s, t, terms, e, c, match, w):
         spread_dense(s, t, terms, d, e, c, match, w)
 
 
-@kernel
+@inner
 def spread_dense(s, t, terms, d, e, c, match, w):
     """W += c * sum_ij match[i, j] x_s(i) x_t(j)' for term d of those over vectors."""
     sc, tc, s_column, t_column, size_s, size_t, offset = dense_row(terms, d)
@@ -200,7 +202,7 @@ def spread_dense(s, t, terms, d, e, c, match, w):
                 table[a, b] += x * right[b]
 
 
-@kernel
+@inner
 def spread_gaps(s, t, e, c, gaps, w):
     """w += c * what score_gaps() reads, weighted by gaps."""
     i0, j0 = s.start[e], t.start[e]
@@ -222,7 +224,7 @@ def spread_views(views, position, x, w):
         w[views[v, position]] += x
 
 
-@kernel
+@inner
 def list_pair(s, t, terms, e, i, j, coefficient, index, values, m):
     """Append the features of the matched pair (i, j) after position m; return the end."""
     p, q = s.start[e] + i, t.start[e] + j
@@ -262,7 +264,7 @@ def summed(views, position, w, norm):
     return norm * total
 
 
-@kernel
+@inner
 def score_gaps(s, t, e, w, norm, gaps):
     """Fill the arrays of ``gaps`` for sequences e."""
     n, m = len(gaps.open_s), len(gaps.open_t)
@@ -279,7 +281,7 @@ def score_gaps(s, t, e, w, norm, gaps):
         gaps.at_t[j] = summed(t.boundary, j0 + e + j, w, norm)
 
 
-@kernel
+@inner
 def list_gaps(s, t, e, free_s, free_t, y, coefficient, index, values, m):
     """Append the features of the unmatched runs of alignment y; return the end."""
     n, size_t = s.start[e + 1] - s.start[e], t.start[e + 1] - t.start[e]

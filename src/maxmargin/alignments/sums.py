@@ -17,7 +17,7 @@ from maxmargin.alignments.scores import spread_gaps, spread_matches
 from maxmargin.core import contract
 from maxmargin.core.contract import score, shape, value
 from maxmargin.core.expectations import expectations
-from maxmargin.core.kernel import direct, implements, inlined, kernel
+from maxmargin.core.kernel import direct, implements, inlined, inner, kernel
 from maxmargin.engine.threads import over_ranges
 
 
@@ -154,7 +154,7 @@ def share(flow, source, step, target):
     return flow * math.exp(source + step - target) if source > -np.inf else 0.0
 
 
-@kernel
+@inner
 def sum_alignments(match, gaps, expected, runs):
     """Add expected parts to ``expected`` (of pairs) and ``runs``; returns log Z."""
     n, m = match.shape
@@ -220,7 +220,7 @@ def sum_alignments(match, gaps, expected, runs):
     return total
 
 
-@kernel
+@inner
 def pass_ends(gaps, first, from_lead, to_tail, runs):
     """Runs at the ends: of t and of s before the first match, of t after the last."""
     n, m = len(from_lead) - 1, len(to_tail) - 1

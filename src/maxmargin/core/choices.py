@@ -15,6 +15,7 @@ SOLVERS = (
     "block-coordinate",
     "one-slack",
     "n-slack",
+    "proximal-bundle",
     "perceptron",
     "passive-aggressive",
     "subgradient",

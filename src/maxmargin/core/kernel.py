@@ -29,6 +29,7 @@ import numpy as np
 from numba.core import event
 from numba.core import types as numba_types
 from numba.core.errors import TypingError
+from numba.core.registry import CPUDispatcher
 from numba.extending import overload
 
 from maxmargin.core import compiling, stamps
@@ -73,16 +74,38 @@ event.register("numba:compile", _Compilations())
 
 def kernel(function, **options):
     """Compile ``function`` lazily, without the GIL, cached on disk."""
-    dispatcher = numba.njit(nogil=True, **options)(function)
+    dispatcher = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
     with contextlib.suppress(NameError):
-        dispatcher._cache = KernelCache(function)
+        dispatcher._cache = KernelCache(function, "no_cpython_wrapper" in options)
     _kernels.append(dispatcher)
     return dispatcher
 
 
+class _Inner(CPUDispatcher):
+    """Called from Python, it is compiled once more, as a kernel."""
+
+    def __call__(self, *args):
+        return _outer(self)(*args)
+
+
+@functools.cache
+def _outer(inner):
+    return kernel(inner.py_func, fastmath=inner.targetoptions.get("fastmath", False))
+
+
+def inner(function, **options):
+    """A kernel that kernels call, without the code that takes arguments from Python.
+
+    That code costs the compiler as much as a short function does.
+    """
+    dispatcher = kernel(function, no_cpython_wrapper=True, **options)
+    dispatcher.__class__ = _Inner
+    return dispatcher
+
+
 def inlined(function):
-    """A kernel for inner loops: always inlined into the kernels that call it."""
-    return kernel(function, forceinline=True)
+    """For inner loops: always inlined into the kernels that call it."""
+    return inner(function, forceinline=True)
 
 
 def summing(function):
@@ -90,7 +113,7 @@ def summing(function):
 
     Infinities and NaN keep their meaning; only the rounding of sums may differ.
     """
-    return kernel(function, forceinline=True, fastmath={"reassoc", "contract"})
+    return inner(function, forceinline=True, fastmath={"reassoc", "contract"})
 
 
 def generic(default, required=False, inline=True, apart=False):
@@ -126,7 +149,8 @@ def generic(default, required=False, inline=True, apart=False):
         return bodies.get(batch_type, default)
 
     # A batch is dozens of arguments to a call: inlining short bodies saves passing them.
-    overload(call, jit_options={"forceinline": inline}, strict=False)(choose)
+    options = {"forceinline": inline, "no_cfunc_wrapper": True}
+    overload(call, jit_options=options, strict=False)(choose)
     call.bodies, call.default, call.inline = bodies, default, inline
     call.declaration = declare(call, default, apart)
     call.required, call.apart = required, apart
@@ -260,7 +284,7 @@ def _arrays(values):
 
 @functools.cache
 def _entry(body):
-    return kernel(body)
+    return inner(body)
 
 
 def cache_statistics() -> dict[str, tuple[int, int]]:

@@ -33,8 +33,9 @@ class KernelCache(_Cache):
     Where no folder can be written, nothing is kept: slow, but never wrong.
     """
 
-    def __init__(self, function):
+    def __init__(self, function, inner=False):
         self._function = function
+        self._kind = ".inner" if inner else ""  # Python cannot call it
         self._enabled = True
 
     @functools.cached_property
@@ -86,7 +87,7 @@ class KernelCache(_Cache):
         function = self._function
         file = Path(function.__code__.co_filename).stem
         version = f"py{sys.version_info[0]}{sys.version_info[1]}"
-        name = f"{file}.{function.__qualname__}.{version}"
+        name = f"{file}.{function.__qualname__}{self._kind}.{version}"
         return "".join(c if c.isalnum() or c in "._" else "_" for c in name)
 
     def _file(self, sig, codegen) -> tuple[str, str, str]:

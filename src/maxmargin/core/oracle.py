@@ -36,7 +36,7 @@ from maxmargin.core.contract import (
     recall,
 )
 from maxmargin.core.formulation import Plain
-from maxmargin.core.kernel import generic, implements, kernel
+from maxmargin.core.kernel import generic, implements, inner, kernel
 from maxmargin.core.rescale import violation
 from maxmargin.core.rows import copy_into
 
@@ -70,7 +70,7 @@ def find_plainly(form, batch, i, theta, y):
     return found - lead, found, lead, 1
 
 
-@kernel
+@inner
 def search_rescaled(batch, form, i, theta, y):
     """The search over lam; see the module. Same results as ``most_violated``.
 
@@ -134,7 +134,7 @@ def search_rescaled(batch, form, i, theta, y):
     return max(bound, best), best_loss, best_lead, calls
 
 
-@kernel
+@inner
 def upper_bound(form, lam, m, least):
     """The largest c - r margin of an output with lam * loss - margin <= m."""
     if not form.slack:
@@ -146,7 +146,7 @@ def upper_bound(form, lam, m, least):
     return max(c * (1.0 + m - lam * peak), 0.0)
 
 
-@kernel
+@inner
 def tight_scale(form, found, lead):
     if found <= 0.0:
         return np.inf  # nothing wrong was found: weigh the loss more

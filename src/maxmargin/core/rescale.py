@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from maxmargin.core.kernel import kernel
+from maxmargin.core.kernel import inner, kernel
 
 
-@kernel
+@inner
 def offset_and_scale(form, loss):
     """(c, r) of a plane whose output has this loss."""
     c = math.sqrt(loss) if form.quadratic else loss

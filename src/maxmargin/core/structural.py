@@ -38,8 +38,8 @@ class StructuralSVM(MaxMarginEstimator):
         Weight of the losses against the size of w; ``inf`` demands a hard margin.
     rescaling : {"margin", "slack"}
     penalty : {"linear", "quadratic"}
-    solver : {"auto", "block-coordinate", "one-slack", "n-slack", "perceptron",
-        "passive-aggressive", "subgradient"}
+    solver : {"auto", "block-coordinate", "one-slack", "n-slack", "proximal-bundle",
+        "perceptron", "passive-aggressive", "subgradient"}
         "auto" is block-coordinate. The last three are baselines without a dual, so that
         their certificates prove little.
     tol : float, default 0.01

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.kernel import kernel
+from maxmargin.core.kernel import inner, kernel
 
 
 class Counts(NamedTuple):
@@ -55,7 +55,7 @@ def count_ranges(graph, cost, low, high):
     return work
 
 
-@kernel
+@inner
 def make_counts(graph, low, high):
     at = np.zeros(graph.root + 2, np.int64)
     widest, most_tails = 1, 0
@@ -98,7 +98,7 @@ def fold(graph, e, score, cost, counts):
     return m
 
 
-@kernel
+@inner
 def fill_counts(graph, scores, cost, counts):
     """The tables of all nodes up to the root."""
     for v in range(graph.root + 1):
@@ -110,7 +110,7 @@ def fill_counts(graph, scores, cost, counts):
                 counts.table[where] = max(counts.table[where], counts.rows[m, c])
 
 
-@kernel
+@inner
 def trace_counts(graph, scores, cost, counts, count, edges):
     """edges <- the best derivation with this sum of costs; returns their number."""
     nodes, wanted = [graph.root], [np.int64(count)]

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
-from maxmargin.core.kernel import implements, inlined, kernel
+from maxmargin.core.kernel import implements, inlined, inner
 from maxmargin.core.rescale import violation
 from maxmargin.hypergraphs.counts import (
     fill_counts,
@@ -318,7 +318,7 @@ def difference(batch, i, s, rs, a, ra, index, values):
         m = put_edge(batch, i, e, coefficient, index, values, m)
 
 
-@kernel
+@inner
 def put_edge(batch, i, e, coefficient, index, values, m):
     p = batch.part[batch.edge_start[i] + e]
     if p < 0 or coefficient == 0.0:

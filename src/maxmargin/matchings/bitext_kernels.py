@@ -65,8 +65,9 @@ def hmm_posteriors(emit, null, jump, p0, posterior, jump_counts):
     move = np.empty((ng + 1, ng))
     for g in range(ng + 1):
         first = middle - (g if g < ng else -1)
-        move[g] = jump[first : first + ng]
-        move[g] *= (1.0 - p0) / move[g].sum()
+        share = (1.0 - p0) / jump[first : first + ng].sum()
+        for k in range(ng):
+            move[g, k] = jump[first + k] * share
     words = np.zeros((no, ng))  # h comes from g; scaled to a sum of 1 with `nulls`
     nulls = np.zeros((no, ng + 1))  # h comes from null, and g is the place
     scale = np.empty(no)
@@ -83,21 +84,22 @@ def hmm_posteriors(emit, null, jump, p0, posterior, jump_counts):
         total = max(nulls[h].sum() + words[h].sum(), 1e-300)
         likelihood += np.log(total)
         scale[h] = 1.0 / total
-        nulls[h] *= scale[h]
-        words[h] *= scale[h]
-        before[:] = nulls[h]
-        before[:ng] += words[h]
+        for g in range(ng + 1):
+            nulls[h, g] *= scale[h]
+            before[g] = nulls[h, g]
+        for k in range(ng):
+            words[h, k] *= scale[h]
+            before[k] += words[h, k]
     behind = np.ones(ng + 1)  # of the words after h, given the place
     after = np.empty(ng + 1)
     for h in range(no - 1, -1, -1):
         for k in range(ng):
             posterior[k, h] = words[h, k] * behind[k]
-        before[:] = 0.0
-        if h > 0:
-            before[:] = nulls[h - 1]
-            before[:ng] += words[h - 1]
-        else:
-            before[ng] = 1.0
+        for g in range(ng + 1):
+            if h == 0:
+                before[g] = 1.0 if g == ng else 0.0
+            else:
+                before[g] = nulls[h - 1, g] + (words[h - 1, g] if g < ng else 0.0)
         for g in range(ng + 1):
             mass = p0 * null[h] * behind[g] * scale[h]
             first = middle - (g if g < ng else -1)
@@ -106,7 +108,7 @@ def hmm_posteriors(emit, null, jump, p0, posterior, jump_counts):
                 mass += step
                 jump_counts[first + k] += before[g] * step
             after[g] = mass
-        behind[:] = after
+        behind, after = after, behind
     return likelihood
 
 

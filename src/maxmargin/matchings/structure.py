@@ -127,7 +127,9 @@ def size(batch, i):
 def score(batch, i, w, theta):
     n, m = size(batch, i)
     scores = np.dot(batch.x[batch.cells[i] : batch.cells[i + 1]], w)
-    theta[:n, :m] = scores.reshape((n, m))
+    for s in range(n):
+        for t in range(m):
+            theta[s, t] = scores[s * m + t]
 
 
 @implements(contract.argmax, MatchingBatch)

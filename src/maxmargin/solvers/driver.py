@@ -26,7 +26,7 @@ DEFAULT_MAX_ITER = 1000
 # Passes until a certificate is made in any case, and how many times later the next:
 FIRST = 20, 2.0
 LOOSE = 4, 1.2  # where the search leaves a gap open, to see when it is all that is left
-SMALL = 20_000  # slots
+SMALL = 1_000  # slots: a certificate after every pass, which plots well, costs nothing
 SEARCH_ENDED = "ended, as the search for violated outputs can prove no more,"
 PROMISING = 1.2  # a certificate is worth its price when the guess is this near tol
 GROWTH_PASSES = 400  # before growth of the dual is judged
@@ -44,7 +44,6 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     max_iter = DEFAULT_MAX_ITER if limits.max_iter is None else limits.max_iter
     status = ""
     last_certified = 0
-    # On small data a certificate after every pass costs nothing and plots well.
     small = len(objective.batch.y) <= SMALL and isinstance(objective.batch, tuple)
     iteration = 0
     stepping = False

@@ -79,7 +79,7 @@ class OneSlack(PlaneSolver):
         """One call of the oracle for all examples, then cuts from the cache."""
         sweep = self.objective.sweep(self.w)
         began = time.perf_counter()
-        self.estimate = self._add_cut(sweep.outputs, sweep.hinges)
+        self.estimate = self.judged(self._add_cut(sweep.outputs, sweep.hinges))
         self.learn_from(sweep)
         self._solve()
         self.gap = max(self.estimate - self.dual, 0.0)
@@ -95,6 +95,10 @@ class OneSlack(PlaneSolver):
                 break
         self.forget()
         self.update_seconds += time.perf_counter() - began
+
+    def judged(self, value: float) -> float:
+        """The best primal known, after the oracle found this one at w."""
+        return value
 
     def learn_from(self, sweep) -> None:
         self.ask(store_planes, sweep.outputs, np.flatnonzero(sweep.hinges > 0))
@@ -140,18 +144,25 @@ class OneSlack(PlaneSolver):
         self.idle = np.where(self.alpha > 0, 0, self.idle + 1)
         keep = (self.idle <= IDLE_ROUNDS) | (np.arange(len(self.idle)) == 0)
         if not keep.all():
-            self.cuts = [cut for cut, kept in zip(self.cuts, keep, strict=True) if kept]
-            self.gram = np.ascontiguousarray(self.gram[np.ix_(keep, keep)])
-            self.offsets, self.alpha = self.offsets[keep], self.alpha[keep]
-            self.idle = self.idle[keep]
-        w = np.zeros(self.objective.n_weights)
-        for a, (index, values) in zip(self.alpha, self.cuts, strict=True):
-            if a > 0:
-                w[index] += a * values
-        self.w = w.astype(self.objective.dtype)
+            self._drop(keep)
+        self.w = self.mixture(self.alpha).astype(self.objective.dtype)
         # the value at the alpha found, whatever its precision: a true lower bound
         value = self.alpha @ self.offsets - 0.5 * self.alpha @ self.gram @ self.alpha
         self.dual = max(self.dual, float(value))
+
+    def _drop(self, keep) -> None:
+        self.cuts = [cut for cut, kept in zip(self.cuts, keep, strict=True) if kept]
+        self.gram = np.ascontiguousarray(self.gram[np.ix_(keep, keep)])
+        self.offsets, self.alpha = self.offsets[keep], self.alpha[keep]
+        self.idle = self.idle[keep]
+
+    def mixture(self, alpha) -> np.ndarray:
+        """sum_t alpha_t g_t."""
+        w = np.zeros(self.objective.n_weights)
+        for a, (index, values) in zip(alpha, self.cuts, strict=True):
+            if a > 0:
+                w[index] += a * values
+        return w
 
 
 @kernel

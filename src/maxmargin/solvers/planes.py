@@ -36,7 +36,7 @@ from maxmargin.core.contract import (
     score_planes,
     shift,
 )
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.kernel import inlined, inner, kernel
 from maxmargin.core.oracle import most_violated
 from maxmargin.core.rescale import offset_and_scale
 from maxmargin.core.rows import copy_into
@@ -224,12 +224,12 @@ def exact_pass(batch, form, planes, buffers, order, w, gaps, hinges):
             continue
         first = batch.start[i] * room
         score(batch, i, w, theta)
-        for inner in range(MAX_INNER):
+        for turn in range(MAX_INNER):
             plane_values(batch, form, planes, i, theta, v)
             bound, found, lead, used = most_violated(batch, form, i, theta, y)
             bound = max(bound, 0.0)
             gap = block_gap(form, planes, i, bound, v)
-            if inner == 0:
+            if turn == 0:
                 calls += used
                 gaps[i] = gap
                 hinges[i] = bound
@@ -265,7 +265,7 @@ def shift_planes(batch, planes, i, step, s, a, theta):
     return shift(batch, i, step, ys, planes.r[i, s], ya, planes.r[i, a], theta)
 
 
-@kernel
+@inner
 def ascend_block(batch, form, planes, buffers, i, v, w):
     """Steps among the stored planes of block i.
 

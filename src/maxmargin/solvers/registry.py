@@ -9,12 +9,14 @@ from maxmargin.solvers.handover import Handover
 from maxmargin.solvers.n_slack import NSlack
 from maxmargin.solvers.one_slack import OneSlack
 from maxmargin.solvers.online import PassiveAggressive, Perceptron, Subgradient
+from maxmargin.solvers.proximal_bundle import ProximalBundle
 from maxmargin.solvers.smooth import LBFGS
 
 _SOLVERS = {
     "block-coordinate": BlockCoordinate,
     "one-slack": OneSlack,
     "n-slack": NSlack,
+    "proximal-bundle": ProximalBundle,
     "passive-aggressive": PassiveAggressive,
     "perceptron": Perceptron,
     "subgradient": Subgradient,

@@ -27,6 +27,7 @@ from maxmargin.solvers.solver import Solver
 
 MEMORY = 6  # pairs of steps and changes of the gradient
 CUTS = 8  # dual points that are mixed
+STEEP = 100.0  # |g|^2 over the objective from which a dual point is rounding only
 SLOPE = 1e-4
 WARM_UP = 30  # iterations on an easier objective, where there is one
 FLAT = 1e-3  # |g| / |w| at which a fit without a dual bound ends, times tol
@@ -130,7 +131,7 @@ class LBFGS(Solver):
         squared = _dot(slope, slope)
         if objective.convex:
             self.dual = max(self.dual, value - 0.5 * squared)
-        if objective.convex and objective.l1 == 0:
+        if objective.convex and objective.l1 == 0 and squared <= STEEP * abs(value):
             point = w - gradient
             entropy = value + 0.5 * (sum_of_squares(point) - squared)
             self.dual = max(self.dual, self.cuts.add(point, entropy))

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import kernel
+from maxmargin.core.kernel import inner
 from maxmargin.core.rescale import violation
 from maxmargin.core.rows import copy_into
 from maxmargin.tags.viterbi import best_end, best_predecessor, max_into
 
 
-@kernel
+@inner
 def search_wrong(batch, i, theta, base, scale, y):
     """y <- the best wrong sequence, or the truth if that wins by ``scale`` or more.
 
@@ -31,7 +31,7 @@ def search_wrong(batch, i, theta, base, scale, y):
         copy_into(y, 0, batch.y[batch.start[i] :], len(table))
 
 
-@kernel
+@inner
 def search_counts(batch, i, theta, form, base, cap, y):
     """y <- the most violated sequence, where the loss is the number of wrong labels."""
     table = counted_table(batch, i, theta, cap)
@@ -47,7 +47,7 @@ def search_counts(batch, i, theta, form, base, cap, y):
         counted_backtrace(batch, i, theta, table, best_count, best_label, y)
 
 
-@kernel
+@inner
 def counted_table(batch, i, theta, cap):
     length = batch.start[i + 1] - batch.start[i]
     n_labels = batch.n_labels
@@ -74,7 +74,7 @@ def counted_table(batch, i, theta, cap):
     return table
 
 
-@kernel
+@inner
 def counted_backtrace(batch, i, theta, table, count, label, y):
     length, cap = table.shape[0], table.shape[1] - 1
     y[length - 1] = label

@@ -18,7 +18,7 @@ import numpy as np
 
 from maxmargin.core.contract import parts, score, spread, sums, value
 from maxmargin.core.expectations import working_memory
-from maxmargin.core.kernel import kernel, summing
+from maxmargin.core.kernel import inner, kernel, summing
 from maxmargin.core.objective import Sweep
 from maxmargin.solvers.log_objective import LogObjective
 from maxmargin.tags.chain_sums import (
@@ -68,7 +68,7 @@ class ChainObjective(LogObjective):
         return Sweep(losses, empty, empty, np.zeros(0, np.int32))
 
 
-@kernel
+@inner
 def loss_and_gradient(batch, i, kind, theta, mu, work):
     """(loss of example i at these scores, factor): the gradient is factor * mu."""
     n = batch.n_labels
@@ -149,7 +149,7 @@ def marginal_gradient(n, length, truth, sums):
     return found
 
 
-@kernel
+@inner
 def marginal_far_apart(theta, n, length, truth, total, sums):
     """The same by one sum in log space per token, for scores that are far apart."""
     tokens, pairs = length * sums.marginals, length * sums.pairs

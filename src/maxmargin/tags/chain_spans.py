@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.kernel import inlined, inner
 
 
 class SpanTables(NamedTuple):
@@ -79,7 +79,7 @@ def ends_at(tables, y, t, length):
     return tables.inside[y[t + 1]] == 0 or tables.begins[y[t], y[t + 1]] != 0
 
 
-@kernel
+@inner
 def span_loss(tables, truth, y, length):
     total, open_match = 0.0, False
     for t in range(length):
@@ -105,7 +105,7 @@ def span_loss(tables, truth, y, length):
     return total
 
 
-@kernel
+@inner
 def argmax_spans(tables, n, theta, truth, length, scale, y):
     """y <- argmax of score + scale * span loss, over (label, bit of a match so far)."""
     best = np.empty((length, 2, n))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
-from maxmargin.core.kernel import implements, inlined, kernel, summing
+from maxmargin.core.kernel import implements, inlined, inner, summing
 from maxmargin.tags.chain_batch import ChainBatch
 
 FLOOR = -300.0  # scores further than this below the best of their table are far apart
@@ -274,7 +274,7 @@ def sum_labellings(theta, n, length, taken, sums):
     return total
 
 
-@kernel
+@inner
 def sum_far_apart(theta, n, length, sums):
     """log Z, marginals and pairs in log space; ``before`` and ``after`` stay as found."""
     ahead, behind = np.empty((length, n)), np.empty((length, n))
@@ -302,7 +302,7 @@ def sum_far_apart(theta, n, length, sums):
     return total
 
 
-@kernel
+@inner
 def log_sum(a, b):
     """log sum_j exp(a_j + b_j)."""
     top = -np.inf

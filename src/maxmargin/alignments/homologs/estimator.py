@@ -206,10 +206,13 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
 
 def _candidate_scores(batch, w, n_jobs) -> list[np.ndarray]:
     from maxmargin.alignments.homologs.structure import score_candidates
+    from maxmargin.core.kernel import direct
     from maxmargin.engine.threads import over_ranges
 
     scores = np.empty(len(batch.candidates))
     over_ranges(
-        lambda lo, hi: score_candidates(batch, w, lo, hi, scores), batch.start, n_jobs
+        lambda lo, hi: direct(score_candidates, batch, w, lo, hi, scores),
+        batch.start,
+        n_jobs,
     )
     return np.split(scores, batch.list_start[1:-1])[: len(batch.start) - 1]

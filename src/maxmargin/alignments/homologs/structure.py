@@ -36,8 +36,10 @@ import numpy as np
 
 from maxmargin.alignments.dp import best_alignment, best_score, constant_gaps
 from maxmargin.core import contract
-from maxmargin.core.kernel import implements, inlined, kernel
+from maxmargin.core.entries import Float, Int, Labels, Table
+from maxmargin.core.kernel import apart, implements, inlined, inner, kernel
 from maxmargin.core.rescale import violation
+from maxmargin.core.rows import copy_into
 
 
 class HomologBatch(NamedTuple):
@@ -112,7 +114,7 @@ def least_loss(batch):
 
 @implements(contract.score, HomologBatch)
 def score(batch, i, w, theta):
-    theta[:, :] = w.reshape((batch.n_letters + 1, batch.width))
+    copy_into(theta.ravel(), 0, w, len(w))
 
 
 @inlined
@@ -130,7 +132,7 @@ def value(batch, i, theta, y):
     return alignment_score(batch, i, theta, y)
 
 
-@kernel
+@inner
 def alignment_score(batch, i, theta, y):
     x, z = letters_of(batch, batch.native[i]), candidate(batch, i, y[0])
     gap, opening = theta[batch.n_letters, 0], theta[batch.n_letters, 1]
@@ -197,7 +199,7 @@ def argmax(batch, i, theta, scale, y):
     truth = batch.y[batch.start[i] : batch.start[i + 1]]
     best, number = best_candidate(batch, i, theta)
     if batch.known and alignment_score(batch, i, theta, truth) >= best + scale:
-        y[: len(truth)] = truth
+        copy_into(y, 0, truth, len(truth))
     else:
         write_best(batch, i, theta, number, y)
 
@@ -209,13 +211,13 @@ def argmax_rescaled(batch, i, theta, form, y):
     best, number = best_candidate(batch, i, theta)
     margin = alignment_score(batch, i, theta, truth) - best
     if violation(form, 1.0, margin) <= 0.0:
-        y[: len(truth)] = truth
+        copy_into(y, 0, truth, len(truth))
     else:
         write_best(batch, i, theta, number, y)
     return True
 
 
-@kernel
+@inner
 def best_candidate(batch, i, theta):
     """(score, number) of the candidate with the best alignment; decoys only, if known."""
     homolog = batch.y[batch.start[i]] if batch.known else -1
@@ -228,16 +230,16 @@ def best_candidate(batch, i, theta):
     return best, number
 
 
-@kernel
-def candidate_score(batch, i, theta, number):
+@apart
+def candidate_score(batch, i: Int, theta: Table, number: Int) -> Float:
     """max_a <w, Psi(x, z, a)> for one candidate."""
     match = match_scores(batch, i, theta, number)
     bonus = np.zeros(match.shape[0], theta.dtype)
     return float(best_score(match, gaps_of(batch, theta, match), bonus))
 
 
-@kernel
-def write_best(batch, i, theta, number, y):
+@apart
+def write_best(batch, i: Int, theta: Table, number: Int, y: Labels) -> None:
     """y <- a candidate and its best alignment."""
     match = match_scores(batch, i, theta, number)
     bonus = np.zeros(match.shape[0], theta.dtype)

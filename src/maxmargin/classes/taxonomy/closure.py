@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.kernel import kernel
+from maxmargin.core.kernel import inner, kernel
 
 
 class Network(NamedTuple):
@@ -49,7 +49,7 @@ def make_network(parents) -> Network:
     )
 
 
-@kernel
+@inner
 def best_closure(network, weight, chosen):
     """chosen[v] <- 1 for the nodes of the best closed set, else 0. Destroys weight."""
     if network.tree:
@@ -65,7 +65,7 @@ def best_closures(network, scores, chosen):
         best_closure(network, scores[i].copy(), chosen[i])
 
 
-@kernel
+@inner
 def tree_closure(network, weight, chosen):
     # weight[v] becomes that of the best set below v that holds v
     n = len(weight)
@@ -78,7 +78,7 @@ def tree_closure(network, weight, chosen):
             chosen[v] *= chosen[network.parent[e]]
 
 
-@kernel
+@inner
 def cut_closure(network, weight, chosen):
     n = len(weight)
     flow = np.zeros(len(network.parent))
@@ -126,7 +126,7 @@ def cut_closure(network, weight, chosen):
         send(network, weight, flow, came_by, found)
 
 
-@kernel
+@inner
 def send(network, weight, flow, came_by, target):
     """As much as possible along one way; it uses something up exactly."""
     edges = len(network.parent)
@@ -153,7 +153,7 @@ def send(network, weight, flow, came_by, target):
             v = network.parent[e - edges]
 
 
-@kernel
+@inner
 def lower_end(network, e):
     """The node whose edge this is."""
     return np.searchsorted(network.parent_ptr, e, side="right") - 1

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import kernel
+from maxmargin.core.kernel import inner
 
 
 def subtrees(parents) -> tuple[np.ndarray, np.ndarray]:
@@ -39,7 +39,7 @@ def subtrees(parents) -> tuple[np.ndarray, np.ndarray]:
     return order, np.arange(n) + size[order]
 
 
-@kernel
+@inner
 def best_by_loss(order, end, weight, truth):
     """The table of the module; row 0 has the values of whole sets."""
     n = len(order)
@@ -59,7 +59,7 @@ def best_by_loss(order, end, weight, truth):
     return best
 
 
-@kernel
+@inner
 def set_of_loss(order, end, weight, truth, best, loss, chosen):
     """chosen <- the best set with this number of wrong nodes."""
     missed = missed_below(order, end, truth)
@@ -79,7 +79,7 @@ def set_of_loss(order, end, weight, truth, best, loss, chosen):
             p += 1
 
 
-@kernel
+@inner
 def missed_below(order, end, truth):
     """True nodes in the subtree at every position."""
     n = len(order)

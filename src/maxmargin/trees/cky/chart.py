@@ -37,7 +37,7 @@ from maxmargin.core.entries import (
     Vector,
     tuple_of,
 )
-from maxmargin.core.kernel import apart, inlined, kernel
+from maxmargin.core.kernel import apart, inlined, inner, kernel
 
 NONE = -1  # no chain, no rule
 
@@ -269,7 +269,7 @@ def chart_of(batch, sentence: SENTENCE) -> CHART:
     return _inside(batch.grammar, sentence, False)
 
 
-@kernel
+@inner
 def inside_sums(tables, sentence):
     """The chart with log-sums over trees; its chains and rules mean nothing."""
     return _inside(tables, sentence, True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.entries import Bool, Float, Labels, Tables
-from maxmargin.core.kernel import apart, kernel
+from maxmargin.core.kernel import apart, inner, kernel
 from maxmargin.trees.cky.chart import (
     CHART,
     NONE,
@@ -32,7 +32,7 @@ COLUMNS = 9
 FIRST_ROOM = 1024
 
 
-@kernel
+@inner
 def put(entries, worth, count, head, v, t, p, symbol, chain, rule, split, left, other):
     """Write an entry at the end or over a worse one of equal counts; returns the count."""
     e = head[symbol]
@@ -62,7 +62,7 @@ def grown(entries):
     return out
 
 
-@kernel
+@inner
 def nowhere(rows, columns):
     """Heads of lists that are empty."""
     out = np.empty((rows, columns), np.int32)
@@ -237,7 +237,7 @@ def best_entry_tree(
     return winner >= 0
 
 
-@kernel
+@inner
 def write_entry(bottom_of, entries, e, length, y):
     """y <- the tree of an entry of the whole sentence."""
     waiting = np.empty((length + 1, 3), np.int64)  # entry, node, begin

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import kernel
+from maxmargin.core.kernel import inner
 from maxmargin.trees.cky.chart import NONE, cell_of, chain_marks
 from maxmargin.trees.cky.trees import (
     core_symbol,
@@ -27,7 +27,7 @@ from maxmargin.trees.cky.trees import (
 CHAIN, RULE, LEFT, RIGHT = range(1, 5)  # how a node deviates
 
 
-@kernel
+@inner
 def best_other(tables, sentence, chart, truth, y):
     """y <- the best tree but the truth; returns its score, -inf if there is none."""
     label_of, parent_of, top_of = tables.label, tables.parent, tables.top

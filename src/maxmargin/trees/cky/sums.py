@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core import contract
-from maxmargin.core.kernel import implements, kernel
+from maxmargin.core.kernel import implements, inner, kernel
 from maxmargin.trees.cky.batch import (
     ParseBatch,
     root_weight,
@@ -66,7 +66,7 @@ def log_partition(tables, sentence, chart):
     return total
 
 
-@kernel
+@inner
 def pass_down(tables, sentence, chart, total, once, out):
     """Add to ``out`` (a Sentence of expectations) how often each part is expected.
 

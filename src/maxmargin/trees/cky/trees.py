@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.kernel import inlined, inner, kernel
 from maxmargin.trees.cky.batch import F1, HAMMING
 from maxmargin.trees.cky.chart import NONE, cell_of, chain_marks
 
@@ -45,7 +45,7 @@ def node_spans(y, length):
     return begins, ends
 
 
-@kernel
+@inner
 def tree_value(tables, sentence, y):
     """The score of a tree."""
     label_of, parent_of = tables.label, tables.parent
@@ -85,7 +85,7 @@ def tree_value(tables, sentence, y):
 # brackets -------------------------------------------------------------------------------
 
 
-@kernel
+@inner
 def true_brackets(tables, length, y):
     """(table of how often each cell and label occurs in a tree, their number)."""
     label_of, parent_of = tables.label, tables.parent
@@ -121,7 +121,7 @@ def chain_brackets(gold, cell, labels, seen, first, last):
     return right, total
 
 
-@kernel
+@inner
 def count_brackets(tables, length, gold, y):
     """(right brackets, all brackets) of a tree."""
     label_of, parent_of = tables.label, tables.parent
@@ -172,13 +172,13 @@ def push(waiting, n, begin, end, symbol, node):
     waiting[n, 2], waiting[n, 3] = symbol, node
 
 
-@kernel
+@inner
 def write_item(tables, chart, begin, end, symbol, node, y):
     """Slots of y from ``node`` on <- the best derivation of symbol over a span."""
     write_below(tables, chart, begin, end, np.int64(symbol), True, node, y)
 
 
-@kernel
+@inner
 def write_below(tables, chart, begin, end, symbol, topped, node, y):
     """The same; if not ``topped``, only what is below the chain of ``node``."""
     left_of, right_of, bottom_of = tables.left, tables.right, tables.bottom
