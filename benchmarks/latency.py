@@ -24,6 +24,7 @@ EMPTY = {
     "classify": 5,
     "taxonomy": 12,
     "multilabel": 12,
+    "motif": 12,
     "tag": 12,
     "tag-arrays": 12,
     "align": 20,

@@ -6,7 +6,7 @@ family lists its fits as ``warmups``: functions that return (fitted model, input
 
 >>> from maxmargin.warmup import TASKS
 >>> print(*TASKS)
-classify taxonomy multilabel tag tag-arrays parse align homologs match
+classify taxonomy multilabel tag tag-arrays parse align homologs match motif
 """
 
 from __future__ import annotations

@@ -17,6 +17,6 @@ FAMILY = Family(
         "write_jaspar": "formats",
         "write_meme": "formats",
     },
-    plots={"plot_logo": "plots"},
+    plots={"plot_logo": "plots", "plot_site_scores": "plots"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -334,8 +334,8 @@ def _check_use(label, weights, classes) -> None:
     for kind in (0, 1):
         if not weights[label == kind].any():
             raise ValueError(
-                f"all samples of the class {classes[kind]!r} have the weight 0: give both "
-                "classes some weight."
+                f"all samples of the class {classes[kind].item()!r} have the weight 0: "
+                "give both classes some weight."
             )
 
 

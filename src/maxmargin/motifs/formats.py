@@ -16,6 +16,7 @@ from maxmargin.files.messages import short
 from maxmargin.files.text_files import RawText, read_text, write_text
 from maxmargin.motifs.input import LETTERS
 
+ENCODING = "utf-8"
 # Letters for several bases (IUPAC), by the bases they stand for.
 _SEVERAL = {
     "AC": "M", "AG": "R", "AT": "W", "CG": "S", "CT": "Y", "GT": "K",
@@ -66,7 +67,7 @@ def motif_of(model, name: str = "motif", counts: bool = False) -> Motif:
 def write_meme(path: str | os.PathLike, model, name: str = "motif") -> None:
     """Write the motif of a model (its ``probabilities()``) or a :class:`Motif`."""
     motif = model if isinstance(model, Motif) else motif_of(model, name)
-    write_text(path, meme_text(motif))
+    write_text(path, meme_text(motif), ENCODING)
 
 
 def meme_text(motif: Motif) -> str:
@@ -88,7 +89,7 @@ def meme_text(motif: Motif) -> str:
 def write_jaspar(path: str | os.PathLike, model, name: str = "motif") -> None:
     """Write the letters at a model's training sites, or a :class:`Motif` of counts."""
     motif = model if isinstance(model, Motif) else motif_of(model, name, counts=True)
-    write_text(path, jaspar_text(motif))
+    write_text(path, jaspar_text(motif), ENCODING)
 
 
 def jaspar_text(motif: Motif) -> str:
@@ -103,7 +104,7 @@ def jaspar_text(motif: Motif) -> str:
 
 def read_jaspar(path: str | os.PathLike | RawText) -> list[Motif]:
     """The motifs of a JASPAR file."""
-    text, name = read_text(path)
+    text, name = read_text(path, ENCODING)
     motifs: list[Motif] = []
     head, rows, began = None, {}, 0
 
@@ -143,7 +144,7 @@ def read_jaspar(path: str | os.PathLike | RawText) -> list[Motif]:
 
 def read_meme(path: str | os.PathLike | RawText) -> list[Motif]:
     """The motifs of a MEME file, minimal or of the program meme, of DNA."""
-    text, name = read_text(path)
+    text, name = read_text(path, ENCODING)
     lines = text.decode().split("\n")
     background, motifs, head = np.full(4, 0.25), [], ""
     at = 0

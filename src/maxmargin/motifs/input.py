@@ -18,20 +18,23 @@ _AMBIGUOUS = np.zeros(256, bool)
 _AMBIGUOUS[[ord(c) for c in "RYSWKMBDHVNryswkmbdhvn"]] = True
 
 
-def encode_sequences(X, unknown: str, width: int):
-    """(codes of all letters, where sequences begin): sequences of ``width`` or more."""
+def encode_sequences(X, unknown: str, width: int, name="X[{}]".format):
+    """(codes of all letters, where sequences begin): sequences of ``width`` or more.
+
+    ``name(i)`` is what messages call a sequence.
+    """
     X = listed(X, "X", "DNA sequences")
     texts = []
     for i, x in enumerate(X):
         if not isinstance(x, str):
             raise ValueError(
-                f"X[{i}] is {short(str(x))}, not a text: give DNA sequences such as "
+                f"{name(i)} is {short(str(x))}, not a text: give DNA sequences such as "
                 "'ACGT'."
             )
         if len(x) < width:
             raise ValueError(
-                f"X[{i}] has {len(x)} letters, fewer than the motif (width {width}): leave "
-                "it out, or choose a smaller width."
+                f"{name(i)} has {len(x)} letters, fewer than the motif (width {width}): "
+                "leave it out, or choose a smaller width."
             )
         # one byte per letter; what is no letter at all becomes "?"
         texts.append(x.encode("ascii", "replace"))
@@ -50,8 +53,8 @@ def encode_sequences(X, unknown: str, width: int):
         if _AMBIGUOUS[raw[at]]:
             advice = f"{advice}, or choose unknown='skip'"
         raise ValueError(
-            f"X[{i}] has {letter!r} at position {place}, which is not one of the letters "
-            f"{', '.join(LETTERS)}: {advice}."
+            f"{name(i)} has {letter!r} at position {place}, which is not one of the "
+            f"letters {', '.join(LETTERS)}: {advice}."
         )
     return codes, first
 

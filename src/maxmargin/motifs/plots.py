@@ -8,7 +8,7 @@ import numpy as np
 
 from maxmargin.motifs.formats import Motif, motif_of
 from maxmargin.motifs.input import LETTERS
-from maxmargin.plots.training import INK
+from maxmargin.plots.training import BLUE, INK, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,6 +66,40 @@ def plot_logo(model, kind: str = "sites", title: str | None = None, ax=None) -> 
         sites = int(model.counts_.sum(axis=1).max())
         title = f"{model.consensus()}  ({sites:,} sites)"
     ax.set_title(title or "", loc="left", fontsize=11, parse_math=False)
+    return ax.figure
+
+
+def plot_site_scores(truth, scores, ax=None) -> Figure:
+    """How the scores of the best sites lie, of sequences with the motif and without."""
+    truth, scores = np.asarray(truth, bool), np.asarray(scores, float)
+    if truth.shape != scores.shape or not len(scores):
+        raise ValueError(
+            f"there are {len(truth)} labels and {len(scores)} scores: give one of each for "
+            "every sequence."
+        )
+    if ax is None:
+        from matplotlib import pyplot
+
+        _, ax = pyplot.subplots(figsize=(6.4, 3.2), layout="constrained")
+    edges = np.histogram_bin_edges(scores, 30)
+    for name, kind, colour, style in (
+        ("without the motif", ~truth, BLUE, "stepfilled"),
+        ("with the motif", truth, ORANGE, "step"),
+    ):
+        look = {
+            "color": colour,
+            "histtype": style,
+            "alpha": 0.6 if kind is not truth else 1,
+        }
+        label = f"{name} ({kind.sum():,})"
+        ax.hist(scores[kind], edges, label=label, lw=1.8, **look)
+    ax.axvline(0, color=INK, lw=0.8, ls="--")
+    wrong = np.mean((scores > 0) != truth)
+    ax.set_title(f"{100 * wrong:.1f}% on the wrong side of 0", loc="left", fontsize=11)
+    ax.set_xlabel("score of the best site")
+    ax.set_ylabel("sequences")
+    ax.legend(frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
     return ax.figure
 
 

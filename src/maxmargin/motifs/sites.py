@@ -13,7 +13,7 @@ from urllib.parse import quote
 import numpy as np
 
 from maxmargin.core.completion import complete_all
-from maxmargin.files.text_files import write_text
+from maxmargin.files.text_files import write_raw
 from maxmargin.motifs.structure import UNKNOWN
 
 
@@ -59,7 +59,7 @@ def write_bed(
 
     The score of BED is a whole number up to 1000, so that it is in a seventh column.
     """
-    write_text(path, "".join(map(_line, bed_lines(names, sites, motif))))
+    _write(path, bed_lines(names, sites, motif))
 
 
 def bed_lines(names, sites, motif: str = "motif") -> list[str]:
@@ -74,7 +74,7 @@ def write_gff(
     path: str | os.PathLike, names: Iterable[str], sites, motif="motif"
 ) -> None:
     """Sites as GFF3, version 3: type sequence_motif, with the score of training."""
-    write_text(path, "".join(map(_line, gff_lines(names, sites, motif))))
+    _write(path, gff_lines(names, sites, motif))
 
 
 def gff_lines(names, sites, motif: str = "motif") -> list[str]:
@@ -95,5 +95,5 @@ def _plain(name: str) -> str:
     return "_".join(name.split()) or "."
 
 
-def _line(text: str) -> str:
-    return f"{text}\n"
+def _write(path, lines: list[str]) -> None:
+    write_raw(path, "".join(f"{line}\n" for line in lines).encode())
