@@ -140,7 +140,8 @@ def pbm(args) -> None:
         print(
             f"{'self-paced' if paced else 'all at once'}: error "
             f"{100 * np.mean(errors):.2f}% +- {100 * np.std(errors):.2f}, "
-            f"objective per probe {np.mean(objectives):.4f}, {np.mean(seconds):.1f} s a fit",
+            f"objective per probe {np.mean(objectives):.4f}, "
+            f"{np.mean(seconds):.1f} s a fit",
             flush=True,
         )
 

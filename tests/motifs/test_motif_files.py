@@ -104,7 +104,7 @@ def test_inspection_and_export(here, capsys):
             [],
             "line 3: the sequence 'b' does not",
         ),
-        (">a label=x\nACGTACGT\n", [], "says label=x, which is neither"),
+        (">a label=x\nACGTACGT\n", [], "which is neither such as 1"),
         (">a label=1\nACGTACGT\n", [], "all sequences are positive"),
         (
             ">a label=1\nACGNACGT\n",
