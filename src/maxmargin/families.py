@@ -22,6 +22,7 @@ FAMILIES = (
     "matchings",
     "clusterings",
     "hypergraphs",
+    "motifs",
 )
 
 Places = Mapping[str, str]  # {name: module, relative to the family's folder}

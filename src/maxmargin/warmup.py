@@ -6,7 +6,7 @@ family lists its fits as ``warmups``: functions that return (fitted model, input
 
 >>> from maxmargin.warmup import TASKS
 >>> print(*TASKS)
-classify taxonomy multilabel rank tag tag-arrays parse align homologs match cluster
+classify taxonomy multilabel rank tag tag-arrays parse align homologs match cluster motif
 """
 
 from __future__ import annotations

@@ -157,6 +157,8 @@ def certificate_sentence(model) -> str:
     """What is proved about the training of a model."""
     proof, passes = model.certificate_, model.n_iter_
     after = f"after {passes} pass{'' if passes == 1 else 'es'}"
+    if hasattr(proof, "inner_gap"):
+        return _stationary_sentence(model, after)
     if not proof.exact or not proof.dual > 0:
         return f"Training ended {after}; there is no certificate for this objective."
     below = 100 * proof.relative_gap
@@ -165,6 +167,26 @@ def certificate_sentence(model) -> str:
         f"The objective is {proof.primal:.6g} {after}; the smallest possible is at most "
         f"{percent}% below (proved)."
     )
+
+
+def _stationary_sentence(model, after: str) -> str:
+    """With hidden parts there is no proof of the smallest objective; other starts count."""
+    point, outer = model.certificate_, model.n_outer_
+    text = f"The objective is {point.objective:.6g} {after} in {outer} outer step"
+    text += "." if outer == 1 else "s."
+    if point.exact and point.objective > 0:
+        share = 100 * max(point.bound, 0.0) / point.objective
+        kind = (
+            "a stationary point" if model.converged_ else "not yet a stationary point"
+        )
+        text += f" It is {kind}: another step could gain at most {share:.2g}% (proved)"
+        text += ", other starts may end lower."
+    if len(model.restarts_) > 1:
+        low, high = min(model.restarts_), max(model.restarts_)
+        text += (
+            f" {len(model.restarts_)} starts ended between {low:.6g} and {high:.6g}."
+        )
+    return text
 
 
 def plain_notes(model) -> dict[str, Any]:

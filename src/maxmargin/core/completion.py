@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.contract import complete, score, shape
+from maxmargin.core.contract import complete, extent, score, shape
 from maxmargin.core.kernel import implemented, kernel, run
 from maxmargin.engine.threads import over_ranges
+
+CHUNK = 100  # examples whose random scores are drawn at once
 
 
 def hidden(batch) -> bool:
@@ -46,10 +48,13 @@ def complete_randomly(batch, n_weights: int, rng):
     if not isinstance(batch, tuple):
         return batch.complete_all(rng.normal(size=n_weights), trusted=False)
     truths = batch.y.copy()
-    rows, columns = run(_shape, batch)
-    for i in range(len(batch.start) - 1):
-        theta = rng.normal(size=(rows, columns))
-        run(complete_scored, batch, i, theta, truths)
+    n = len(batch.start) - 1
+    used = np.zeros(n, np.int64)
+    run(extents, batch, used)
+    for lo in range(0, n, CHUNK):
+        hi = min(lo + CHUNK, n)
+        noise = rng.normal(size=used[lo:hi].sum())
+        run(complete_noisily, batch, lo, hi, used, noise, truths)
     return truths
 
 
@@ -81,11 +86,18 @@ def complete_range(batch, lo, hi, w, truths):
 
 
 @kernel
-def complete_scored(batch, i, theta, truths):
-    if batch.start[i] < batch.start[i + 1]:
-        complete(batch, i, theta, truths[batch.start[i] : batch.start[i + 1]])
+def extents(batch, used):
+    for i in range(len(used)):
+        used[i] = extent(batch, i)
 
 
 @kernel
-def _shape(batch):
-    return shape(batch)
+def complete_noisily(batch, lo, hi, used, noise, truths):
+    theta = np.zeros(shape(batch))
+    flat, at = theta.ravel(), 0
+    for i in range(lo, hi):
+        for k in range(used[i]):
+            flat[k] = noise[at + k]
+        at += used[i]
+        if batch.start[i] < batch.start[i + 1]:
+            complete(batch, i, theta, truths[batch.start[i] : batch.start[i + 1]])

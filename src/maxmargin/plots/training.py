@@ -24,6 +24,9 @@ LINE = 0.42  # height of a line of labels under pictures of height 1
 def plot_convergence(model: Any, ax=None) -> Figure:
     """Primal and dual of a fit against time, and the relative gap that they prove.
 
+    Of a fit with hidden parts, bounds of every convex problem, and the objective after
+    each outer step: what it proves is a stationary point.
+
     Parameters
     ----------
     model : fitted estimator, or a list of history rows (``history_``)
@@ -32,6 +35,7 @@ def plot_convergence(model: Any, ax=None) -> Figure:
         One Axes gets the bounds only; the second of a pair gets the relative gap.
     """
     rows = _history(model)
+    rounds = getattr(model, "rounds_", None)
     if not any(math.isfinite(row["primal"]) for row in rows):
         raise ValueError("the history holds no certified pass: nothing to draw.")
     certificate = getattr(model, "certificate_", None)
@@ -41,8 +45,13 @@ def plot_convergence(model: Any, ax=None) -> Figure:
     primal = np.array([row["primal"] for row in rows])
     dual = np.array([row["dual"] for row in rows])
 
-    _draw_bounds(axes[0], seconds, primal, dual, exact)
-    axes[0].set_title(_verdict(rows[-1], exact), loc="left", fontsize=11)
+    if rounds:
+        _draw_rounds(axes[0], rows, seconds, primal, dual, rounds)
+        title = _latent_verdict(model, rows[-1])
+    else:
+        _draw_bounds(axes[0], seconds, primal, dual, exact)
+        title = _verdict(rows[-1], exact)
+    axes[0].set_title(title, loc="left", fontsize=11)
     if len(axes) > 1:
         known = np.isfinite(primal)
         gap = (primal - dual)[known] / np.where(primal > 0, primal, 1.0)[known]
@@ -76,6 +85,37 @@ def _draw_bounds(ax, seconds, primal, dual, exact) -> None:
     ax.set_ylabel("objective")
     ax.legend(frameon=False, loc="best")
     _plain(ax)
+
+
+def _draw_rounds(ax, rows, seconds, primal, dual, rounds) -> None:
+    """Inner bounds, apart for each convex problem, and the outer objective as steps."""
+    outer = np.array([row.get("outer", 1) for row in rows])
+    for k, problem in enumerate(np.unique(outer)):
+        chosen = outer == problem
+        sure = chosen & np.isfinite(primal)
+        names = ("inner primal", "inner dual") if k == 0 else (None, None)
+        style = {"lw": 1.2, "marker": "o", "ms": 2.5}
+        ax.plot(seconds[sure], primal[sure], color=ORANGE, label=names[0], **style)
+        ax.plot(seconds[chosen], dual[chosen], color=BLUE, label=names[1], **style)
+    at = [row["seconds"] for row in rounds]
+    value = [row["objective"] for row in rounds]
+    look = {"color": INK, "lw": 1.8, "marker": "s", "ms": 4, "label": "objective"}
+    ax.step(at, value, where="post", **look)
+    room = max(0.6 * (value[0] - value[-1]), 0.3 * abs(value[-1]), 1e-12)
+    ax.set_ylim(value[-1] - room, value[0] + room)
+    ax.set_ylabel("objective")
+    ax.legend(frameon=False, loc="best")
+    _plain(ax)
+
+
+def _latent_verdict(model, row) -> str:
+    steps = f"{len(model.rounds_)} step{'s' if len(model.rounds_) != 1 else ''}"
+    spent = f"{row['seconds']:.2g} s, {steps}"
+    if not model.converged_:
+        return f"Not yet a stationary point ({spent})"
+    point = model.certificate_
+    share = max(point.bound, 0.0) / point.objective if point.objective > 0 else 0.0
+    return f"Stationary within {_percent(share)}; other starts may end lower ({spent})"
 
 
 def _draw_gap(ax, seconds, gap, tol) -> None:

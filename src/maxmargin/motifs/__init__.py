@@ -1,0 +1,22 @@
+"""Motifs: which sequences of DNA have one, and where, found from labels of sequences."""
+
+from maxmargin.families import Family, lazily
+
+FAMILY = Family(
+    __name__,
+    public={"MotifFinder": "estimator"},
+    models=("MotifFinder.v1",),
+    commands={"motif": "command"},
+    warmups={"motif": "warmup"},
+    files={
+        "Motif": "formats",
+        "read_jaspar": "formats",
+        "read_meme": "formats",
+        "write_bed": "sites",
+        "write_gff": "sites",
+        "write_jaspar": "formats",
+        "write_meme": "formats",
+    },
+    plots={"plot_logo": "plots", "plot_site_scores": "plots"},
+)
+__getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

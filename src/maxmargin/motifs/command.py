@@ -1,0 +1,283 @@
+"""The task ``motif``: sequences of DNA with a motif against those without."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from maxmargin.cli.command import Command, Sample
+
+POSITIVE = ("1", "+1", "+", "true", "yes", "positive", "pos")
+NEGATIVE = ("0", "-1", "-", "false", "no", "negative", "neg")
+
+
+@dataclass(frozen=True)
+class MotifReport:
+    """How well sequences with the motif were told from those without."""
+
+    sequences: int
+    positive: int
+    accuracy: float
+    precision: float
+    recall: float
+
+    def __str__(self) -> str:
+        return (
+            f"sequences   {self.sequences:,}, {self.positive:,} of them positive\n"
+            f"accuracy    {100 * self.accuracy:.2f}%\n"
+            f"precision   {100 * self.precision:.2f}%\n"
+            f"recall      {100 * self.recall:.2f}%"
+        )
+
+
+@dataclass
+class FindMotif(Command):
+    """FASTA files; outputs are sites, and ``more`` of a sample the names of sequences."""
+
+    label: str = "label"
+    positive: str | None = None
+
+    name = "motif"
+    about = "Find the motif of DNA sequences, and predict which have it and where."
+    example = """example:
+  maxmargin train motif positive.fa --negative negative.fa -o motif.model
+  maxmargin train motif all.fa --label type --positive ARS --background rest.fa -o m
+  maxmargin predict motif.model new.fa -o sites.bed
+  maxmargin inspect motif.model --plot logo.png --export motif.meme
+
+Files are FASTA, also compressed with gzip; see docs/motifs.md."""
+    items = "sequences"
+    estimators = {"svm": "MotifFinder"}
+    hidden = frozenset({"init", "objective"})
+    options = """
+    the files
+      --negative FILE  sequences without the motif; then TRAIN holds those with it
+      --label KEY=label  without --negative: a record says KEY=VALUE after its name
+          (default: label)
+      --positive VALUE  what it says of sequences with the motif (default: such as 1, +1,
+          true, positive)
+      --background FILE  more sequences without the motif, of little weight each
+      --background-weight X=0.02  that weight (default: 0.02)
+      --encoding NAME=utf-8  default: utf-8
+    the model
+      --width N,N,...  letters of the motif; of several, the best on a fifth of the
+          sequences (default: 11)
+      --order  letters that a background letter depends on
+      --both-strands  sites may be on the reverse strand too
+      --unknown refuse|skip  what to do with letters such as N (default: refuse)
+      --C  weight of the data
+      --n-restarts  random starts, of which the best is kept
+      --max-outer  completions of the sites in one start
+      --self-paced  easy sequences first
+    """
+    width = 1
+    unknown = "refuse"
+
+    # a run -----------------------------------------------------------------------------
+
+    @classmethod
+    def of(cls, model) -> FindMotif:
+        run = super().of(model)
+        run.width, run.unknown = model.width_, model.unknown
+        return run
+
+    def notes(self, model, sample: Sample) -> dict[str, Any]:
+        return {**super().notes(model, sample), "samples": len(sample)}
+
+    def check(self, args) -> None:
+        if not args.background_weight > 0:
+            raise ValueError(
+                f"--background-weight {args.background_weight:g} is not possible: it must "
+                "be positive."
+            )
+        if args.negative and args.positive is not None:
+            raise ValueError(
+                "--positive names a label in one file, --negative another file: give one."
+            )
+        self.unknown = args.unknown or "refuse"
+        self.width = max(_widths(args.width)) if args.width else 11
+
+    def learn(self, path: str, args) -> Sample:
+        if args.negative:
+            with_motif, without = self._records(path), self._records(args.negative)
+            records = with_motif + without
+            y = [True] * len(with_motif) + [False] * len(without)
+        else:
+            records = self._records(path)
+            y = self._labels(records, path)
+        weights = [1.0] * len(records)
+        if args.background:
+            more = self._records(args.background)
+            records = records + more
+            y += [False] * len(more)
+            weights += [args.background_weight] * len(more)
+        if len(set(y)) < 2:
+            raise ValueError(
+                f"{path}: all sequences are {'positive' if y[0] else 'negative'}: name a "
+                "file with others by --negative or --background, or check --positive."
+            )
+        names = [record.name for record in records]
+        X = [record.sequence for record in records]
+        return Sample(X, y, path, weights=weights, more=names)
+
+    def settings(self, args, given, sample, dev) -> dict[str, Any]:
+        given = {k: v for k, v in given.items() if k != "positive"}
+        if args.width:
+            widths = _widths(args.width)
+            given["width"] = widths if len(widths) > 1 else widths[0]
+        return given
+
+    def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
+        weights = sample.weights or [1.0] * len(sample.y)
+        triples = zip(sample.y, outputs, weights, strict=True)
+        right = sum(w for truth, site, w in triples if truth == (site.score > 0))
+        return {"accuracy": right / sum(weights)}
+
+    def summary(self, model) -> str:
+        sites = int(model.counts_.sum(axis=1).max())
+        return (
+            f"{model.notes['samples']:,} sequences, {sites:,} of them with the motif; "
+            f"width {model.width_}, {model.consensus()}; C={model.C:g}"
+        )
+
+    # files -----------------------------------------------------------------------------
+
+    def _records(self, path: str) -> list:
+        from maxmargin.files import read_fasta
+        from maxmargin.motifs.input import encode_sequences
+
+        records = read_fasta(path, encoding=self.encoding)
+
+        def name(i: int) -> str:
+            return f"{path}, line {records[i].line}: the sequence {records[i].name!r}"
+
+        texts = [record.sequence for record in records]
+        encode_sequences(texts, self.unknown, self.width, name)
+        return records
+
+    def _labels(self, records, path: str) -> list[bool]:
+        y = []
+        for record in records:
+            words = (word.partition("=") for word in record.comment.split())
+            found = [value for key, _, value in words if key == self.label]
+            place = f"{path}, line {record.line}: the sequence {record.name!r}"
+            if not found:
+                raise ValueError(
+                    f"{place} does not say {self.label}=VALUE: write what it is after its "
+                    "name, or name the key by --label, or give two files (--negative)."
+                )
+            y.append(self._truth(found[0], place))
+        return y
+
+    def _truth(self, value: str, place: str) -> bool:
+        if self.positive is not None:
+            return value == self.positive
+        if value.lower() not in POSITIVE + NEGATIVE:
+            raise ValueError(
+                f"{place} says {self.label}={value}, which is neither such as 1 "
+                "nor such as -1: name the value of sequences with the motif by --positive."
+            )
+        return value.lower() in POSITIVE
+
+    def read(self, path: str, truth: bool) -> Sample:
+        records = self._records(path)
+        y = self._labels(records, path) if truth else None
+        names = [record.name for record in records]
+        return Sample([record.sequence for record in records], y, path, more=names)
+
+    def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
+        """Sites of positive sequences: GFF3 if the file is named so, else BED."""
+        from maxmargin.motifs.sites import bed_lines, gff_lines
+
+        kept = [
+            pair for pair in zip(sample.more, outputs, strict=True) if pair[1].score > 0
+        ]
+        lines = gff_lines if path.lower().endswith((".gff", ".gff3")) else bed_lines
+        names, sites = zip(*kept, strict=True) if kept else ((), ())
+        self.write_lines(path, lines(names, sites))
+
+    # use -------------------------------------------------------------------------------
+
+    def predict(self, model, sample: Sample) -> list:
+        return model.predict_sites(sample.X)
+
+    def report(self, model, sample: Sample, outputs) -> MotifReport:
+        found = [site.score > 0 for site in outputs]
+        pairs = list(zip(sample.y, found, strict=True))
+        hits = sum(a and b for a, b in pairs)
+        return MotifReport(
+            sequences=len(pairs),
+            positive=sum(sample.y),
+            accuracy=sum(a == b for a, b in pairs) / len(pairs),
+            precision=hits / max(sum(found), 1),
+            recall=hits / max(sum(sample.y), 1),
+        )
+
+    def numbers(self, report: MotifReport) -> dict[str, Any]:
+        return asdict(report)
+
+    def draw(self, option: str, path: str, model, sample, outputs, report):
+        from maxmargin.motifs.plots import plot_site_scores
+
+        return plot_site_scores(sample.y, [site.score for site in outputs])
+
+    # inspection ------------------------------------------------------------------------
+
+    def rows(self, model) -> list[tuple[str, str]]:
+        notes = model.notes
+        rows = [
+            ("trained on", notes["file"]),
+            ("sequences", f"{notes['samples']:,}"),
+            ("width", str(model.width_)),
+            ("background", f"order {model.order}"),
+            ("strands", "both" if model.both_strands else "forward"),
+            ("C", f"{model.C:g}"),
+            ("consensus", model.consensus()),
+            ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
+        ]
+        if hasattr(model, "width_errors_"):
+            tried = ", ".join(
+                f"{w}: {100 * e:.1f}%" for w, e in model.width_errors_.items()
+            )
+            rows.insert(3, ("held out", f"errors by width: {tried}"))
+        return rows
+
+    def weights(self, model, args) -> list[tuple[str, str, float]]:
+        found = [
+            (f"position {j + 1}", f"{letter} at {j + 1}", float(weight))
+            for j, row in enumerate(model.log_odds())
+            for letter, weight in zip("ACGT", row, strict=True)
+        ]
+        return sorted(found, key=lambda row: -abs(row[2]))[: args.top]
+
+    def strongest(self, model, args) -> str:
+        lines = ["Motif: what each letter adds to the score of a site", ""]
+        lines.append("          A       C       G       T")
+        for j, row in enumerate(model.log_odds(), 1):
+            lines.append(f"{j:3d} " + " ".join(f"{v:+7.3f}" for v in row))
+        return "\n".join(lines)
+
+    def draw_model(self, model, args):
+        from maxmargin.motifs.plots import plot_logo
+
+        return plot_logo(model)
+
+    def export(self, path: str, model) -> None:
+        """JASPAR if the file is named so, else MEME."""
+        from maxmargin.motifs.formats import jaspar_text, meme_text, motif_of
+
+        counts = path.lower().endswith((".jaspar", ".pfm"))
+        text = (jaspar_text if counts else meme_text)(motif_of(model, counts=counts))
+        self.write_lines(path, text.rstrip("\n").split("\n"))
+
+
+def _widths(text: str) -> list[int]:
+    try:
+        return [int(width) for width in text.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"--width {text} is not a whole number, or several such as 8,11,17."
+        ) from None
+
+
+COMMAND = FindMotif

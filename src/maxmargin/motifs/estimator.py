@@ -1,0 +1,348 @@
+"""MotifFinder: which sequences have a motif, where it is, and what it looks like."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
+from maxmargin.core.latent_training import check_latent_parameters
+from maxmargin.core.parameters import training_parameters
+from maxmargin.core.saved import Saved, restore_shared, shared_state
+from maxmargin.motifs.input import encode_sequences, listed, two_classes
+
+WIDEST, HIGHEST = 1000, 9  # width and order: 4^10 weights of the background
+HELD_OUT = 5  # one sample in so many, to choose a width
+
+
+class Site(NamedTuple):
+    """Where a sequence has its motif: letters start .. end - 1, counted from 0."""
+
+    start: int
+    end: int
+    strand: str  # "+" or "-"
+    score: float  # above 0: the sequence is positive
+
+
+class MotifFinder(ClassifierMixin, MaxMarginEstimator):
+    """Find the motif that tells positive DNA sequences from negative ones.
+
+    A positive sequence has a site of ``width`` letters somewhere, scored by position; all
+    other letters are scored by a Markov background, as are all of a negative one. Where the
+    sites are is not known: training fills them in (Yu & Joachims 2009, section 5.4.1 of
+    Yu's thesis). The objective never rises, but where it ends depends on the start:
+    ``certificate_`` speaks of a stationary point, and ``n_restarts`` helps.
+
+    Parameters
+    ----------
+    width : int or list of int, default 11
+        Letters of the motif. Of several, the one with the fewest errors on a fifth of the
+        samples that the others were not trained on (the first of equals); it is then
+        trained on all.
+    order : int, default 3
+        Letters that a background letter depends on.
+    both_strands : bool, default False
+        Whether sites may be on the reverse strand.
+    C : float, default 1.0
+    unknown : "refuse" or "skip", default "refuse"
+        What to do with N and the other letters for several bases: an error, or no weight.
+    positive : label or None
+        The label of sequences with the motif; by default the greater one of two.
+    init : "random", "given", array or fitted model, default "random"
+        The first sites: anywhere with equal chance; at the start of each sequence; or the
+        best ones under these weights, such as ``coef_`` of a model of the same shape.
+    n_restarts, max_outer, self_paced
+        As in :class:`maxmargin.LatentStructuralSVM`.
+    rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
+    verbose, callbacks, objective
+        As in :class:`maxmargin.StructuralSVM`; without a log objective.
+
+    Attributes
+    ----------
+    classes_ : ndarray, the negative label and the positive one
+    width_ : int
+    width_errors_ : dict of width -> share of held-out errors, if several were tried
+    motif_ : ndarray (width, 4): weights of A, C, G, T at each position
+    background_ : ndarray: weights of runs of 1, 2, .. order + 1 letters, each in the order
+        of the alphabet; the longest for all letters but the first ones of a sequence
+    frequencies_ : ndarray (4,): shares of the letters in training
+    counts_ : ndarray (width, 4): letters at the sites of positive training samples
+    coef_ : ndarray, all weights
+    certificate_ : StationaryPoint(objective, decrease, inner_gap, bound, exact)
+    rounds_, restarts_, n_outer_, history_, n_iter_, converged_
+        As in :class:`maxmargin.LatentStructuralSVM`.
+
+    Examples
+    --------
+    >>> from maxmargin import MotifFinder
+    >>> X = ["ACTATAAGC", "GGCTATAAC", "TATAACCGA", "CCGACGTGC", "GGACCAGCA", "ACACGTCAG"]
+    >>> y = [True, True, True, False, False, False]
+    >>> model = MotifFinder(width=5, order=0, C=10, n_restarts=5).fit(X, y)
+    >>> model.predict(["GCGTATAAG", "GCGACGAGG"]).tolist()
+    [True, False]
+    >>> site = model.predict_sites(["GCGTATAAG"])[0]
+    >>> (site.start, site.end, site.strand), model.consensus()
+    ((3, 8, '+'), 'TATAA')
+    """
+
+    _model_name = "MotifFinder.v1"
+    _no_sums = "with hidden sites that needs a marginal likelihood, which is not here"
+
+    __init__ = training_parameters(
+        width=11,
+        order=3,
+        both_strands=False,
+        C=1.0,
+        unknown="refuse",
+        positive=None,
+        init="random",
+        n_restarts=1,
+        max_outer=100,
+        self_paced=False,
+    )
+
+    def predict(self, X) -> np.ndarray:
+        """The label of every sequence."""
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+    def decision_function(self, X) -> np.ndarray:
+        """The score of the best site of every sequence; above 0 it is positive."""
+        return self._search(X)[0]
+
+    def predict_sites(self, X) -> list[Site]:
+        """The best :class:`Site` of every sequence, also of negative ones."""
+        scores, places, counts = self._search(X)
+        found = []
+        for value, place, count in zip(
+            scores.tolist(), places.tolist(), counts.tolist(), strict=True
+        ):
+            start = place % count
+            strand = "+" if place < count else "-"
+            found.append(Site(start, start + self.width_, strand, value))
+        return found
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """The share of sequences with the right label."""
+        found = self.predict(X)
+        truth = listed(y, "y", "labels")
+        if len(truth) != len(found):
+            raise ValueError(
+                f"X has {len(found)} sequences and y {len(truth)} labels: give one label "
+                "each."
+            )
+        right = [a == b for a, b in zip(truth, found.tolist(), strict=True)]
+        weights = check_weights(sample_weight, len(right))
+        return float(np.average(right, weights=weights))
+
+    # the motif -------------------------------------------------------------------------
+
+    @property
+    def motif_(self) -> np.ndarray:
+        return self.coef_[: 4 * self.width_].reshape(self.width_, 4)
+
+    @property
+    def background_(self) -> np.ndarray:
+        return self.coef_[4 * self.width_ :]
+
+    def log_odds(self) -> np.ndarray:
+        """What a letter at a position adds to the score of a site, shape (width, 4).
+
+        The weights of the motif minus those of the background, averaged for each letter
+        over the runs that end in it in training.
+        """
+        check_is_fitted(self, "coef_")
+        return self.motif_ - self.letter_background_
+
+    def probabilities(self) -> np.ndarray:
+        """The motif as probabilities of letters, shape (width, 4).
+
+        ``p_j(a)`` is proportional to ``frequencies_[a] exp(log_odds_j(a))``: the softmax
+        of the weights against the background.
+        """
+        odds = self.log_odds()
+        p = self.frequencies_ * np.exp(odds - odds.max(axis=1, keepdims=True))
+        return p / p.sum(axis=1, keepdims=True)
+
+    def consensus(self) -> str:
+        """The motif in letters, those for several bases where none stands out."""
+        from maxmargin.motifs.formats import consensus
+
+        check_is_fitted(self, "coef_")
+        return consensus(self.counts_)
+
+    # training --------------------------------------------------------------------------
+
+    def _settings(self):
+        check_latent_parameters(self)
+        for width in self._widths():
+            _check_whole("width", width, 1, WIDEST)
+        _check_whole("order", self.order, 0, HIGHEST)
+        if self.unknown not in ("refuse", "skip"):
+            raise ValueError(
+                f"unknown={self.unknown!r} is not known; choose one of refuse, skip."
+            )
+        if not isinstance(self.both_strands, (bool, np.bool_)):
+            raise ValueError(
+                f"both_strands={self.both_strands!r} is not possible: it must be True or "
+                "False."
+            )
+        return super()._settings()
+
+    def _widths(self) -> list:
+        if not isinstance(self.width, (list, tuple)):
+            return [self.width]
+        if not self.width:
+            raise ValueError("width is an empty list: give one width at least.")
+        return list(self.width)
+
+    def _encode(self, X, y, sample_weight) -> Encoded:
+        from maxmargin.motifs.structure import make_batch, n_weights
+
+        widths = self._widths()
+        X = listed(X, "X", "DNA sequences")
+        codes, first = encode_sequences(X, self.unknown, max(widths))
+        classes, label = two_classes(y, len(X), self.positive)
+        weights = check_weights(sample_weight, len(X))
+        _check_use(label, weights, classes)
+        attributes: dict[str, Any] = {"classes_": classes, "width_": widths[0]}
+        if len(widths) > 1:
+            errors = self._try_widths(widths, X, classes[label], label, weights)
+            attributes["width_errors_"] = errors
+            attributes["width_"] = min(widths, key=errors.get)
+        width = int(attributes["width_"])
+        batch = make_batch(
+            codes, first, label, width, self.order, 1 + self.both_strands
+        )
+        counts = np.bincount(codes, minlength=5)[:4]
+        attributes["frequencies_"] = (counts + 1.0) / (counts + 1.0).sum()
+        size = np.float32([np.sqrt(2 * width)])  # |Psi|
+        dtype = self._working_dtype(size, weights)
+        return Encoded(batch, n_weights(width, self.order), dtype, weights, attributes)
+
+    def _try_widths(self, widths, X, y, label, weights) -> dict[int, float]:
+        """Held-out errors: the same samples are left out for every width."""
+        seed = (
+            self.random_state if isinstance(self.random_state, numbers.Integral) else 0
+        )
+        out = np.zeros(len(X), bool)
+        for kind in (0, 1):
+            members = np.random.default_rng(seed).permutation(
+                np.flatnonzero(label == kind)
+            )
+            out[members[: max(len(members) // HELD_OUT, 1)]] = True
+        rest, held = np.flatnonzero(~out), np.flatnonzero(out)
+        if len(np.unique(label[rest])) < 2 or not weights[held].any():
+            raise ValueError(
+                "width lists several, but there are too few samples to hold some out: "
+                "give two of each label at least, or one width."
+            )
+        few = [X[i] for i in rest], y[rest], weights[rest]
+        errors = {}
+        for width in dict.fromkeys(widths):
+            model = clone(self).set_params(width=width, warm_start=False).fit(*few)
+            accuracy = model.score(
+                [X[i] for i in held], y[held].tolist(), weights[held]
+            )
+            errors[int(width)] = 1.0 - accuracy
+        return errors
+
+    def _install(self, encoded: Encoded, w) -> None:
+        batch = encoded.batch
+        self.coef_ = np.array(w, np.float64)
+        known = (batch.codes < 4) & (batch.back >= 0)
+        codes, runs = batch.codes[known], batch.back[known]
+        total = np.bincount(codes, self.coef_[runs], minlength=4)
+        self.letter_background_ = total / np.maximum(np.bincount(codes, minlength=4), 1)
+        if hasattr(self, "width_errors_"):
+            del self.width_errors_
+
+    def _completed(self, encoded: Encoded, truths) -> None:
+        from maxmargin.motifs.sites import count_letters
+
+        self.counts_ = count_letters(encoded.batch, truths)
+
+    def _search(self, X):
+        """(scores, places, starts on a strand) of the best sites."""
+        from maxmargin.motifs.sites import best_sites
+        from maxmargin.motifs.structure import make_batch
+
+        check_is_fitted(self, "coef_")
+        X = listed(X, "X", "DNA sequences")
+        codes, first = encode_sequences(X, self.unknown, self.width_)
+        nothing, strands = np.zeros(len(X), np.uint8), 1 + self.both_strands
+        batch = make_batch(codes, first, nothing, self.width_, self.order, strands)
+        scores, places = best_sites(batch, self.coef_, self._threads())
+        return scores, places, np.diff(first) - self.width_ + 1
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array = True, False
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    # saving (model_file.py) ------------------------------------------------------------
+
+    def _get_state(self):
+        arrays = {
+            "coef": self.coef_,
+            "letter_background": self.letter_background_,
+            "frequencies": self.frequencies_,
+            "counts": self.counts_,
+        }
+        errors = getattr(self, "width_errors_", {})
+        state = {
+            "classes": self.classes_,
+            "width": int(self.width_),
+            "width_errors": [[k, v] for k, v in errors.items()],
+        }
+        return arrays, state | shared_state(self)
+
+    @classmethod
+    def _from_state(cls, params, arrays, state):
+        from maxmargin.motifs.structure import n_weights
+
+        model, saved = cls(**params), Saved(arrays, state)
+        model._settings()
+        model.classes_ = saved.labels("classes")
+        if len(model.classes_) != 2:
+            raise ValueError("there are not two classes")
+        model.width_ = saved.whole("width", 1, WIDEST)
+        size = n_weights(model.width_, model.order)
+        model.coef_ = saved.floats("coef", size, dtype=np.float64)
+        model.letter_background_ = saved.floats(
+            "letter_background", 4, dtype=np.float64
+        )
+        model.frequencies_ = saved.floats(
+            "frequencies", 4, low=1e-300, dtype=np.float64
+        )
+        model.counts_ = saved.integers("counts", model.width_, 4, high=2**53)
+        errors = saved.value("width_errors", list)
+        if errors:
+            if any(
+                type(e) is not list or [*map(type, e)] != [int, float] for e in errors
+            ):
+                raise ValueError("'width_errors' is not a list of widths and errors")
+            model.width_errors_ = dict(errors)
+        return restore_shared(model, state)
+
+
+def _check_use(label, weights, classes) -> None:
+    for kind in (0, 1):
+        if not weights[label == kind].any():
+            raise ValueError(
+                f"all samples of the class {classes[kind].item()!r} have the weight 0: "
+                "give both classes some weight."
+            )
+
+
+def _check_whole(name: str, value, low: int, high: int) -> None:
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or not low <= value <= high:
+        raise ValueError(
+            f"{name}={value!r} is not possible: it must be a whole number from {low} to "
+            f"{high}" + (", or a list of such." if name == "width" else ".")
+        )

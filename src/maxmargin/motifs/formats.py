@@ -1,0 +1,196 @@
+"""Motifs as texts: MEME and JASPAR, and as a consensus.
+
+MEME      minimal motif format, version 4: probabilities, a row per position
+JASPAR    counts of letters at sites, a row per letter:  A [ 3 0 12 ]
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.files.messages import short
+from maxmargin.files.text_files import RawText, read_text, write_text
+from maxmargin.motifs.input import LETTERS
+
+ENCODING = "utf-8"
+# Letters for several bases (IUPAC), by the bases they stand for.
+_SEVERAL = {
+    "AC": "M", "AG": "R", "AT": "W", "CG": "S", "CT": "Y", "GT": "K",
+    "ACG": "V", "ACT": "H", "AGT": "D", "CGT": "B", "ACGT": "N",
+}  # fmt: skip
+
+
+class Motif(NamedTuple):
+    """A motif as files have it."""
+
+    name: str
+    matrix: np.ndarray  # (width, 4): probabilities (MEME) or counts (JASPAR)
+    background: np.ndarray  # (4,), shares of letters outside
+    n_sites: int
+
+
+def consensus(counts) -> str:
+    """The motif in letters, after Cavener (1987).
+
+    A base alone where it has more than half and twice the next one; a letter for two where
+    these have more than three quarters; for three where the fourth is never seen; else N.
+    """
+    letters = []
+    for row in np.asarray(counts, float):
+        total = row.sum()
+        order = np.argsort(-row, kind="stable")
+        top, second = row[order[0]], row[order[1]]
+        if total == 0:
+            size = 4
+        elif top > total / 2 and top > 2 * second:
+            size = 1
+        elif top + second > 0.75 * total:
+            size = 2
+        else:
+            size = 3 if row[order[3]] == 0 else 4
+        bases = "".join(LETTERS[k] for k in sorted(order[:size]))
+        letters.append(_SEVERAL.get(bases, bases))
+    return "".join(letters)
+
+
+def motif_of(model, name: str = "motif", counts: bool = False) -> Motif:
+    """The motif of a fitted MotifFinder: probabilities, or counts at its training sites."""
+    matrix = model.counts_ if counts else model.probabilities()
+    n_sites = int(model.counts_.sum(axis=1).max())
+    return Motif(name, matrix, model.frequencies_, n_sites)
+
+
+def write_meme(path: str | os.PathLike, model, name: str = "motif") -> None:
+    """Write the motif of a model (its ``probabilities()``) or a :class:`Motif`."""
+    motif = model if isinstance(model, Motif) else motif_of(model, name)
+    write_text(path, meme_text(motif), ENCODING)
+
+
+def meme_text(motif: Motif) -> str:
+    rows = "\n".join(" " + "  ".join(f"{p:.6f}" for p in row) for row in motif.matrix)
+    share = " ".join(
+        f"{a} {p:.6f}" for a, p in zip(LETTERS, motif.background, strict=True)
+    )
+    return (
+        "MEME version 4\n\n"
+        f"ALPHABET= {LETTERS}\n\n"
+        "strands: + -\n\n"
+        f"Background letter frequencies\n{share}\n\n"
+        f"MOTIF {_word(motif.name)}\n"
+        f"letter-probability matrix: alength= 4 w= {len(motif.matrix)} "
+        f"nsites= {motif.n_sites} E= 0\n{rows}\n"
+    )
+
+
+def write_jaspar(path: str | os.PathLike, model, name: str = "motif") -> None:
+    """Write the letters at a model's training sites, or a :class:`Motif` of counts."""
+    motif = model if isinstance(model, Motif) else motif_of(model, name, counts=True)
+    write_text(path, jaspar_text(motif), ENCODING)
+
+
+def jaspar_text(motif: Motif) -> str:
+    counts = np.asarray(np.rint(motif.matrix), int)
+    size = len(str(counts.max(initial=0)))
+    rows = [
+        f"{letter} [ {' '.join(f'{n:>{size}}' for n in column)} ]"
+        for letter, column in zip(LETTERS, counts.T, strict=True)
+    ]
+    return "\n".join([f">{_word(motif.name)}", *rows, ""])
+
+
+def read_jaspar(path: str | os.PathLike | RawText) -> list[Motif]:
+    """The motifs of a JASPAR file."""
+    text, name = read_text(path, ENCODING)
+    motifs: list[Motif] = []
+    head, rows, began = None, {}, 0
+
+    def finish() -> None:
+        sizes = {len(row) for row in rows.values()}
+        if set(rows) != set(LETTERS) or len(sizes) != 1 or sizes == {0}:
+            raise ValueError(
+                f"{name}, line {began}: the motif {short(head)} needs four rows A, C, G, T "
+                "of equally many counts."
+            )
+        counts = np.array([rows[letter] for letter in LETTERS]).T
+        n_sites = round(float(counts.sum(axis=1).max()))
+        motifs.append(Motif(head, counts, np.full(4, 0.25), n_sites))
+
+    for number, line in enumerate(text.decode().split("\n"), 1):
+        line = line.strip()
+        if line.startswith(">"):
+            if head is not None:
+                finish()
+            head, rows, began = " ".join(line[1:].split()), {}, number
+        elif line:
+            letter, cells = (
+                line[0].upper(),
+                line[1:].replace("[", " ").replace("]", " "),
+            )
+            if head is None or letter not in LETTERS or letter in rows:
+                raise ValueError(
+                    f"{name}, line {number}: {short(line)} is not a row of counts such as "
+                    "'A [ 3 0 12 ]' after a line '>name'."
+                )
+            rows[letter] = _numbers(cells.split(), name, number)
+    if head is None:
+        raise ValueError(f"{name} is empty: a JASPAR file has motifs '>name'.")
+    finish()
+    return motifs
+
+
+def read_meme(path: str | os.PathLike | RawText) -> list[Motif]:
+    """The motifs of a MEME file, minimal or of the program meme, of DNA."""
+    text, name = read_text(path, ENCODING)
+    lines = text.decode().split("\n")
+    background, motifs, head = np.full(4, 0.25), [], ""
+    at = 0
+    while at < len(lines):
+        line, at = lines[at].strip(), at + 1
+        if line.startswith("Background letter frequencies") and at < len(lines):
+            cells = lines[at].split()
+            if cells[::2] == list(LETTERS):
+                background = np.array(_numbers(cells[1::2], name, at + 1))
+        elif line.startswith("MOTIF"):
+            head = " ".join(line.split()[1:])
+        elif line.startswith("letter-probability matrix"):
+            found = dict(re.findall(r"(\w+)= *(\d+)", line))
+            width, rows = int(found.get("w", 0)), []
+            while at < len(lines) and lines[at].strip()[:1].isdigit():
+                rows.append(_numbers(lines[at].split(), name, at + 1))
+                at += 1
+            if (
+                not rows
+                or {len(row) for row in rows} != {4}
+                or width not in (0, len(rows))
+            ):
+                raise ValueError(
+                    f"{name}, line {at}: the motif {short(head)} needs "
+                    f"{width or 'some'} rows of 4 probabilities."
+                )
+            n_sites = int(found.get("nsites", 0))
+            motifs.append(Motif(head, np.array(rows), background, n_sites))
+    if not motifs:
+        raise ValueError(
+            f"{name} has no letter-probability matrix: it is no MEME motif."
+        )
+    return motifs
+
+
+def _numbers(cells: list[str], name: str, line: int) -> list[float]:
+    try:
+        values = [float(cell) for cell in cells]
+        if all(0 <= v < 1e15 for v in values):
+            return values
+    except ValueError:
+        pass
+    raise ValueError(
+        f"{name}, line {line}: {short(' '.join(cells))} are not numbers >= 0."
+    )
+
+
+def _word(name: str) -> str:
+    return " ".join(name.split()) or "motif"

@@ -1,0 +1,148 @@
+"""Sequence logos. Needs matplotlib (extra ``plot``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from maxmargin.motifs.formats import Motif, motif_of
+from maxmargin.motifs.input import LETTERS
+from maxmargin.plots.training import BLUE, INK, ORANGE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# From the palette of Okabe and Ito; letters say the same without colour.
+COLOURS = {"A": "#009E73", "C": "#0072B2", "G": "#E69F00", "T": "#D55E00"}
+KINDS = ("sites", "probabilities", "weights")
+PSEUDOCOUNTS = 1.0  # shared among the letters of a position
+
+
+def plot_logo(model, kind: str = "sites", title: str | None = None, ax=None) -> Figure:
+    """The motif as a stack of letters per position, the largest on top.
+
+    Parameters
+    ----------
+    model : MotifFinder or Motif
+    kind : "sites", "probabilities" or "weights"
+        Bits of information, divided among letters: of those at the training sites, or of
+        the model's ``probabilities()``; or what each letter adds to the score, those that
+        lower it below the line (a MotifFinder only).
+    title : str or None
+    ax : Axes or None
+    """
+    if kind not in KINDS:
+        raise ValueError(
+            f"kind={kind!r} is not known; choose one of {', '.join(KINDS)}."
+        )
+    if kind == "weights":
+        odds = model.log_odds()
+        heights = odds - odds.mean(axis=1, keepdims=True)
+    else:
+        motif = model
+        if not isinstance(model, Motif):
+            motif = motif_of(model, counts=kind == "sites")
+        heights = information(motif.matrix)
+    if ax is None:
+        from matplotlib import pyplot
+
+        width = 1.2 + 0.42 * len(heights)
+        _, ax = pyplot.subplots(figsize=(max(width, 4.0), 2.6), layout="constrained")
+    for j, column in enumerate(heights):
+        _stack(ax, j, column)
+    ax.set_xlim(-0.5, len(heights) - 0.5)
+    low, high = np.minimum(heights, 0).sum(axis=1), np.maximum(heights, 0).sum(axis=1)
+    if kind == "weights":
+        room = 0.05 * max((high - low).max(), 1e-9)
+        ax.set_ylim(low.min() - room, high.max() + room)
+        ax.axhline(0, color=INK, lw=0.8)
+    else:
+        ax.set_ylim(0, min(2.0, max(1.1 * high.max(), 0.1)))
+    ax.set_xticks(range(len(heights)), range(1, len(heights) + 1))
+    ax.set_ylabel("score" if kind == "weights" else "bits")
+    ax.spines[["top", "right"]].set_visible(False)
+    if title is None and not isinstance(model, Motif):
+        sites = int(model.counts_.sum(axis=1).max())
+        title = f"{model.consensus()}  ({sites:,} sites)"
+    ax.set_title(title or "", loc="left", fontsize=11, parse_math=False)
+    return ax.figure
+
+
+def plot_site_scores(truth, scores, ax=None) -> Figure:
+    """How the scores of the best sites lie, of sequences with the motif and without."""
+    truth, scores = np.asarray(truth, bool), np.asarray(scores, float)
+    if truth.shape != scores.shape or not len(scores):
+        raise ValueError(
+            f"there are {len(truth)} labels and {len(scores)} scores: give one of each for "
+            "every sequence."
+        )
+    if ax is None:
+        from matplotlib import pyplot
+
+        _, ax = pyplot.subplots(figsize=(6.4, 3.2), layout="constrained")
+    edges = np.histogram_bin_edges(scores, 30)
+    for name, kind, colour, style in (
+        ("without the motif", ~truth, BLUE, "stepfilled"),
+        ("with the motif", truth, ORANGE, "step"),
+    ):
+        look = {
+            "color": colour,
+            "histtype": style,
+            "alpha": 0.6 if kind is not truth else 1,
+        }
+        label = f"{name} ({kind.sum():,})"
+        ax.hist(scores[kind], edges, label=label, lw=1.8, **look)
+    ax.axvline(0, color=INK, lw=0.8, ls="--")
+    wrong = np.mean((scores > 0) != truth)
+    ax.set_title(f"{100 * wrong:.1f}% on the wrong side of 0", loc="left", fontsize=11)
+    ax.set_xlabel("score of the best site")
+    ax.set_ylabel("sequences")
+    ax.legend(frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax.figure
+
+
+def information(matrix) -> np.ndarray:
+    """Heights in bits: 2 minus the entropy of a position, divided as its letters are.
+
+    (Schneider & Stephens 1990.) Counts get a pseudocount.
+    """
+    p = np.asarray(matrix, float)
+    if p.sum(axis=1).max(initial=0.0) > 1.01:
+        p = p + PSEUDOCOUNTS / 4
+    p = p / p.sum(axis=1, keepdims=True)
+    entropy = -np.sum(p * np.log2(np.where(p > 0, p, 1.0)), axis=1, keepdims=True)
+    return p * (2.0 - entropy)
+
+
+def _stack(ax, j: int, column) -> None:
+    """Letters of position j, small ones next to the line."""
+    up = down = 0.0
+    for k in np.argsort(np.abs(column), kind="stable"):
+        height = float(column[k])
+        if abs(height) < 1e-6:
+            continue
+        if height > 0:
+            _draw(ax, LETTERS[k], j, up, height)
+            up += height
+        else:
+            down += height
+            _draw(ax, LETTERS[k], j, down, -height)
+
+
+def _draw(ax, letter: str, j: int, bottom: float, height: float) -> None:
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.patches import PathPatch
+    from matplotlib.textpath import TextPath
+    from matplotlib.transforms import Affine2D
+
+    path = TextPath((0, 0), letter, size=1, prop=FontProperties(weight="bold"))
+    box = path.get_extents()
+    fit = (
+        Affine2D()
+        .translate(-box.x0, -box.y0)
+        .scale(0.9 / box.width, height / box.height)
+        .translate(j - 0.45, bottom)
+    )
+    ax.add_patch(PathPatch(path.transformed(fit), color=COLOURS[letter], lw=0))
