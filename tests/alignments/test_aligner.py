@@ -232,7 +232,7 @@ BAD_DATA = [
     ([({"residue": [1, 2]}, "A")], [[]], "which is not a text"),
     (PAIR, [], "X has 1 samples, but y has 0"),
     (PAIR, ["AB"], "sample 0 of y must be a list"),
-    (PAIR, [None], "sample 0 of y must be a list"),
+    (PAIR, [None], "y holds no known label"),
     (PAIR, [[(0, 0), 3]], "entry 1 is 3"),
     (PAIR, [[(0, 0.5)]], "not a pair"),
     (PAIR, [[(0, 0), (1, 0)]], "must grow"),

@@ -16,7 +16,7 @@ from maxmargin.cli.common import certificate_sentence
 from maxmargin.solvers.result import Certificate
 
 FORMS = [(r, p) for r in ("margin", "slack") for p in ("linear", "quadratic")]
-SOLVERS = ["block-coordinate", "n-slack", "one-slack", "proximal-bundle"]
+SOLVERS = ["block-coordinate", "n-slack", "one-slack"]
 
 
 def random_table(seed, n=4, outputs=5, d=3):

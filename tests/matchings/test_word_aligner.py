@@ -206,7 +206,7 @@ GOOD = [("a b", "x y")]
         (GOOD, ["0-2"], r"y\[0\]: the link 0-2 names word 2 of the target"),
         (GOOD, [[(2, 0)]], r"y\[0\]: the link 2-0 names word 2 of the source"),
         (GOOD, ["0-0 0-0"], r"y\[0\]: the link 0-0 is there twice"),
-        (GOOD, [None], r"y\[0\] is None"),
+        (GOOD, [None], "y holds no known label"),
         ([("a", "x", [[np.nan]])], ["0-0"], "hold NaN"),
         ([("a", "x", [[1.0, 2.0]])], ["0-0"], r"shape \(1, 2, 1\)"),
         ([("a", "x", "text")], ["0-0"], "not an array of numbers"),

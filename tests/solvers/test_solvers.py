@@ -13,7 +13,7 @@ from maxmargin.solvers.driver import NotSeparable
 from maxmargin.solvers.planes import dual_value
 from maxmargin.testing import FORMULATIONS, check_solver, solve
 
-EXACT = ("block-coordinate", "one-slack", "n-slack", "proximal-bundle")
+EXACT = ("block-coordinate", "one-slack", "n-slack")
 PROBLEMS = {
     "multiclass": lambda seed: random_multiclass(seed, n=15),
     "chain": lambda seed: random_chain(seed, (3, 1, 2, 4, 0, 2)),
@@ -154,3 +154,12 @@ def test_single_precision_certifies_the_same_problem():
     rough, _ = solve(single, n_weights, tol=1e-3, dtype=np.float32)
     assert rough.certificate.dual <= double.certificate.primal * (1 + 1e-5)
     assert rough.certificate.primal >= double.certificate.dual * (1 - 1e-5)
+
+
+@pytest.mark.parametrize("problem", ["multiclass", "chain"])
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_the_proximal_bundle_has_the_same_optimum(problem, C):
+    batch, n_weights = PROBLEMS[problem](3)
+    best = check_solver(batch, n_weights, solver="block-coordinate", C=C, tol=1e-6)
+    found = check_solver(batch, n_weights, solver="proximal-bundle", C=C, tol=1e-3)
+    assert found == pytest.approx(best, rel=2e-3)

@@ -38,12 +38,13 @@ class ProximalBundle(OneSlack):
     def __init__(self, objective, planes=None):
         super().__init__(objective, planes)
         self.center = self.w.copy()
+        self.far = self.w  # the minimiser of the cuts, wherever it is
         self.center_value, self.promised = np.inf, 0.0
         self.rho, self.null_steps = FIRST_RHO, 0
         self.near = self.alpha.copy()
 
     def candidates(self):
-        return [self.center]
+        return [self.center, self.far]
 
     def judged(self, value: float) -> float:
         """A serious or a null step, and what that says of rho."""
@@ -63,6 +64,7 @@ class ProximalBundle(OneSlack):
     def _solve(self) -> None:
         """The bound of the cuts; then w, their minimiser near the center."""
         super()._solve()
+        self.far = self.w
         self._next()
 
     def _drop(self, keep) -> None:
