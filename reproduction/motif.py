@@ -1,7 +1,8 @@
 """A motif at unknown places: yeast replication origins, and probes of microarrays.
 
     python reproduction/motif.py [ars] [pbm] [--folds 10] [--seeds 10] [--widths 11,17]
-                                 [--C 1] [--both-strands] [--logo FILE.png] [--quick]
+                                 [--C 1] [--both-strands] [--init words] [--restarts 8]
+                                 [--logo FILE.png] [--quick]
 
 ars   Table 5.1 of Yu's thesis (2011): sequences that start replication (ARS) against other
       features of the yeast genome. Intergenic sequences are further negative examples, at
@@ -51,7 +52,13 @@ def fit(args, width, seed, X, y, rest, **more):
     weights = np.r_[np.ones(len(X)), np.full(len(rest), BACKGROUND_WEIGHT)]
     labels = np.r_[y, np.zeros(len(rest), bool)]
     model = MotifFinder(
-        width, C=args.C, both_strands=args.both_strands, random_state=seed, **more
+        width,
+        C=args.C,
+        both_strands=args.both_strands,
+        random_state=seed,
+        init=args.init,
+        n_restarts=args.restarts,
+        **more,
     )
     began = time.perf_counter()
     model.fit([*X, *rest], labels, weights)
@@ -154,6 +161,8 @@ def main() -> None:
     parser.add_argument("--widths", default="11,17")
     parser.add_argument("--C", type=float, default=1.0)
     parser.add_argument("--both-strands", action="store_true")
+    parser.add_argument("--init", choices=("random", "words"), default="random")
+    parser.add_argument("--restarts", type=int, default=1, help="starts of a fit")
     parser.add_argument("--max-time", type=float, help="seconds of one fit of pbm")
     parser.add_argument("--logo", metavar="FILE.png", help="draw the motif of all data")
     parser.add_argument("--weights", action="store_true", help="a logo of weights")

@@ -142,6 +142,10 @@ def _finish_turns(model, encoded, solve) -> str:
 def _start(model, encoded, batch, k: int, rng):
     """The truths that start number k begins with."""
     init = getattr(model, "init", LATENT["init"])
+    own = getattr(model, "_own_start", None)  # of a family
+    truths = own(encoded, batch, k) if own is not None else None
+    if truths is not None:
+        return truths
     if k > 0 or (isinstance(init, str) and init == "random"):
         return complete_randomly(batch, encoded.n_weights, rng)
     if isinstance(init, str) and init in getattr(model, "_given", ("given",)):

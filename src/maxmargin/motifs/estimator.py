@@ -52,9 +52,11 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         What to do with N and the other letters for several bases: an error, or no weight.
     positive : label or None
         The label of sequences with the motif; by default the greater one of two.
-    init : "random", "given", array or fitted model, default "random"
-        The first sites: anywhere with equal chance; at the start of each sequence; or the
-        best ones under these weights, such as ``coef_`` of a model of the same shape.
+    init : "random", "words", "given", array or fitted model, default "random"
+        The first sites: anywhere with equal chance; at words that positive samples have
+        more often than negative ones, another word for each of ``n_restarts``; at the start
+        of each sequence; or the best ones under these weights, such as ``coef_`` of a model
+        of the same shape.
     n_restarts, max_outer, self_paced
         As in :class:`maxmargin.LatentStructuralSVM`.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
@@ -104,6 +106,19 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         max_outer=100,
         self_paced=False,
     )
+
+    def _own_start(self, encoded, batch, k: int):
+        """The sites that start k begins with, if those are to be at enriched words."""
+        if not isinstance(self.init, str) or self.init != "words":
+            return None
+        from maxmargin.core.completion import complete_all
+        from maxmargin.motifs.words import enriched_words, word_weights
+
+        words = enriched_words(batch, encoded.weights, self.n_restarts)
+        if k >= len(words):
+            return None if k else batch.y.copy()
+        w = word_weights(words[k], batch.width, encoded.n_weights)
+        return complete_all(batch, w)
 
     def predict(self, X) -> np.ndarray:
         """The label of every sequence."""
