@@ -167,16 +167,23 @@ GROWING = {
 }
 
 
+def _seconds(read, raw) -> float:
+    began = time.process_time()
+    with contextlib.suppress(ValueError):
+        read(raw)
+    return time.process_time() - began
+
+
 @pytest.mark.parametrize("name", GROWING)
 def test_time_grows_with_the_file_not_with_its_square(name):
-    """Generous: what takes the square of 20,000 steps takes seconds, not a tenth."""
+    """Generous: what takes the square of 20,000 steps takes seconds, not a tenth.
+
+    The best of three, as the garbage of other tests may be collected in between.
+    """
     read, makers = READERS[name][0], GROWING[name]
     for make in makers if isinstance(makers, list) else [makers]:
         seconds = []
         for n in (5_000, 20_000):
             raw = RawText(make(n).encode(), "file")
-            began = time.process_time()
-            with contextlib.suppress(ValueError):
-                read(raw)
-            seconds.append(time.process_time() - began)
+            seconds.append(min(_seconds(read, raw) for _ in range(3)))
         assert seconds[1] < max(1.0, 8 * seconds[0])
