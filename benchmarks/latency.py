@@ -25,6 +25,7 @@ EMPTY = {
     "taxonomy": 12,
     "multilabel": 12,
     "rank": 20,
+    "cluster": 20,
     "motif": 12,
     "tag": 12,
     "tag-arrays": 12,
