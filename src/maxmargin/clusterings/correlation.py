@@ -20,7 +20,7 @@ from maxmargin.clusterings.pairs import (
     PairTable,
     emit_patterns,
     no_weights,
-    score_pairs,
+    of_pairs,
     weigh_pair,
 )
 from maxmargin.core import contract
@@ -29,6 +29,7 @@ from maxmargin.core.kernel import implements, inlined, kernel
 MOST_MOVES = 20  # rounds of moves of single mentions
 
 
+@of_pairs
 class CorrelationBatch(NamedTuple):
     """As LinkBatch; y is gold, and nothing is hidden."""
 
@@ -41,21 +42,6 @@ class CorrelationBatch(NamedTuple):
 
 def make_batch(start, gold, pairs: PairTable) -> CorrelationBatch:
     return CorrelationBatch(start, gold.copy(), gold, pairs)
-
-
-@implements(contract.shape, CorrelationBatch)
-def shape(batch):
-    return 1, max(batch.pairs.most_pairs, 1)
-
-
-@implements(contract.extent, CorrelationBatch)
-def extent(batch, i):
-    return batch.pairs.pair_start[i + 1] - batch.pairs.pair_start[i]
-
-
-@implements(contract.score, CorrelationBatch)
-def score(batch, i, w, theta):
-    score_pairs(batch, i, w, theta)
 
 
 @inlined

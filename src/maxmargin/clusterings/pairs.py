@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined
+from maxmargin.core import contract
+from maxmargin.core.kernel import implements, inlined
 
 
 class PairTable(NamedTuple):
@@ -73,8 +74,26 @@ def pair_index(n, a, b):
     return low * (2 * n - low - 1) // 2 + high - low - 1
 
 
-@inlined
-def score_pairs(batch, i, w, theta):
+def of_pairs(batch_class: type) -> type:
+    """Class decorator: the functions that batches with a PairTable have in common."""
+    for function, body in (
+        (contract.shape, shape),
+        (contract.extent, extent),
+        (contract.score, score),
+    ):
+        implements(function, batch_class)(body)
+    return batch_class
+
+
+def shape(batch):
+    return 1, max(batch.pairs.most_pairs, 1)
+
+
+def extent(batch, i):
+    return batch.pairs.pair_start[i + 1] - batch.pairs.pair_start[i]
+
+
+def score(batch, i, w, theta):
     """theta[0] <- scores of all pairs of document i."""
     pairs = batch.pairs
     first, last = pairs.row_start[i], pairs.row_start[i + 1]

@@ -29,14 +29,15 @@ from maxmargin.clusterings.pairs import (
     PairTable,
     emit_patterns,
     no_weights,
+    of_pairs,
     pair_index,
-    score_pairs,
     weigh_pair,
 )
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
 
 
+@of_pairs
 class LinkBatch(NamedTuple):
     """Documents, their pairs, and the first mention of the cluster of each mention."""
 
@@ -56,21 +57,6 @@ def make_batch(start, gold, pairs: PairTable, r: float) -> LinkBatch:
             y[first + v] = last.get(cluster, v)
             last[cluster] = v
     return LinkBatch(start, y, gold, pairs, r)
-
-
-@implements(contract.shape, LinkBatch)
-def shape(batch):
-    return 1, max(batch.pairs.most_pairs, 1)
-
-
-@implements(contract.extent, LinkBatch)
-def extent(batch, i):
-    return batch.pairs.pair_start[i + 1] - batch.pairs.pair_start[i]
-
-
-@implements(contract.score, LinkBatch)
-def score(batch, i, w, theta):
-    score_pairs(batch, i, w, theta)
 
 
 @implements(contract.value, LinkBatch)

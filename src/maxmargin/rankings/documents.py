@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined
+from maxmargin.core import contract
+from maxmargin.core.kernel import implements, inlined
 
 
 def row_fields(rows, first, n_features: int) -> dict:
@@ -26,8 +27,26 @@ def row_fields(rows, first, n_features: int) -> dict:
     }
 
 
-@inlined
-def score_documents(batch, i, w, theta):
+def of_documents(batch_class: type) -> type:
+    """Class decorator: the functions that batches with these fields have in common."""
+    for function, body in (
+        (contract.shape, shape),
+        (contract.capacity, capacity),
+        (contract.score, score),
+    ):
+        implements(function, batch_class)(body)
+    return batch_class
+
+
+def shape(batch):
+    return 1, batch.widest
+
+
+def capacity(batch):
+    return batch.entries
+
+
+def score(batch, i, w, theta):
     first = batch.first[i]
     for d in range(batch.first[i + 1] - first):
         total = 0.0

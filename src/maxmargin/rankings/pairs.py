@@ -37,12 +37,13 @@ import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
-from maxmargin.rankings.documents import append_sum, row_fields, score_documents
+from maxmargin.rankings.documents import append_sum, of_documents, row_fields
 
 PAIRWISE, AVERAGE_PRECISION, NDCG = range(3)
 KINDS = {"pairwise": PAIRWISE, "average-precision": AVERAGE_PRECISION, "ndcg": NDCG}
 
 
+@of_documents
 class PairBatch(NamedTuple):
     """Queries with graded documents."""
 
@@ -83,21 +84,6 @@ def make_batch(rows, first, n_features, grade, kind: int) -> PairBatch:
         kind=kind,
         **fields,
     )
-
-
-@implements(contract.shape, PairBatch)
-def shape(batch):
-    return 1, batch.widest
-
-
-@implements(contract.capacity, PairBatch)
-def capacity(batch):
-    return batch.entries
-
-
-@implements(contract.score, PairBatch)
-def score(batch, i, w, theta):
-    score_documents(batch, i, w, theta)
 
 
 @inlined

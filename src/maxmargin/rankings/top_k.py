@@ -21,9 +21,10 @@ import numpy as np
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.rescale import violation
-from maxmargin.rankings.documents import append_sum, row_fields, score_documents
+from maxmargin.rankings.documents import append_sum, of_documents, row_fields
 
 
+@of_documents
 class TopKBatch(NamedTuple):
     """Queries whose truth is any list with as many relevant documents as can be."""
 
@@ -56,21 +57,6 @@ def make_batch(rows, first, n_features, relevant, k: int) -> TopKBatch:
         k=k,
         **row_fields(rows, first, n_features),
     )
-
-
-@implements(contract.shape, TopKBatch)
-def shape(batch):
-    return 1, batch.widest
-
-
-@implements(contract.capacity, TopKBatch)
-def capacity(batch):
-    return batch.entries
-
-
-@implements(contract.score, TopKBatch)
-def score(batch, i, w, theta):
-    score_documents(batch, i, w, theta)
 
 
 @implements(contract.value, TopKBatch)
