@@ -9,7 +9,6 @@ import numpy as np
 
 from maxmargin.core.estimator import Encoded, check_weights
 from maxmargin.core.latent_functions import LatentBatch, Paired, check_latent
-from maxmargin.core.latent_functions import LatentProblem as LatentProblem
 from maxmargin.core.latent_training import LATENT, check_latent_parameters
 from maxmargin.core.parameters import REQUIRED, training_parameters
 from maxmargin.core.problem import check_problem

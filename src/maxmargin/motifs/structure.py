@@ -134,10 +134,8 @@ def score(batch, i, w, theta):
     count, row = count_starts(batch, i), theta[0]
     if count == 0:
         return
-    inside, last = (
-        0.0,
-        batch.first[i] + batch.width - 1,
-    )  # background of a moving window
+    inside = 0.0  # background of a moving window
+    last = batch.first[i] + batch.width - 1
     for t in range(batch.first[i], last):
         b = batch.back[t]
         inside += w[b] if b >= 0 else 0.0

@@ -63,7 +63,6 @@ class Descent:
     solution: Solution
     rounds: list[dict] = field(default_factory=list)
     truths: object = None
-    planes: object = None
 
     @property
     def objective(self) -> float:
@@ -144,7 +143,6 @@ class _Run:
             ),
             self.rounds,
             self.batch.y if isinstance(self.batch, tuple) else list(self.batch.Y),
-            self.planes,
         )
 
     def _convex(self, tol):
