@@ -154,6 +154,17 @@ def test_sample_weights_count_and_zero_weights_are_as_absent():
     )
 
 
+def test_completions_move_and_lower_the_objective():
+    X, y, where = bumps(40)
+    model = LatentStructuralSVM(Bump(), C=1.0, init=[0] * 40).fit(X, y)
+    first, last = model.rounds_[0], model.rounds_[-1]
+    assert model.n_outer_ > 1
+    assert first["moved"] > 0
+    assert last["objective"] < 0.9 * first["objective"]
+    kept = [abs(h - where[i]) <= 1 for i, h in enumerate(model.completions_) if y[i]]
+    assert np.mean(kept) > 0.9
+
+
 def test_starts_can_be_given():
     X, y, where = bumps(40)
     told = LatentStructuralSVM(Bump(), C=1.0, init=where.tolist()).fit(X, y)
