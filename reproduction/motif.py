@@ -157,8 +157,8 @@ def ars_width(args, width, X, y, rest, fold) -> None:
         best = wrong[k, objective[k].argmin()]
         print(
             f"  width {width}, fold {k + 1}, C={chosen[0]:g}, intergenic "
-            f"{chosen[1]:g}: {100 * wrong[k].mean():.1f}% of {args.seeds} seeds, best objective {100 * best:.1f}%, "
-            f"{seconds[k].mean():.1f} s a fit",
+            f"{chosen[1]:g}: {100 * wrong[k].mean():.1f}% of {args.seeds} seeds, "
+            f"best objective {100 * best:.1f}%, {seconds[k].mean():.1f} s a fit",
             flush=True,
         )
     error = wrong.mean(axis=1).std() / np.sqrt(args.folds)
