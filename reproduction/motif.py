@@ -3,7 +3,7 @@
     python reproduction/motif.py [ars] [pbm] [--folds 10] [--seeds 10] [--widths 11,17]
                                  [--C 0.1,0.3] [--share 0.02,0.002]
                                  [--background 1000] [--both-strands]
-                                 [--init words] [--restarts 8] [--shifts 3] [--max-time 60]
+                                 [--init words] [--restarts 8] [--shifts 1] [--max-time 60]
                                  [--logo FILE.png] [--quick]
 
 ars   Table 5.1 of Yu's thesis (2011): sequences that start replication (ARS) against other
@@ -229,7 +229,7 @@ def main() -> None:
         help="of C, for intergenic sequences: one, or several",
     )
     parser.add_argument("--background", type=int, help="intergenic sequences (all)")
-    parser.add_argument("--shifts", type=int, default=3, help="letters of moves")
+    parser.add_argument("--shifts", type=int, default=1, help="letters of moves")
     parser.add_argument("--both-strands", action="store_true")
     parser.add_argument("--init", choices=("random", "words"), default="random")
     parser.add_argument("--restarts", type=int, default=1, help="starts of a fit")
