@@ -110,7 +110,7 @@ def test_starts_from_a_model_and_in_order(model, planted):
 def test_a_motif_half_outside_its_sites_is_shifted_back(model, planted):
     X, y, _ = planted
     off = shifted_motif(model.coef_, 8, 3)
-    start = clone(model).set_params(init=off, n_restarts=1)
+    start = clone(model).set_params(init=off, n_restarts=1, shifts=3)
     stays = clone(start).set_params(shifts=0).fit(X, y)
     moves = start.fit(X, y)
     assert stays.consensus() not in (MOTIF, TURNED)

@@ -57,7 +57,7 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         more often than negative ones, another word for each of ``n_restarts``; at the start
         of each sequence; or the best ones under these weights, such as ``coef_`` of a model
         of the same shape.
-    shifts : int, default 3
+    shifts : int, default 1
         At a stationary point the motif is moved by up to so many letters, either way, and
         training goes on from there if it ends lower by ``tol`` at least. 0: it is not.
     n_restarts, max_outer, self_paced
@@ -105,7 +105,7 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         unknown="refuse",
         positive=None,
         init="random",
-        shifts=3,
+        shifts=1,
         n_restarts=1,
         max_outer=100,
         self_paced=False,
