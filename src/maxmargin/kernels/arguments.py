@@ -157,13 +157,15 @@ def _table_like(X: list) -> bool:
 
 def _stored(part: Any) -> tuple:
     """A part as ("slice", (start, stop, step)), ("columns", (...)) or ("key", key)."""
-    if isinstance(part, tuple) and len(part) == 2 and part[0] in _READERS:
+    if isinstance(part, tuple) and len(part) == 2 and str(part[0]) in _READERS:
         how, value = part  # as it is stored
         return how, _READERS[how](value)
     if isinstance(part, slice):
         return "slice", _slice((part.start, part.stop, part.step))
     if isinstance(part, (list, tuple, range, np.ndarray)):
-        return "columns", _columns(np.asarray(part).tolist())
+        return "columns", _columns(
+            part.tolist() if hasattr(part, "ndim") else list(part)
+        )
     return "key", _key(part)
 
 

@@ -32,6 +32,7 @@ class Kernel:
     """A function of two samples; ``k(X, Y)`` is its table over two batches."""
 
     kind: ClassVar[str] = ""
+    __array_ufunc__: ClassVar[None] = None  # numpy's numbers leave * and + to us
 
     # what users ask ------------------------------------------------------------------
 
@@ -56,6 +57,8 @@ class Kernel:
         X, B = inputs.pair(X, inputs.toarray(B))
         if not inputs.is_tensor(X):
             coefficients = np.asarray(coefficients, dtype=X.dtype)
+        elif not inputs.is_tensor(coefficients):
+            coefficients = X.new_tensor(coefficients)
         if tuple(coefficients.shape) != (X.shape[0], B.shape[0]):
             raise ValueError(
                 f"coefficients must have a row per sample of X and a column per row of B, "

@@ -12,7 +12,7 @@ from maxmargin.kernels.arguments import function_name, named
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.formulas import ATOM, Formula, number
 from maxmargin.kernels.inputs import count, is_tensor, pair, take, toarray, vectors
-from maxmargin.kernels.parameters import real
+from maxmargin.kernels.parameters import positive, real, whole
 from maxmargin.kernels.vectors import set_field
 
 
@@ -27,17 +27,23 @@ class Function(Kernel):
 
     def __post_init__(self) -> None:
         set_field(self, "name", function_name(self.f, self.name, "function"))
-        if self.blocks not in (None, True, False):
+        if self.blocks is not None and not isinstance(self.blocks, bool):
             raise ValueError("blocks must be True, False or None.")
 
     differentiable: ClassVar[bool] = False
 
     def _by_blocks(self, X: Any) -> bool:
-        """Whether f takes batches: two of them of 2 and 3 samples then make (2, 3)."""
+        """Whether f takes batches: those of 2 and m samples then make a table (2, m).
+
+        Two m are tried, since x @ y says something of tables, too, when m is their width.
+        """
         if self.blocks is not None or count(X) == 0:
             return bool(self.blocks)
         try:
-            return np.shape(self.f(take(X, [0, 0]), take(X, [0, 0, 0]))) == (2, 3)
+            return all(
+                np.shape(self.f(take(X, [0] * 2), take(X, [0] * m))) == (2, m)
+                for m in (3, 4)
+            )
         except Exception:  # whatever a function of samples says of batches
             return False
 
@@ -145,12 +151,12 @@ class Pairwise(Kernel):
     parameters: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
-        from sklearn.metrics.pairwise import KERNEL_PARAMS
+        from sklearn.metrics.pairwise import KERNEL_PARAMS, kernel_metrics
 
-        if not isinstance(self.metric, str) or self.metric not in KERNEL_PARAMS:
+        if not isinstance(self.metric, str) or self.metric not in kernel_metrics():
             raise ValueError(
-                f"scikit-learn has no pairwise kernel {self.metric!r}: it has "
-                f"{', '.join(sorted(KERNEL_PARAMS))}."
+                f"scikit-learn has no pairwise kernel {str(self.metric)[:50]!r}: it has "
+                f"{', '.join(sorted(kernel_metrics()))}."
             )
         known, pairs = KERNEL_PARAMS[self.metric], dict(self.parameters)
         for name in pairs:
@@ -159,8 +165,9 @@ class Pairwise(Kernel):
                     f"The kernel {self.metric} has no parameter {name!r}; it has "
                     f"{', '.join(sorted(known)) or 'none'}."
                 )
-        items = ((name, real(pairs[name], name)) for name in sorted(pairs))
-        set_field(self, "parameters", tuple(items))
+        checks = {"gamma": positive, "degree": whole}
+        pairs = {name: checks.get(name, real)(v, name) for name, v in pairs.items()}
+        set_field(self, "parameters", tuple(sorted(pairs.items())))
 
     differentiable: ClassVar[bool] = False
 
@@ -168,11 +175,8 @@ class Pairwise(Kernel):
         from sklearn.metrics.pairwise import pairwise_kernels
 
         X, Y = pair(X, Y)
-        arguments = dict(self.parameters)
-        if "degree" in arguments:
-            arguments["degree"] = int(arguments["degree"])
         try:
-            K = pairwise_kernels(X, Y, metric=self.metric, **arguments)
+            K = pairwise_kernels(X, Y, metric=self.metric, **dict(self.parameters))
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"scikit-learn's {self.metric} kernel says: {error}"
@@ -181,8 +185,9 @@ class Pairwise(Kernel):
 
     def _diagonal(self, X: Any) -> Any:
         X = vectors(X)
-        rows = [self._block(X[[i]], None)[0, 0] for i in range(X.shape[0])]
-        return np.array(rows, X.dtype)
+        blocks = [slice(top, top + 64) for top in range(0, X.shape[0], 64)]
+        parts = [self._block(X[rows], None).diagonal() for rows in blocks]
+        return np.concatenate([np.zeros(0, X.dtype), *parts])
 
     def _values(self) -> dict[str, Any]:
         return {"metric": self.metric, "parameters": dict(self.parameters)}

@@ -166,8 +166,13 @@ def check_width(X: Any, Y: Any, name: str = "Y") -> None:
 
 
 def float_type(*tables: Any) -> type:
-    """float32 where all tables are; float64 for all else."""
-    single = all(getattr(X, "dtype", None) == np.float32 for X in tables)
+    """float32 where all tables, or all tables among the parts, are; else float64."""
+    parts = list(tables)
+    while any(isinstance(X, (tuple, Mapping)) for X in parts):
+        X = next(X for X in parts if isinstance(X, (tuple, Mapping)))
+        parts.remove(X)
+        parts += X.values() if isinstance(X, Mapping) else X
+    single = all(getattr(X, "dtype", None) == np.float32 for X in parts)
     return np.float32 if single else np.float64
 
 

@@ -35,7 +35,7 @@ def strings_of(X: Any, name: str) -> list[Sequence[Hashable]]:
         strings = X.tolist() if hasattr(X, "tolist") else list(X)
     except TypeError:
         strings = None
-    if strings is None or hasattr(X, "tocsr") or getattr(X, "ndim", 1) == 0:
+    if not isinstance(strings, list) or isinstance(X, dict) or hasattr(X, "tocsr"):
         raise ValueError(
             f"{name} has the type {type(X).__name__}: give a list of strings or sequences."
         )

@@ -48,5 +48,8 @@ def whole(value: Any, name: str, low: int = 1, high: int = MAX_DEGREE) -> int:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of thousands of digits
+        return "a number of thousands of digits"
     return text if len(text) <= 60 else text[:57] + "..."

@@ -131,6 +131,15 @@ class Mismatch(_Strings):
                 counter.add(text.string[usable], words[usable], weight)
         return counter.tables()
 
+    def _values(self) -> dict[str, Any]:
+        for letter in self.alphabet or ():
+            if not isinstance(letter, (str, int, float)):
+                raise ValueError(
+                    f"The alphabet of {self} cannot be stored: its letters must be strings "
+                    f"or numbers, not {type(letter).__name__}."
+                )
+        return super()._values()
+
     def _shown(self) -> tuple:
         return self.k, self.m
 
@@ -191,7 +200,7 @@ def pattern_weights(k: int, m: int, size: int) -> list[float]:
     weights = [0] * (most + 1)
     for h in range(most, -1, -1):
         more = sum(weights[j] * math.comb(k - h, j - h) for j in range(h + 1, most + 1))
-        weights[h] = common_neighbours(k, m, max(size, 2), h) - more
+        weights[h] = common_neighbours(k, m, size, h) - more
     if max(map(abs, weights)) > 2**53:
         raise ValueError(
             f"An alphabet of {size} letters is too large for mismatch({k}, {m}): its "
@@ -214,7 +223,7 @@ def _alphabet(value: Any) -> tuple:
 
 
 def _sorted(letters: Iterable) -> list:
-    return sorted(letters, key=lambda letter: (type(letter).__name__, letter))
+    return sorted(letters, key=lambda letter: (type(letter).__name__, repr(letter)))
 
 
 def spectrum(k: int, shorter: bool = False) -> Kernel:
