@@ -46,9 +46,9 @@ CASES = {
         X, X[:1], np.zeros((1, 3))
     ),
     "has no gradient": lambda: kernels.spectrum(2).gradient(X, X, np.eye(3)),
-    "exp.* overflows: its exponent reaches 4100,": lambda: kernels.exp(
-        linear() * 100
-    )(X),
+    "exp.* overflows: its exponent reaches 4100,": lambda: kernels.exp(linear() * 100)(
+        X
+    ),
     "it overflows. Scale": lambda: ((linear() * 1e50) ** 20)(X),
     "must be square: it has 3 rows and 2": lambda: kernels.precomputed()(X),
     "a column per training sample": lambda: kernels.precomputed()(X, X[:]),

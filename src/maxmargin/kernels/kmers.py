@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 _FULL = 2**62
+_SMALL = 10_000  # numbers up to it need no sorting
 
 
 class Letters(NamedTuple):
@@ -91,7 +92,10 @@ def words(text: Letters, k: int, kept: Iterable[int] | None = None) -> np.ndarra
 
 
 def renumbered(number: np.ndarray) -> tuple[np.ndarray, int]:
-    """Equal numbers as equal numbers below the second value returned."""
+    """Equal numbers as equal numbers below the second value returned, which is small."""
+    largest = int(number.max(initial=0))
+    if largest <= _SMALL + len(number):
+        return number, largest + 1
     values, new = np.unique(number, return_inverse=True)
     return new.astype(np.int64), max(1, len(values))
 
