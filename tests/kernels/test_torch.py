@@ -37,7 +37,8 @@ def test_tensors(k, dtype):
         B.cpu().double().numpy(),
         C.cpu().double().numpy(),
     )
-    k = k.fitted(X)
+    again, k = k.fitted(x), k.fitted(X)
+    assert getattr(again, "gamma", 0) == pytest.approx(getattr(k, "gamma", 0))
     for result, truth in [
         (k(X, B), k(x, b)),
         (k(X), k(x)),

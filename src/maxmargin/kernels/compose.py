@@ -19,7 +19,7 @@ from maxmargin.kernels.formulas import (
     times,
     total,
 )
-from maxmargin.kernels.inputs import is_tensor
+from maxmargin.kernels.inputs import detached, is_tensor
 from maxmargin.kernels.parameters import positive, whole
 from maxmargin.kernels.tables import (
     add,
@@ -155,7 +155,7 @@ class Exponential(Kernel):
         must_be_kernel(self.kernel, "What exp is taken of")
 
     def _exp(self, K: Any) -> Any:
-        largest = float(K.max()) if min(K.shape) else 0.0
+        largest = float(detached(K).max()) if min(K.shape) else 0.0
         single = "float32" in str(K.dtype)
         limit = math.log(np.finfo(np.float32 if single else np.float64).max)
         if largest > limit:
@@ -192,10 +192,11 @@ class Normalized(Kernel):
     def _lengths(self, X: Any) -> Any:
         """sqrt(k(x, x)), or 1 where that is 0: then k(x, x') is 0 for all x'."""
         d = self.kernel._diagonal(X)
-        if min(d.shape) and not float(d.min()) >= 0:
-            i = int(d.argmin())
+        values = detached(d)
+        if min(d.shape) and not float(values.min()) >= 0:
+            i = int(values.argmin())
             raise ValueError(
-                f"k(x, x) is {float(d[i]):.4g} for sample {i} of X, so "
+                f"k(x, x) is {float(values[i]):.4g} for sample {i} of X, so "
                 f"{self.kernel} is not positive semidefinite and cannot be normalized."
             )
         lengths = d.sqrt() if is_tensor(d) else np.sqrt(d)

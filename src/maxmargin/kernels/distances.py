@@ -162,7 +162,10 @@ def _finished_tensor(D: Any, X: Any, Y: Any, a: Any, b: Any, share: float) -> An
 def city_distances(X: Any, Y: Any) -> Any:
     """The sums of absolute differences."""
     if is_tensor(X):
-        return (X[:, None, :] - Y[None, :, :]).abs().sum(-1)
+        D = X.new_empty((X.shape[0], Y.shape[0]))
+        for rows in row_blocks(X.shape[0], Y.shape[0] * X.shape[1] // 64):
+            D[rows] = (X[rows, None, :] - Y[None, :, :]).abs().sum(-1)
+        return D
     D = np.empty((X.shape[0], Y.shape[0]), X.dtype)
     if is_sparse(X) or is_sparse(Y):
         from sklearn.metrics.pairwise import manhattan_distances as distances

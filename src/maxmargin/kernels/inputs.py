@@ -25,6 +25,11 @@ def is_tensor(X: Any) -> bool:
     return isinstance(X, tensor)
 
 
+def detached(X: Any) -> Any:
+    """X without its history, where it is a tensor that has one."""
+    return X.detach() if is_tensor(X) else X
+
+
 def is_sparse(X: Any) -> bool:
     return hasattr(X, "tocsr")
 
@@ -62,6 +67,8 @@ def take(X: Any, index: Any) -> Any:
         return X.iloc[index]
     if is_sparse(X):
         return X.tocsr()[index]
+    if is_tensor(X):
+        return X[np.arange(X.shape[0])[index].tolist()]
     if hasattr(X, "shape"):
         return X[index]
     return [X[i] for i in np.arange(len(X))[index]]

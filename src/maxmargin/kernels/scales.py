@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.inputs import is_sparse, vectors
+from maxmargin.kernels.inputs import detached, is_sparse, vectors
 
 
 def known(gamma: float | str, kernel: Kernel) -> float:
@@ -30,7 +30,7 @@ def read_width(kernel: Any, X: Any) -> Kernel:
 
 def gamma_of(gamma: str, X: Any) -> float:
     """ "scale": 1 / (columns * variance of all entries); "auto": 1 / columns."""
-    X = vectors(X)
+    X = detached(vectors(X))
     d = max(1, X.shape[1])
     if gamma == "auto":
         return 1.0 / d
@@ -41,5 +41,5 @@ def gamma_of(gamma: str, X: Any) -> float:
         entries = X.shape[0] * d
         variance = np.vdot(data, data) / entries - (data.sum() / entries) ** 2
     else:
-        variance = float(X.var())
+        variance = float(((X - X.mean()) ** 2).mean())  # as tensors, too, can say it
     return 1.0 / (d * float(variance)) if variance > 0 else 1.0
