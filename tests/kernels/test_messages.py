@@ -23,6 +23,7 @@ CASES = {
     "A difference": lambda: 1 - rbf(),
     "difference of kernels": lambda: -rbf(),
     "factor of a kernel must be positive, not -2": lambda: -2 * rbf(),
+    "factor of a kernel must be a finite number, not array": lambda: np.ones(2) * rbf(),
     "factor of a kernel must be positive, not 0": lambda: 0 * rbf(),
     "A constant kernel must be positive, not -1": lambda: rbf() + -1,
     "quotient of kernels": lambda: rbf() / linear(),

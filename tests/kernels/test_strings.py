@@ -51,6 +51,13 @@ def test_spectrum_of_long_words_and_many_letters():
     assert k(X).tolist() == [[171, 41, 111], [41, 41, 31], [111, 31, 111]]
 
 
+def test_words_too_many_for_64_bits():
+    """256 letters: in 64 bits a word of 9 would lose the first of them."""
+    letters = "".join(map(chr, range(256)))
+    X = ["a" + letters[:8], "b" + letters[:8], letters]
+    assert kernels.spectrum(9)(X).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 248]]
+
+
 @given(texts, texts, st.sampled_from([(1, 0), (2, 1), (3, 1), (3, 2), (4, 2)]))
 def test_mismatch(X, Y, km):
     """By the definition: count for each word over the alphabet its neighbours in x."""
