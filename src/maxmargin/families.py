@@ -74,6 +74,7 @@ def lazily(package: str, table: Mapping[str, str]):
     def get(name: str) -> Any:
         if name not in table:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(table[name]), name)
+        module = importlib.import_module(table[name])
+        return module if table[name] == f"{package}.{name}" else getattr(module, name)
 
     return get, lambda: sorted(table)
