@@ -29,10 +29,6 @@ class Cpu:
     def index(self, rows: np.ndarray) -> Any:
         return rows
 
-    def put_at(self, table: Any, rows: Any, columns: Any, values: Any) -> None:
-        """table[rows, columns] += values, at places that differ."""
-        table[rows, columns] += values
-
     def largest(self, scores: Any) -> tuple[Any, Any]:
         """(value, place) of the largest entry of every row."""
         place = scores.argmax(1)
@@ -65,9 +61,6 @@ class Gpu(Cpu):
 
     def index(self, rows: np.ndarray) -> Any:
         return self.put(rows, np.int64)
-
-    def put_at(self, table: Any, rows: Any, columns: Any, values: Any) -> None:
-        table[rows, columns] += values
 
     def largest(self, scores: Any) -> tuple[Any, Any]:
         return scores.max(1)
