@@ -348,7 +348,12 @@ def on_gpu(task: str, size: int) -> dict:
     tiny = KernelSVM(n_components=5, device="cuda")
     tiny.fit(X[:200], y[:200]).predict(X[:200])  # starts the GPU
     model = KernelSVM(
-        gamma=gamma, C=C, n_components=min(size, len(y)), device="cuda", max_terms=1
+        gamma=gamma,
+        C=C,
+        n_components=min(size, len(y)),
+        device="cuda",
+        max_terms=1,
+        memory=8e9,
     )
     with Clock() as fit:
         model.fit(X, y)

@@ -28,7 +28,7 @@ import numpy as np
 from maxmargin.kernel_svm.devices import Cpu
 from maxmargin.kernels.tables import exponential
 
-SAMPLE = 200  # examples per step
+SPREAD_ROWS = 2000  # from which the spread of a column is read
 FAR_SHARE = 0.25  # of a sample: examples beyond the margin, which may come back
 NEAR = 0.5  # how far beyond the margin an example still counts as near it
 ROUND = 400  # steps until coordinates and near examples are found anew
@@ -136,7 +136,7 @@ def descend(shape, examples: Examples, terms: Terms, steps: int, rng) -> Terms:
     """Move points and coefficients by so many steps, of sizes that fall to zero."""
     device = examples.device
     B, beta = device.put(terms.points) + 0, device.put(terms.beta)
-    spread = float(device.get(examples.X[: 10 * SAMPLE]).std(axis=0).mean())
+    spread = float(device.get(examples.X[:SPREAD_ROWS]).std(axis=0).mean())
     adam = device.zeros_like(B), device.zeros_like(B)
     drift, length, t = 0.0, None, 0
     while t < steps:
@@ -144,8 +144,8 @@ def descend(shape, examples: Examples, terms: Terms, steps: int, rng) -> Terms:
         if terms.scores is not None:
             scores += terms.scores
         margin = device.get(margins(examples, scores)[0])
-        inverse = device.put(coordinates(device.get(shape.block(B, (B * B).sum(1), B))))
-        V = device.put(np.linalg.solve(device.get(inverse).T, device.get(beta)))
+        inverse, factor = coordinates(device.get(shape.block(B, (B * B).sum(1), B)))
+        inverse, V = device.put(inverse), device.put(factor.T) @ beta
         length = length or max(float((V * V).sum()) ** 0.5, 1e-6)
         momentum = device.zeros_like(V)
         count = min(ROUND, steps - t)
@@ -174,23 +174,24 @@ def descend(shape, examples: Examples, terms: Terms, steps: int, rng) -> Terms:
     return Terms(B, beta, terms.others, terms.scores)
 
 
-def coordinates(gram) -> np.ndarray:
-    """The inverse Cholesky factor of a Gram matrix with a ridge."""
+def coordinates(gram) -> tuple[np.ndarray, np.ndarray]:
+    """(L^-1, L), the Cholesky factor of a Gram matrix with a ridge."""
     from scipy.linalg import cholesky, solve_triangular
 
     gram = np.asarray(gram, np.float64)
     ridge = RIDGE * max(float(np.diag(gram).mean()), 1e-30)
     factor = cholesky(gram + ridge * np.eye(len(gram)), lower=True)
-    return solve_triangular(factor, np.eye(len(gram)), lower=True)
+    return solve_triangular(factor, np.eye(len(gram)), lower=True), factor
 
 
 def _draw(examples: Examples, margin, count: int, rng):
     """Rows of so many samples, and by what their terms count so that the mean is right."""
     near, far = np.flatnonzero(margin < NEAR), np.flatnonzero(margin >= NEAR)
-    away = int(SAMPLE * FAR_SHARE) if len(near) else SAMPLE
+    sample = examples.device.sample
+    away = int(sample * FAR_SHARE) if len(near) else sample
     away = away if len(far) else 0
     picks, weights = [], []
-    for group, size in ((near, SAMPLE - away), (far, away)):
+    for group, size in ((near, sample - away), (far, away)):
         if size:
             picks.append(group[rng.integers(0, len(group), (count, size))])
             weights.append(np.full(size, len(group) / size, np.float32))

@@ -16,6 +16,8 @@ class Cpu:
     """numpy."""
 
     name = "cpu"
+    sample = 200  # examples of a step of the descent
+    steps = 1.0  # share of its steps
 
     def put(self, values: Any, dtype: Any = np.float32) -> Any:
         return np.ascontiguousarray(values, dtype)
@@ -36,7 +38,13 @@ class Cpu:
 
 
 class Gpu(Cpu):
-    """torch, on the device that is named."""
+    """torch, on the device that is named.
+
+    A step takes as long as its calls do, however large it is: fewer and larger ones.
+    """
+
+    sample = 1000
+    steps = 0.25
 
     def __init__(self, name: str):
         import torch
