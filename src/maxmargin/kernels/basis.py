@@ -75,7 +75,9 @@ class Basis:
     def left_over(self, X: Any, coordinates: np.ndarray) -> np.ndarray:
         """|phi(x) - P phi(x)|^2 for every sample, from its coordinates."""
         squares = np.einsum("ij,ij->i", coordinates, coordinates, dtype=np.float64)
-        return np.maximum(np.asarray(self.kernel.diagonal(X), np.float64) - squares, 0.0)
+        return np.maximum(
+            np.asarray(self.kernel.diagonal(X), np.float64) - squares, 0.0
+        )
 
 
 def independent_rows(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
