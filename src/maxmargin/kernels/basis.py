@@ -30,15 +30,25 @@ class Basis:
     """Points whose images are independent, and the inverse Cholesky factor of their Gram.
 
     Points that depend on those before them are left out: ``kept`` has the numbers of
-    the others. ``len(basis)`` is the number of coordinates.
+    the others. ``len(basis)`` is the number of coordinates. ``gram`` is the table of the
+    kernel over the points, where it is known already.
     """
 
-    def __init__(self, kernel: Kernel, points: Any):
+    def __init__(self, kernel: Kernel, points: Any, gram: np.ndarray | None = None):
         self.kernel = kernel
-        gram = np.asarray(kernel(points), np.float64)
+        if gram is None:
+            gram = np.asarray(kernel(points), np.float64)
         factor, self.kept = independent_rows(gram)
         self.points = points if len(self.kept) == len(gram) else take(points, self.kept)
         self.inverse = _inverse(factor)
+
+    @classmethod
+    def restored(cls, kernel: Kernel, points: Any, inverse: np.ndarray) -> Basis:
+        """The basis that had these points and this inverse factor."""
+        basis = cls.__new__(cls)
+        basis.kernel, basis.points, basis.inverse = kernel, points, inverse
+        basis.kept = np.arange(len(inverse))
+        return basis
 
     def __len__(self) -> int:
         return len(self.inverse)
@@ -75,7 +85,9 @@ class Basis:
     def left_over(self, X: Any, coordinates: np.ndarray) -> np.ndarray:
         """|phi(x) - P phi(x)|^2 for every sample, from its coordinates."""
         squares = np.einsum("ij,ij->i", coordinates, coordinates, dtype=np.float64)
-        return np.maximum(np.asarray(self.kernel.diagonal(X), np.float64) - squares, 0.0)
+        return np.maximum(
+            np.asarray(self.kernel.diagonal(X), np.float64) - squares, 0.0
+        )
 
 
 def independent_rows(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
