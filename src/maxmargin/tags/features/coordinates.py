@@ -120,7 +120,9 @@ class KernelEncoder:
                 f"n_components={k} is more than the {n} training tokens there are to "
                 f'choose from: take at most {n}, or method="exact", which uses them all.'
             )
-        remedy = 'Choose method="nystroem" with n_components of at most {points}, or allow more.'
+        remedy = (
+            'method="nystroem" fits with n_components up to {points}; or allow more.'
+        )
         size = self.dtype().itemsize
         check_memory(n, k, self.gigabytes, "tokens", remedy, size)
 
