@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from maxmargin import Problem, StructuralSVM, load, save
+from maxmargin.testing import check_model_file
 
 LABELS = ("a", "b", "c")
 
@@ -136,6 +137,7 @@ def test_saved_and_loaded(tmp_path):
     again = load(path, structure=Gaussian)
     new, _ = data(30, seed=2)
     assert again.predict(new) == model.predict(new)
+    check_model_file(model, new[:5], n=60, structure=Gaussian)
 
 
 def test_inputs_of_any_kind_are_saved(tmp_path):

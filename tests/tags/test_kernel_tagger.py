@@ -11,6 +11,7 @@ from maxmargin import SequenceTagger, kernels, load, save
 from maxmargin.kernels.memory import bytes_needed, check_memory, largest_basis
 from maxmargin.tags.features import TokenEncoder
 from maxmargin.tags.features.coordinates import KernelEncoder
+from maxmargin.testing import check_model_file
 
 EXACT = {"tol": 1e-7, "max_iter": 10_000}
 
@@ -122,18 +123,20 @@ def test_saved_and_loaded(method, tmp_path):
     assert again.fit(X, y).certificate_ == model.certificate_
 
 
-def test_files_are_not_believed(tmp_path):
-    from maxmargin.testing import check_model_file
-
+@pytest.mark.parametrize("tokens", [False, True])
+def test_files_are_not_believed(tokens):
     X, y = tables(6)
-    model = SequenceTagger(kernel="rbf", method="nystroem", n_components=5).fit(X, y)
-    check_model_file(model, X, ValueError)
+    if tokens:
+        X = [[[f"w{int(3 * a)}", f"v{int(b)}"] for a, b, _ in x] for x in X]
+    kernel = 0.5 * kernels.rbf(0.3) + kernels.polynomial(2)
+    model = SequenceTagger(kernel=kernel, method="nystroem", n_components=5).fit(X, y)
+    check_model_file(model, X, n=80)
 
 
 def test_a_function_is_not_saved(tmp_path):
     X, y = tables(6)
     model = SequenceTagger(kernel=lambda a, b: float(a @ b)).fit(X, y)
-    with pytest.raises(ValueError, match="holds no code.*Use pickle"):
+    with pytest.raises(ValueError, match=r"holds no code.*Use pickle"):
         save(model, tmp_path / "model")
 
 

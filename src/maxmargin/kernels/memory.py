@@ -53,7 +53,8 @@ def check_memory(
     if needed <= gigabytes:
         return
     most = largest_basis(samples, gigabytes, itemsize)
-    remedy = remedy.format(points=most) if most else "Allow more."
+    if "{points}" in remedy:
+        remedy = remedy.format(points=most) if most else "Allow more."
     raise ValueError(
         f"The kernel machine of {samples:,} {what} in a basis of {points:,} would take "
         f"{needed:.3g} GB, but kernel_memory allows {gigabytes:g} GB. {remedy}"

@@ -77,8 +77,8 @@ def _kernel_state(encoder: Any) -> dict:
     from maxmargin.kernels import from_state
 
     basis = encoder.basis
-    formula = basis.kernel.state()
     try:
+        formula = basis.kernel.state()
         from_state(formula)
     except ValueError as error:
         raise ValueError(
