@@ -15,6 +15,7 @@ from typing import Any
 FAMILIES = (
     "classes",
     "multilabel",
+    "kernel_svm",
     "rankings",
     "tags",
     "trees",

@@ -189,8 +189,8 @@ def replaced(**methods):
         (replaced(joint_feature=lambda s, x, y: x), "both"),
         (replaced(outputs=Problem.outputs), "no outputs()"),
         (replaced(outputs=lambda s, x: ["b"]), "does not list the true output"),
-        (replaced(kernel_memory=1e-6), "would take .* GB"),
-        (replaced(kernel_memory=-1), "positive number of GB"),
+        (replaced(kernel_memory=1e3), "would take .* GB"),
+        (replaced(kernel_memory=-1), "positive number of bytes"),
     ],
 )
 def test_sentences(problem, words):

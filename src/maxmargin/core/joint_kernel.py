@@ -15,7 +15,7 @@ import numpy as np
 
 from maxmargin.core.answers import Answers, as_number
 from maxmargin.core.problem import has_own
-from maxmargin.kernels.memory import check_memory, checked_gigabytes
+from maxmargin.kernels.memory import KERNEL_MEMORY, check_memory, checked_memory
 
 SAME = 1e-10  # squared distance of images, relative, of one output met twice
 
@@ -125,7 +125,7 @@ def check_kernel_problem(problem: Any) -> None:
 
 def _listed_pairs(problem: Any, X: list) -> list[tuple]:
     """(sample number, x, y) for every output y; refused as soon as they are too many."""
-    gigabytes = checked_gigabytes(getattr(problem, "kernel_memory", 4.0))
+    allowed = checked_memory(getattr(problem, "kernel_memory", KERNEL_MEMORY))
     answers, pairs = Answers(problem), []
     for i, x in enumerate(X):
         pairs += [(i, x, y) for y in answers.outputs(i, x)]
@@ -133,7 +133,7 @@ def _listed_pairs(problem: Any, X: list) -> list[tuple]:
             f"These are the outputs of the first {i + 1} of {len(X)} samples: train on "
             "fewer, give joint_feature() instead, or set kernel_memory on the problem."
         )
-        check_memory(len(pairs), len(pairs), gigabytes, "pairs (x, y)", remedy)
+        check_memory(len(pairs), len(pairs), allowed, "pairs (x, y)", remedy)
     return pairs
 
 

@@ -60,7 +60,7 @@ class Problem:
 
     * ``joint_kernel(x, y, x2, y2)``: an inner product of the pairs (x, y) and (x2, y2).
       The machine is exact: its weights lie in the span of all training pairs, whose
-      tables may take ``kernel_memory`` GB.
+      tables may take ``kernel_memory`` bytes.
 
     Ensures: every solver, margin and slack rescaling, linear and quadratic slacks, hard
     margins, certificates; with ``outputs`` or ``most_violated`` to any tolerance. Methods
@@ -81,7 +81,7 @@ class Problem:
 
     exact: bool = True
     smallest_loss: float = 0.0
-    kernel_memory: float = 4.0
+    kernel_memory: float = 4e9
 
     def joint_feature(self, x: Any, y: Any):
         """The vector Psi(x, y)."""

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.inputs import count, is_sparse, take
+from maxmargin.kernels.inputs import count, take
 
 # A point whose image lies in the span of the others up to this share of its length says
 # nothing new, and would make L^-1 large: it is left out.
@@ -30,14 +30,12 @@ class Basis:
     """Points whose images are independent, and the inverse Cholesky factor of their Gram.
 
     Points that depend on those before them are left out: ``kept`` has the numbers of
-    the others. ``len(basis)`` is the number of coordinates. ``gram`` is the table of the
-    kernel over the points, where it is known already.
+    the others. ``len(basis)`` is the number of coordinates.
     """
 
     def __init__(self, kernel: Kernel, points: Any, gram: np.ndarray | None = None):
         self.kernel = kernel
-        if gram is None:
-            gram = np.asarray(kernel(points), np.float64)
+        gram = np.asarray(kernel(points) if gram is None else gram, np.float64)
         factor, self.kept = independent_rows(gram)
         self.points = points if len(self.kept) == len(gram) else take(points, self.kept)
         self.inverse = _inverse(factor)
@@ -72,22 +70,31 @@ class Basis:
         """beta of shape (k, labels) from weights (k, labels) of the coordinates."""
         return self.inverse.T @ weights
 
-    def expand(self, X: Any, coefficients: np.ndarray) -> np.ndarray:
-        """sum_j beta_j k(b_j, x) for every sample: scores without the coordinates."""
-        n = count(X)
-        out = np.empty((n, coefficients.shape[1]))
-        for first in range(0, n, ROWS):
-            rows = X if n <= ROWS else take(X, slice(first, first + ROWS))
-            block = self.kernel(rows, self.points)
-            out[first : first + len(block)] = block @ coefficients.astype(block.dtype)
-        return out
-
     def left_over(self, X: Any, coordinates: np.ndarray) -> np.ndarray:
         """|phi(x) - P phi(x)|^2 for every sample, from its coordinates."""
         squares = np.einsum("ij,ij->i", coordinates, coordinates, dtype=np.float64)
         return np.maximum(
             np.asarray(self.kernel.diagonal(X), np.float64) - squares, 0.0
         )
+
+
+def expand(kernel, X, points, coefficients: np.ndarray, device=None) -> np.ndarray:
+    """sum_j beta_j k(b_j, x) for every sample, on a device where one is given."""
+    n = count(X)
+    out = np.empty((n, coefficients.shape[1]))
+    away = device is not None and device.name != "cpu"
+    if away:
+        kind = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+        points, beta = device.put(points, kind), device.put(coefficients, kind)
+    for first in range(0, n, ROWS):
+        rows = X if n <= ROWS else take(X, slice(first, first + ROWS))
+        if away:
+            rows = device.put(rows.toarray() if hasattr(rows, "tocsr") else rows, kind)
+            out[first : first + ROWS] = device.get(kernel(rows, points) @ beta)
+            continue
+        block = kernel(rows, points)
+        out[first : first + len(block)] = block @ coefficients.astype(block.dtype)
+    return out
 
 
 def independent_rows(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -118,8 +125,3 @@ def _inverse(factor: np.ndarray) -> np.ndarray:
     from scipy.linalg import solve_triangular
 
     return solve_triangular(factor, np.eye(len(factor)), lower=True)
-
-
-def dense_points(points: Any) -> Any:
-    """Basis points as a dense table, where they are a sparse one."""
-    return points.toarray() if is_sparse(points) else points

@@ -8,8 +8,7 @@ from typing import Any
 
 from maxmargin.kernels.basis import ROWS
 
-KERNEL_MEMORY = 4.0  # GB that a machine may take where nobody says otherwise
-GB = 1e9
+KERNEL_MEMORY = 4e9  # bytes that a machine may take where nobody says otherwise
 INDEX = 4  # bytes of a column number beside every stored coordinate
 TABLES = 3 * 8  # bytes per pair of points: Gram matrix, Cholesky factor, inverse
 BLOCKS = 2 * 8  # bytes per sample and point of the rows at work
@@ -21,18 +20,18 @@ def bytes_needed(samples: int, points: int, itemsize: int = 8) -> int:
     return coordinates + points**2 * TABLES + min(samples, ROWS) * points * BLOCKS
 
 
-def largest_basis(samples: int, gigabytes: float, itemsize: int = 8) -> int:
+def largest_basis(samples: int, allowed: float, itemsize: int = 8) -> int:
     """The most points whose machine fits."""
     each = samples * (itemsize + INDEX) + min(samples, ROWS) * BLOCKS
-    found = math.sqrt(each**2 + 4 * TABLES * gigabytes * GB) - each
+    found = math.sqrt(each**2 + 4 * TABLES * allowed) - each
     return min(samples, int(found / (2 * TABLES)))
 
 
-def checked_gigabytes(value: Any, name: str = "kernel_memory") -> float:
+def checked_memory(value: Any, name: str = "kernel_memory") -> float:
     good = isinstance(value, numbers.Real) and not isinstance(value, bool) and value > 0
     if not good:
         raise ValueError(
-            f"{name}={value!r} is not possible: it must be a positive number of GB."
+            f"{name}={value!r} is not possible: it must be a positive number of bytes."
         )
     return float(value)
 
@@ -40,22 +39,23 @@ def checked_gigabytes(value: Any, name: str = "kernel_memory") -> float:
 def check_memory(
     samples: int,
     points: int,
-    gigabytes: float,
+    allowed: float,
     what: str = "samples",
     remedy: str = "",
     itemsize: int = 8,
 ) -> None:
-    """Refuse a machine that needs more than `gigabytes`; say how much it needs.
+    """Refuse a machine that needs more bytes than `allowed`; say how much it needs.
 
     In the remedy, {points} is the largest basis that fits.
     """
-    needed = bytes_needed(samples, points, itemsize) / GB
-    if needed <= gigabytes:
+    needed = bytes_needed(samples, points, itemsize)
+    if needed <= allowed:
         return
-    most = largest_basis(samples, gigabytes, itemsize)
+    most = largest_basis(samples, allowed, itemsize)
     if "{points}" in remedy:
         remedy = remedy.format(points=most) if most else "Allow more."
     raise ValueError(
         f"The kernel machine of {samples:,} {what} in a basis of {points:,} would take "
-        f"{needed:.3g} GB, but kernel_memory allows {gigabytes:g} GB. {remedy}"
+        f"{needed / 1e9:.3g} GB, but kernel_memory={allowed:g} allows "
+        f"{allowed / 1e9:.3g} GB. {remedy}"
     )

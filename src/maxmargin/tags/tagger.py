@@ -15,7 +15,7 @@ from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, distinct, restore_shared, shared_state
 from maxmargin.core.unlabelled import UNLABELLED, weigh
 from maxmargin.tags.encoders import encoder_state, new_encoder, restored_encoder
-from maxmargin.tags.features.coordinates import KERNEL_OPTIONS, check_kernel_options
+from maxmargin.tags.features.coordinates import check_kernel_options
 from maxmargin.tags.input import (
     barrier_of,
     check_allowed,
@@ -100,8 +100,8 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
         Which training tokens span those functions: all, or `n_components` so chosen.
     n_components : int, default 500
     gamma : float, "scale" or "auto", of a kernel given by name
-    kernel_memory : float, default 4.0
-        GB that the kernel's tables may take; what needs more is refused before it starts.
+    kernel_memory : float, default 4e9
+        Bytes that its tables may take; what needs more is refused before it starts.
     tol : float or None
         Relative gap to stop at. None is 0.1 for the hinge and 0.01 for the others, where
         test accuracy has all but stopped moving (``benchmarks/chunking.py`` and
@@ -140,7 +140,13 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
     _params_in_state = ("feature_options", "kernel")
 
     __init__ = training_parameters(
-        KERNEL_OPTIONS,
+        {
+            "kernel": None,
+            "method": "exact",
+            "n_components": 500,
+            "gamma": "scale",
+            "kernel_memory": 4e9,
+        },
         C=1.0,
         objective="hinge",
         loss="hamming",

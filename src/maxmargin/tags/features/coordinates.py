@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.kernels.memory import KERNEL_MEMORY, check_memory, checked_gigabytes
+from maxmargin.kernels.memory import KERNEL_MEMORY, check_memory, checked_memory
 from maxmargin.tags.features.sequences import TokenMatrix
 
 METHODS = (
@@ -25,14 +25,6 @@ METHODS = (
     "nystroem-leverage",
     "incomplete-cholesky",
 )
-# parameters of a tagger, and their defaults
-KERNEL_OPTIONS = {
-    "kernel": None,
-    "method": "exact",
-    "n_components": 500,
-    "gamma": "scale",
-    "kernel_memory": KERNEL_MEMORY,
-}
 
 
 class KernelEncoder:
@@ -52,13 +44,13 @@ class KernelEncoder:
         method: str = "exact",
         n_components: int = 500,
         gamma: float | str = "scale",
-        gigabytes: float = 4.0,
+        memory: float = KERNEL_MEMORY,
         seed: int = 0,
         single: bool = False,
     ):
         self.inner, self.kernel, self.gamma = inner, kernel, gamma
         self.method, self.n_components = method, n_components
-        self.gigabytes, self.seed = gigabytes, seed
+        self.memory, self.seed = memory, seed
         self.dtype = np.float32 if single else np.float64
         self.basis: Any = None
 
@@ -87,7 +79,7 @@ class KernelEncoder:
         tokens = self.inner.encode(X)
         n, k = len(tokens.indptr) - 1, len(self.basis)
         remedy = "Predict fewer sequences at a time."
-        check_memory(n, k, self.gigabytes, "tokens", remedy, self.dtype().itemsize)
+        check_memory(n, k, self.memory, "tokens", remedy, self.dtype().itemsize)
         if n == 0:
             return self._matrix(tokens.start, np.empty((0, k)))
         return self._matrix(tokens.start, self._transform(self._rows(tokens)))
@@ -124,7 +116,7 @@ class KernelEncoder:
             'method="nystroem" fits with n_components up to {points}; or allow more.'
         )
         size = self.dtype().itemsize
-        check_memory(n, k, self.gigabytes, "tokens", remedy, size)
+        check_memory(n, k, self.memory, "tokens", remedy, size)
 
     def _matrix(self, start: np.ndarray, coordinates: np.ndarray) -> TokenMatrix:
         n, k = coordinates.shape
@@ -159,7 +151,7 @@ def check_kernel_options(tagger: Any) -> None:
         raise ValueError(
             f"n_components={k!r} is not possible: it must be a positive whole number."
         )
-    checked_gigabytes(tagger.kernel_memory)
+    checked_memory(tagger.kernel_memory)
     if looks_up(as_kernel(tagger.kernel, tagger.gamma)):
         raise ValueError(
             "A precomputed kernel says nothing of new tokens: give the tokens as vectors "
