@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from maxmargin.core.arrays import from_dense
 from maxmargin.kernels.memory import KERNEL_MEMORY, check_memory, checked_memory
 from maxmargin.tags.features.sequences import TokenMatrix
 
@@ -58,6 +59,7 @@ class KernelEncoder:
         """Choose the basis among the tokens of X and encode them."""
         from maxmargin.kernels import as_kernel, check
         from maxmargin.kernels.basis import Basis
+        from maxmargin.kernels.choosing import choose
 
         tokens = self.inner.fit_encode(X)
         rows = self._rows(tokens)
@@ -67,13 +69,13 @@ class KernelEncoder:
         check(kernel, rows)
         if self.method != "exact":
             rng = np.random.default_rng(self.seed)
-            self.basis = _choose(self.method, kernel, rows, self.n_components, rng)
+            self.basis = choose(self.method, kernel, rows, self.n_components, rng)
             return self._matrix(tokens.start, self._transform(rows))
         gram = np.asarray(kernel(rows), np.float64)
         self.basis = Basis(kernel, rows, gram)
-        kept = self.basis.kept
-        gram = gram if len(kept) == n else gram[:, kept]
-        return self._matrix(tokens.start, gram @ self.basis.inverse.T)
+        z = [own_coordinates(self.basis, gram)]
+        arrays = from_dense(z, len(self.basis), self.dtype)  # without zeros
+        return TokenMatrix(*arrays, tokens.start, len(self.basis))
 
     def encode(self, X: Any) -> TokenMatrix:
         tokens = self.inner.encode(X)
@@ -126,15 +128,21 @@ class KernelEncoder:
         return TokenMatrix(indptr, indices, values, start, k)
 
 
-def _choose(method, kernel, rows, n_components, rng):
-    try:
-        from maxmargin.kernels.choosing import choose
-    except ImportError:
-        from maxmargin.kernels.basis import Basis
+def own_coordinates(basis: Any, gram: np.ndarray) -> np.ndarray:
+    """z of all points that a basis was made of: rows of L, half of whose entries are zero.
 
-        chosen = np.sort(rng.choice(rows.shape[0], n_components, replace=False))
-        return Basis(kernel, rows[chosen])
-    return choose(method, kernel, rows, n_components, rng)
+    Points that were left out have k(b, x) in their rows of `gram`.
+    """
+    from scipy.linalg import lapack
+
+    factor, _ = lapack.dtrtri(basis.inverse, lower=1)
+    if len(factor) == len(gram):
+        return factor
+    out = np.empty((len(gram), len(factor)))
+    out[basis.kept] = factor
+    left = np.setdiff1d(np.arange(len(gram)), basis.kept)
+    out[left] = gram[np.ix_(left, basis.kept)] @ basis.inverse.T
+    return out
 
 
 def check_kernel_options(tagger: Any) -> None:
