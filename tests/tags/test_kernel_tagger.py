@@ -10,7 +10,7 @@ import pytest
 from maxmargin import SequenceTagger, kernels, load, save
 from maxmargin.kernels.memory import bytes_needed, check_memory, largest_basis
 from maxmargin.tags.features import TokenEncoder
-from maxmargin.tags.features.coordinates import KernelEncoder
+from maxmargin.tags.features.coordinates import METHODS, KernelEncoder
 from maxmargin.testing import check_model_file
 
 EXACT = {"tol": 1e-7, "max_iter": 10_000}
@@ -67,6 +67,18 @@ def test_a_kernel_learns_what_is_not_linear():
     assert kernel.score(new, truth) > 0.9
     assert few.score(new, truth) > 0.85
     assert few.coef_.shape == (2, 60)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("tokens", [False, True])
+def test_every_method_makes_a_basis(method, tokens):
+    X, y = tables(10)
+    if tokens:
+        X = [[[f"w{int(3 * a)}", f"v{int(b)}"] for a, b, _ in x] for x in X]
+    model = SequenceTagger(kernel="rbf", method=method, n_components=8).fit(X, y)
+    assert model.score(X, y) > 0.5
+    if method != "exact":
+        assert model.coef_.shape[1] <= 8
 
 
 def test_all_points_chosen_are_the_exact_machine():

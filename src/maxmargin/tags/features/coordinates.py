@@ -16,16 +16,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core.arrays import from_dense
+from maxmargin.kernels import choosing
 from maxmargin.kernels.memory import KERNEL_MEMORY, check_memory, checked_memory
 from maxmargin.tags.features.sequences import TokenMatrix
 
-METHODS = (
-    "exact",
-    "nystroem",
-    "nystroem-kmeans",
-    "nystroem-leverage",
-    "incomplete-cholesky",
-)
+METHODS = ("exact", *(name for name in choosing.METHODS if name != "all"))
 
 
 class KernelEncoder:
@@ -59,7 +54,6 @@ class KernelEncoder:
         """Choose the basis among the tokens of X and encode them."""
         from maxmargin.kernels import as_kernel, check
         from maxmargin.kernels.basis import Basis
-        from maxmargin.kernels.choosing import choose
 
         tokens = self.inner.fit_encode(X)
         rows = self._rows(tokens)
@@ -69,7 +63,9 @@ class KernelEncoder:
         check(kernel, rows)
         if self.method != "exact":
             rng = np.random.default_rng(self.seed)
-            self.basis = choose(self.method, kernel, rows, self.n_components, rng)
+            self.basis = choosing.choose(
+                self.method, kernel, rows, self.n_components, rng
+            )
             return self._matrix(tokens.start, self._transform(rows))
         gram = np.asarray(kernel(rows), np.float64)
         self.basis = Basis(kernel, rows, gram)
@@ -117,7 +113,7 @@ class KernelEncoder:
         remedy = (
             'method="nystroem" fits with n_components up to {points}; or allow more.'
         )
-        size = self.dtype().itemsize
+        size = self.dtype().itemsize + 8 * (self.method == "incomplete-cholesky")
         check_memory(n, k, self.memory, "tokens", remedy, size)
 
     def _matrix(self, start: np.ndarray, coordinates: np.ndarray) -> TokenMatrix:
