@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import numbers
+import warnings
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.estimator import MaxMarginEstimator, masses
+from maxmargin.core.estimator import MaxMarginEstimator, _positive, masses
 from maxmargin.core.parameters import parameters
+from maxmargin.kernel_svm.devices import find_device
 from maxmargin.kernel_svm.input import (
     KernelProblem,
     read_input,
@@ -45,7 +48,8 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
           examples; there are as many basis points as these cuts have together.
         * "exact": all training points, n^2 numbers of memory.
     n_components : int, default 500
-        Basis points, at most.
+        Basis points, at most. More than there are training samples are refused, but for
+        the default, which then means all.
     C : float, default 1.0
     gamma, degree, coef0
         As in scikit-learn's SVC, of kernels that are given by name.
@@ -98,6 +102,7 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
     """
 
     _model_name = "KernelSVM.v1"
+    _params_in_state = ("kernel", "memory", "device")
 
     __init__ = parameters(
         kernel="rbf",
@@ -129,7 +134,8 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
+        kind = getattr(self.kernel, "kind", self.kernel)
+        tags.input_tags.pairwise = kind == "precomputed"
         return tags
 
     # training ---------------------------------------------------------------------------
@@ -151,6 +157,8 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
             raise ValueError("Give path either Cs or n_components, a list of values.")
         data, problem, settings = self._prepare(X, y, sample_weight)
         values = list(Cs if Cs is not None else n_components)
+        if not values:
+            return []
         name = "C" if Cs is not None else "n_components"
         models = [type(self)(**{**self.get_params(), name: v}) for v in values]
         for model in models:
@@ -185,17 +193,17 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
                 raise ValueError(
                     f"{name}={value!r} is not possible: it must be a positive whole number."
                 )
-        if not isinstance(self.memory, numbers.Real) or not self.memory > 0:
-            raise ValueError(
-                f"memory={self.memory!r} is not possible: it must be a number of bytes."
-            )
+        _positive("memory", self.memory, "a number of bytes")
         settings = super()._settings()
         if math.isinf(self.C):
             raise ValueError("C=inf is not possible with kernels: choose a finite C.")
+        find_device(self.device)
         return settings
 
     def _take(self, data, trained: Trained) -> None:
         """Set the fitted attributes."""
+        for attribute in ("n_features_in_", "feature_names_in_"):  # of an earlier fit
+            self.__dict__.pop(attribute, None)
         self.kernel_, self.basis_ = trained.kernel, trained.points
         self.dual_coef_ = trained.coefficients
         self.columns_ = trained.columns
@@ -206,6 +214,8 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
         self.n_iter_ = len(trained.history)
         self.converged_ = trained.converged
         self.seconds_ = trained.seconds
+        if trained.warning:
+            warnings.warn(trained.warning, ConvergenceWarning, stacklevel=3)
 
     # using ------------------------------------------------------------------------------
 
@@ -223,7 +233,6 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
         return self.classes_[best]
 
     def _scores(self, X) -> np.ndarray:
-        from maxmargin.kernel_svm.devices import find_device
         from maxmargin.kernels.basis import expand
 
         check_is_fitted(self, "dual_coef_")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -17,6 +17,11 @@ from maxmargin.core.estimator import check_weights
 from maxmargin.core.label_costs import cost_table
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.inputs import count, is_sparse
+
+UNKNOWN = (
+    "y holds None: KernelSVM does not learn from samples whose class is not known. Leave "
+    "them out, or take MulticlassSVM."
+)
 
 
 @dataclass
@@ -47,10 +52,16 @@ class KernelProblem:
     @classmethod
     def of(cls, model, data: Data, mass: np.ndarray) -> KernelProblem:
         from maxmargin.kernels import as_kernel, check
+        from maxmargin.kernels.checks import looks_up
 
         kernel = as_kernel(
             model.kernel, model.gamma, model.degree, model.coef0, X=data.X
         )
+        if kernel.kind != "precomputed" and looks_up(kernel):
+            raise ValueError(
+                f"{kernel} computes with a precomputed matrix K: compute it from K "
+                'yourself (K + 1), and give that with kernel="precomputed".'
+            )
         check(kernel, data.X)
         classes = data.attributes["classes_"].tolist()
         lines, cost = None, None
@@ -86,6 +97,8 @@ def _taxonomy(model, classes) -> tuple[np.ndarray, np.ndarray | None]:
 
 def is_table(X: Any) -> bool:
     """Whether X is a table of numbers; else it is what a kernel of its own compares."""
+    if isinstance(X, (str, bytes)):
+        raise ValueError("X is one string: give a list of samples, also for one.")
     if isinstance(X, Mapping):
         return False
     if is_sparse(X):
@@ -96,7 +109,9 @@ def is_table(X: Any) -> bool:
     if kind is not None:
         return kind not in "USO" or X.ndim != 1
     first = next(iter(X), None) if isinstance(X, (list, tuple)) else None
-    return not isinstance(first, (str, bytes, dict, tuple)) or hasattr(X, "iloc")
+    if isinstance(first, tuple):  # a sample by parts, or a row
+        return all(isinstance(value, Real) for value in first)
+    return not isinstance(first, (str, bytes, Mapping))
 
 
 def read_training(model, X, y, sample_weight) -> Data:
@@ -106,12 +121,11 @@ def read_training(model, X, y, sample_weight) -> Data:
             model, X, y, sample_weight
         )
         if known is not None:
-            raise ValueError(
-                "y holds None: KernelSVM does not learn from samples whose class is not "
-                "known. Leave them out, or take MulticlassSVM."
-            )
+            raise ValueError(UNKNOWN)
         _finite(X)
         return Data(X, numbers, weights, attributes)
+    if any(label is None for label in y):
+        raise ValueError(UNKNOWN)
     y = column_or_1d(y)
     check_classification_targets(y)
     n = count(X)
@@ -126,10 +140,20 @@ def read_training(model, X, y, sample_weight) -> Data:
 def read_input(model, X) -> Any:
     """X for prediction, checked as in training."""
     if not hasattr(model, "n_features_in_"):
-        count(X)
+        if count(X) and is_table(X):
+            raise ValueError(
+                "X is a table of numbers, but this KernelSVM was trained on samples of "
+                "another kind: give a list of such."
+            )
         return X
     if isinstance(X, (list, tuple)) and not X:
         return np.zeros((0, model.n_features_in_))
+    width = getattr(X, "shape", (0, 0))[-1]
+    if model.columns_ is not None and width not in (0, model.n_features_in_):
+        raise ValueError(
+            f"The precomputed matrix has {width} columns, but must have a column for each "
+            f"of the {model.n_features_in_} training samples."
+        )
     X = validated(model, X, reset=False)
     _finite(X)
     return X
@@ -142,14 +166,30 @@ def _finite(X) -> None:
 
 def weighted(model, data: Data) -> np.ndarray:
     """Sample weights times class weights."""
-    if model.class_weight is None:
+    given, classes = model.class_weight, data.attributes["classes_"]
+    if given is None:
         return data.weights
-    classes, labels = data.attributes["classes_"], None
-    labels = classes[data.y]
-    if not isinstance(model.class_weight, dict) and model.class_weight != "balanced":
+    if isinstance(given, str) and given == "balanced":
+        factors = len(data.y) / (len(classes) * np.bincount(data.y))
+    elif isinstance(given, dict):
+        names = classes.tolist()
+        factors = np.ones(len(names))
+        for name, factor in given.items():
+            if name not in names:
+                raise ValueError(
+                    f"class_weight has a weight for {name!r}, which is no class of y: "
+                    f"those are {', '.join(map(repr, names[:10]))}."
+                )
+            good = isinstance(factor, Real) and 0 <= factor < np.inf
+            if not good:
+                raise ValueError(
+                    f"class_weight of {name!r} is {factor!r}: weights must be finite "
+                    "numbers, zero or more."
+                )
+            factors[names.index(name)] = factor
+    else:
         raise ValueError(
-            f"class_weight={model.class_weight!r} is not possible: it must be a dict "
+            f"class_weight={given!r} is not possible: it must be a dict "
             '{class: weight}, "balanced" or None.'
         )
-    factors = compute_class_weight(model.class_weight, classes=classes, y=labels)
     return check_weights(data.weights * factors[data.y], len(data.y))

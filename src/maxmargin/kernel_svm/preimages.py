@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from maxmargin.kernels.basis import DEPENDENT
+
 ITERATIONS = 10
 ENOUGH = 3000  # examples that a direction is read from
 CANDIDATES = 59  # the best of so many is among the best 5% with probability 0.95
@@ -66,32 +68,48 @@ def ascend(kernel, X, coefficients, starts, iterations=ITERATIONS) -> np.ndarray
 def best_of(kernel, X, coefficients, basis, count: int, rng) -> np.ndarray:
     """Numbers of training points for the basis: each the best of 59 at random.
 
-    How much of r a new point explains beside a basis B is
-    <r - P r, phi(x)>^2 / |phi(x) - P phi(x)|^2, summed over the columns of r.
+    How much of r a new point explains beside a basis B and the new points before it is
+    <r - P r, phi(x)>^2 / |phi(x) - P phi(x)|^2, summed over the columns of r, P the
+    projection onto the span of these. Points in the span are not chosen.
     """
+    from scipy.linalg import solve_triangular
+
     from maxmargin.kernels.inputs import count as size
     from maxmargin.kernels.inputs import take
 
-    n = size(X)
+    n, m = size(X), coefficients.shape[1]
     live = np.flatnonzero(np.abs(coefficients).max(axis=1) > 0)
     if len(live) > ENOUGH:
         live = rng.choice(live, ENOUGH, replace=False)
     if len(live) == 0:
         return rng.choice(n, min(count, n), replace=False)
-    pool = rng.choice(n, min(n, CANDIDATES * count), replace=False)
+    pool = rng.permutation(n)[: CANDIDATES * count]
     at, support = take(X, pool), take(X, live)
     c = coefficients[live]
     along = np.asarray(kernel(at, support), np.float64) @ c
-    room = np.asarray(kernel.diagonal(at), np.float64)
-    if basis is not None:
-        z = basis.transform(at).astype(np.float64)
-        along -= z @ (basis.transform(support).astype(np.float64).T @ c)
-        room = room - np.einsum("ij,ij->i", z, z)
     scale = np.asarray(kernel.diagonal(at), np.float64)
-    gain = np.where(
-        room > 1e-6 * scale, (along**2).sum(axis=1) / np.maximum(room, 1e-300), 0
-    )
-    chosen = []
-    for group in np.array_split(rng.permutation(len(pool)), min(count, len(pool))):
-        chosen.append(pool[group[np.argmax(gain[group])]])
-    return np.array(chosen)
+    z = np.zeros((len(pool), 0))
+    if basis is not None:
+        z = basis.transform(at, np.float64)
+        along -= z @ (basis.transform(support, np.float64).T @ c)
+    room = scale - np.einsum("ij,ij->i", z, z)
+    chosen: list[int] = []
+    factor, explained = np.zeros((count, count)), np.zeros((count, m))
+    for group in np.array_split(np.arange(len(pool)), min(count, len(pool))):
+        j = len(chosen)
+        block = np.zeros((0, len(group)))  # coordinates among the points chosen so far
+        if j:
+            block = np.asarray(kernel(take(at, chosen), take(at, group)), np.float64)
+            block -= z[chosen] @ z[group].T
+            block = solve_triangular(factor[:j, :j], block, lower=True)
+        rest = room[group] - np.einsum("ij,ij->j", block, block)
+        wanted = along[group] - block.T @ explained[:j]
+        free = rest > DEPENDENT * scale[group]
+        if not free.any():
+            continue
+        gain = np.where(free, (wanted**2).sum(axis=1) / np.where(free, rest, 1.0), -1.0)
+        best = int(np.argmax(gain))
+        factor[j, :j], factor[j, j] = block[:, best], np.sqrt(rest[best])
+        explained[j] = wanted[best] / factor[j, j]
+        chosen.append(int(group[best]))
+    return pool[chosen]

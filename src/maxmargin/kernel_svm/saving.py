@@ -6,6 +6,7 @@ import numpy as np
 
 from maxmargin.core.saved import Saved, restore_shared, shared_state
 from maxmargin.kernel_svm.certificate import KernelCertificate
+from maxmargin.kernels import as_kernel, from_state
 from maxmargin.kernels.inputs import is_sparse
 
 
@@ -13,14 +14,20 @@ def state_of(model) -> tuple[dict, dict]:
     """(arrays, state) of a fitted model; its points are a table or strings."""
     arrays = {"coefficients": np.asarray(model.dual_coef_, np.float64)}
     proof = model.certificate_
+    _check_kernel(model.kernel_)
+    given = model.kernel
     state = {
         "classes": model.classes_,
         "kernel": model.kernel_.state(),
+        "given": given if isinstance(given, str) else as_kernel(given).state(),
         "features": getattr(model, "n_features_in_", None),
+        "seconds": float(model.seconds_),
         "within": float(proof.within),
         "residual": None if np.isnan(proof.residual) else float(proof.residual),
         **shared_state(model),
     }
+    if hasattr(model, "feature_names_in_"):
+        state["feature_names_in"] = model.feature_names_in_
     points = model.basis_
     if model.columns_ is not None:
         arrays["columns"] = np.asarray(model.columns_, np.int64)
@@ -28,7 +35,7 @@ def state_of(model) -> tuple[dict, dict]:
         table = points.toarray() if is_sparse(points) else points
         arrays["points"] = np.ascontiguousarray(table)
     elif all(isinstance(point, str) for point in points):
-        state["points"] = list(points)
+        state["points"] = list(map(str, points))
     else:
         raise ValueError(
             "This KernelSVM cannot be saved: its basis points are neither numbers nor "
@@ -37,12 +44,25 @@ def state_of(model) -> tuple[dict, dict]:
     return arrays, state
 
 
+def _check_kernel(kernel) -> None:
+    """Refuse functions: a file holds their names, and no code."""
+    try:
+        from_state(kernel.state())
+    except ValueError:
+        raise ValueError(
+            f"KernelSVM cannot be saved: its kernel {kernel} has a function, which a "
+            "model file cannot hold. Use pickle or joblib."
+        ) from None
+
+
 def model_from(cls, params, arrays, state):
     """The model, everything in the file checked."""
-    from maxmargin.kernels import from_state
-
     saved = Saved(arrays, state)
-    model = cls(**params)
+    for name in cls._params_in_state:
+        params.pop(name, None)  # memory and device are of the machine
+    given = saved.value("given", str, dict)
+    given = as_kernel(given) and given if type(given) is str else from_state(given)
+    model = cls(**params, kernel=given)
     model.classes_ = saved.labels("classes")
     m = len(model.classes_)
     if m < 2:
@@ -68,6 +88,11 @@ def model_from(cls, params, arrays, state):
         if len(points) != k or not all(type(point) is str for point in points):
             raise ValueError("basis points and coefficients do not fit together")
         model.basis_ = points
+    if "feature_names_in" in state:
+        model.feature_names_in_ = saved.labels("feature_names_in")
+        if len(model.feature_names_in_) != getattr(model, "n_features_in_", None):
+            raise ValueError("features and their names do not fit together")
+    model.seconds_ = saved.number("seconds")
     restore_shared(model, state)
     proof, residual = model.certificate_, state.get("residual")
     residual = float("nan") if residual is None else saved.number("residual")

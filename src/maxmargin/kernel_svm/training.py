@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin.kernel_svm.certificate import KernelCertificate
 from maxmargin.kernel_svm.input import KernelProblem
 from maxmargin.kernel_svm.linear import Solved, signed, solve
 from maxmargin.kernels.basis import Basis
-from maxmargin.kernels.inputs import count, is_sparse, take
+from maxmargin.kernels.inputs import count, is_sparse, take, toarray
 
 METHODS = (
     "subspace-pursuit",
@@ -28,6 +26,7 @@ METHODS = (
     "exact",
 )
 SMALLER = "fewer n_components, or another method than exact"
+DEFAULT_SIZE = 500  # of n_components: all samples, where there are fewer
 LOOSE = 0.03  # tolerance of stages on the way to the basis that was asked for
 
 
@@ -43,6 +42,7 @@ class Trained:
     converged: bool
     columns: np.ndarray | None = None
     seconds: float = 0.0  # since training began
+    warning: str = ""  # of the machine that did not converge
 
 
 def train(problem: KernelProblem, model, settings) -> Trained:
@@ -64,15 +64,15 @@ def train_sizes(problem, model, settings, name: str, values: list) -> Iterator[T
             yield trained
         return
     if name == "C":
-        basis, start = last(_bases(problem, model, [model.n_components], limits, rng))
+        basis, start = next(
+            iter(_bases(problem, model, [model.n_components], limits, rng))
+        )
         Z = _coordinates(problem, basis, model)
-        order, done, alpha = np.argsort(values), {}, start
+        order, done, alpha, C = np.argsort(values), {}, start, float(model.C)
         for i in order:
-            factor = float(values[i]) / float(model.C)
-            scaled = problem.with_mass(factor)
+            scaled = problem.with_mass(float(values[i]) / float(model.C))
             if alpha is not None:  # a feasible dual point of the new masses
-                total = np.maximum(alpha.sum(axis=1), 1e-300)
-                alpha = alpha * (scaled.mass / total)[:, None]
+                alpha, C = alpha * (float(values[i]) / C), float(values[i])
             done[i], alpha = _machine(scaled, basis, Z, model, limits, alpha)
             done[i].seconds = time.perf_counter() - began
         yield from (done[i] for i in range(len(values)))
@@ -89,11 +89,6 @@ def train_sizes(problem, model, settings, name: str, values: list) -> Iterator[T
     yield from (done[i] for i in range(len(values)))
 
 
-def last(items):
-    *_, found = items
-    return found
-
-
 # bases ------------------------------------------------------------------------------------
 
 
@@ -103,6 +98,8 @@ def _bases(problem, model, sizes, limits, rng) -> Iterator[tuple[Basis, Any]]:
     precomputed = problem.kernel.kind == "precomputed"
     if method == "exact":
         sizes = [n] * len(sizes)
+    elif sizes == [DEFAULT_SIZE]:
+        sizes = [min(DEFAULT_SIZE, n)]
     elif max(sizes) > n:
         raise ValueError(
             f"n_components={max(sizes)} is more than the {n} training samples: choose at "
@@ -119,9 +116,10 @@ def _bases(problem, model, sizes, limits, rng) -> Iterator[tuple[Basis, Any]]:
 
     name = "all" if method == "exact" else method
     basis, found = None, None
+    seed = int(rng.integers(2**31))  # one, so that larger bases begin with smaller ones
     for size in sizes:
         if size != found:
-            basis = choose(name, problem.kernel, problem.X, size, rng, problem.mass)
+            basis = choose(name, problem.kernel, problem.X, size, seed, problem.mass)
             found = size
         yield basis, None
 
@@ -165,7 +163,7 @@ def _precomputed(problem, method, sizes, rng):
     order = rng.permutation(n) if method == "nystroem" else np.arange(n)
     for size in sizes:
         chosen = np.sort(order[:size])
-        gram = np.asarray(K[chosen][:, chosen])
+        gram = toarray(K[chosen][:, chosen])
         yield Basis(problem.kernel, chosen, gram), None
 
 
@@ -174,8 +172,8 @@ def check_memory(model, n: int, k: int) -> None:
     needed = 12.0 * n * k + 24.0 * k * k  # coordinates and their places; factors
     if needed > model.memory:
         raise ValueError(
-            f"{n} samples and {k} basis functions take about {needed / 1e9:.1f} GB, but "
-            f"memory={model.memory:g} allows {model.memory / 1e9:.1f} GB: choose "
+            f"{n} samples and {k} basis functions take about {needed / 1e9:.2g} GB, but "
+            f"memory={model.memory:g} allows {model.memory / 1e9:.2g} GB: choose "
             f"{SMALLER}, or allow more."
         )
 
@@ -185,7 +183,7 @@ def _coordinates(problem, basis: Basis, model) -> np.ndarray:
     from maxmargin.kernels.basis import expand
 
     if problem.kernel.kind == "precomputed":
-        return np.asarray(problem.X[:, basis.points]) @ basis.inverse.T
+        return toarray(problem.X[:, basis.points]) @ basis.inverse.T
     device = find_device(model.device)
     if device.name == "cpu":
         return basis.transform(problem.X)
@@ -199,17 +197,16 @@ def _coordinates(problem, basis: Basis, model) -> np.ndarray:
 
 def _machine(problem, basis: Basis, Z, model, limits, alpha) -> tuple[Trained, Any]:
     """The machine on the coordinates, and its dual point."""
+    single = Z.dtype == np.float32 and limits.tol >= 1e-4
+    Z = Z if single else Z.astype(np.float64, copy=False)
     if problem.lines is not None:
         from maxmargin.kernel_svm.linear import solve_lines
 
         solved = solve_lines(Z, problem, limits)
         by_class = solved.weights @ problem.lines.T
     else:
-        single = Z.dtype == np.float32 and limits.tol >= 1e-4
-        Z = Z if single else Z.astype(np.float64, copy=False)
         solved = _solved(problem, Z, model, limits, alpha)
         by_class = solved.weights
-    warn(solved.solution, limits)
     certificate = prove(problem, basis, Z, solved, model)
     precomputed = problem.kernel.kind == "precomputed"
     trained = Trained(
@@ -220,6 +217,7 @@ def _machine(problem, basis: Basis, Z, model, limits, alpha) -> tuple[Trained, A
         solved.solution.history,
         solved.solution.converged,
         np.asarray(basis.points) if precomputed else None,
+        warning=unfinished(solved.solution, limits),
     )
     return trained, solved.alpha if problem.lines is None else None
 
@@ -238,15 +236,15 @@ def _solved(problem, Z, model, limits, alpha) -> Solved:
     return solve_on_device(device.put(Z, Z.dtype), *arguments, limits, device)
 
 
-def warn(solution, limits) -> None:
-    if not solution.converged:
-        warnings.warn(
-            f"Training {solution.status} at a relative gap of "
-            f"{solution.certificate.relative_gap:.3g} within the span of the basis "
-            f"(tol={limits.tol:g}). Allow more max_iter or max_time, or a larger tol.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+def unfinished(solution, limits) -> str:
+    """What to warn of, if anything."""
+    if solution.converged:
+        return ""
+    return (
+        f"Training {solution.status} at a relative gap of "
+        f"{solution.certificate.relative_gap:.3g} within the span of the basis "
+        f"(tol={limits.tol:g}). Allow more max_iter or max_time, or a larger tol."
+    )
 
 
 def prove(problem, basis, Z, solved: Solved, model) -> KernelCertificate:
@@ -267,7 +265,7 @@ def prove(problem, basis, Z, solved: Solved, model) -> KernelCertificate:
     rows = np.flatnonzero(live)
     a = a[rows]
     if problem.kernel.kind == "precomputed":
-        gram = np.asarray(problem.X[rows][:, rows], np.float64)
+        gram = toarray(problem.X[rows][:, rows]).astype(np.float64)
         square = float(np.einsum("ik,ij,jk->", a, gram, a, optimize=True))
         best = min(linear / square, 1.0) if square > 0 else 1.0
         bound = best * linear - 0.5 * best**2 * square
