@@ -30,6 +30,7 @@ from maxmargin.kernel_svm.descent import (
     descend,
     margins,
 )
+from maxmargin.kernel_svm.device_solver import solve_on_device
 from maxmargin.kernel_svm.devices import Cpu
 from maxmargin.kernel_svm.isometry import find_isometry
 from maxmargin.kernel_svm.linear import Solved, signed, solve
@@ -139,7 +140,11 @@ def pursue(
         basis = Basis(kernel, decode(B))
         B = B[basis.kept]
         Z = _transform(shape, examples, B, basis.inverse)
-        stage = Stage(basis, solve_within(Z, y, cost, mass, limits, stage))
+        if device.name == "cpu":
+            solved = solve_within(Z, y, cost, mass, limits, stage)
+        else:
+            solved = solve_on_device(Z, y, cost, mass, limits, device)
+        stage = Stage(basis, solved)
         beta = basis.coefficients(stage.solved.weights).astype(np.float32)
         yield stage
 
@@ -219,11 +224,13 @@ def _transform(shape, examples: Examples, points, inverse) -> np.ndarray:
     """The coordinates of all examples, whose rows here have the same kernel values."""
     device, n = examples.device, len(examples.y)
     b, scale = device.put(points), device.put(inverse.T)
+    if device.name != "cpu":  # stays there
+        return shape.block(examples.X, examples.norms, b) @ scale
     Z = np.empty((n, len(inverse)), np.float32)
     for lo in range(0, n, ROWS):
         part = slice(lo, lo + ROWS)
         block = shape.block(examples.X[part], examples.norms[part], b)
-        Z[part] = device.get(block @ scale)
+        Z[part] = block @ scale
     return Z
 
 

@@ -60,7 +60,7 @@ def train_sizes(problem, model, settings, name: str, values: list) -> Iterator[T
         return
     if name == "C":
         basis, start = last(_bases(problem, model, [model.n_components], limits, rng))
-        Z = _coordinates(problem, basis)
+        Z = _coordinates(problem, basis, model)
         order, done, alpha = np.argsort(values), {}, start
         for i in order:
             factor = float(values[i]) / float(model.C)
@@ -76,7 +76,7 @@ def train_sizes(problem, model, settings, name: str, values: list) -> Iterator[T
     for i, (basis, alpha) in zip(
         order, _bases(problem, model, sizes, limits, rng), strict=True
     ):
-        Z = _coordinates(problem, basis)
+        Z = _coordinates(problem, basis, model)
         done[i], _ = _machine(problem, basis, Z, model, limits, alpha)
     yield from (done[i] for i in range(len(values)))
 
@@ -173,10 +173,18 @@ def check_memory(model, n: int, k: int) -> None:
         )
 
 
-def _coordinates(problem, basis: Basis) -> np.ndarray:
+def _coordinates(problem, basis: Basis, model) -> np.ndarray:
+    from maxmargin.kernel_svm.devices import find_device
+    from maxmargin.kernels.basis import expand
+
     if problem.kernel.kind == "precomputed":
         return np.asarray(problem.X[:, basis.points]) @ basis.inverse.T
-    return basis.transform(problem.X)
+    device = find_device(model.device)
+    if device.name == "cpu":
+        return basis.transform(problem.X)
+    kind = getattr(problem.X, "dtype", np.float64)
+    scale = basis.inverse.T
+    return expand(problem.kernel, problem.X, basis.points, scale, device).astype(kind)
 
 
 # machines ---------------------------------------------------------------------------------
@@ -192,7 +200,7 @@ def _machine(problem, basis: Basis, Z, model, limits, alpha) -> tuple[Trained, A
     else:
         single = Z.dtype == np.float32 and limits.tol >= 1e-4
         Z = Z if single else Z.astype(np.float64, copy=False)
-        solved = solve(Z, problem.y, problem.cost, problem.mass, limits, alpha)
+        solved = _solved(problem, Z, model, limits, alpha)
         by_class = solved.weights
     warn(solved.solution, limits)
     certificate = prove(problem, basis, Z, solved, model)
@@ -207,6 +215,20 @@ def _machine(problem, basis: Basis, Z, model, limits, alpha) -> tuple[Trained, A
         np.asarray(basis.points) if precomputed else None,
     )
     return trained, solved.alpha if problem.lines is None else None
+
+
+def _solved(problem, Z, model, limits, alpha) -> Solved:
+    from maxmargin.kernel_svm.devices import find_device
+
+    device, arguments = (
+        find_device(model.device),
+        (problem.y, problem.cost, problem.mass),
+    )
+    if device.name == "cpu":
+        return solve(Z, *arguments, limits, alpha)
+    from maxmargin.kernel_svm.device_solver import solve_on_device
+
+    return solve_on_device(device.put(Z, Z.dtype), *arguments, limits, device)
 
 
 def warn(solution, limits) -> None:
