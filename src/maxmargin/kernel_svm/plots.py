@@ -22,7 +22,7 @@ ANCHORS = 500  # samples that say where the data are, beside the plane
 MOST = 3000  # samples that are drawn
 
 
-# decision regions ---------------------------------------------------------------------------
+# decision regions -----------------------------------------------------------------
 
 
 def plot_boundary(
@@ -191,7 +191,7 @@ def _draw_regions(ax, model, grid, plane) -> None:
 
 
 def _draw_samples(ax, classes, points, y, wrong) -> None:
-    size = float(np.clip(4000 / len(y), 8, 30))
+    size = float(np.clip(6000 / len(y), 14, 32))
     known = {label: k for k, label in enumerate(classes.tolist())}
     for label in sorted(set(y.tolist()), key=lambda z: (z not in known, str(z))):
         k, here = known.get(label), y == label
@@ -236,7 +236,7 @@ def _draw_basis(ax, model, plane) -> None:
     )
 
 
-# accuracy -----------------------------------------------------------------------------------
+# accuracy -----------------------------------------------------------------
 
 
 def plot_accuracy_by_size(
@@ -292,7 +292,7 @@ def _size_ticks(ax, sizes: list[int]) -> None:
         ax.set_xticks([], minor=True)
 
 
-# pictures -----------------------------------------------------------------------------------
+# pictures -----------------------------------------------------------------
 
 
 def plot_basis_images(
