@@ -131,6 +131,7 @@ def pursue(
         steps = int(np.clip(each * size, least, most))
         if terms.others is not None:
             steps = LATER_STEPS
+        steps = int(device.steps * steps)
         if preimage == "fixed-point":
             steps = 0
         if steps:
@@ -212,7 +213,7 @@ def _rough(shape, examples: Examples, points, y, cost, mass, rng) -> np.ndarray:
     device, n = examples.device, len(y)
     rows = np.sort(rng.choice(n, ROUGH, replace=False)) if n > ROUGH else np.arange(n)
     at, b = device.index(rows), device.put(points)
-    inverse = coordinates(device.get(shape.block(b, (b * b).sum(1), b)))
+    inverse, _ = coordinates(device.get(shape.block(b, (b * b).sum(1), b)))
     block = shape.block(examples.X[at], examples.norms[at], b)
     Z = device.get(block @ device.put(inverse.T))
     scaled = mass[rows] * (n / len(rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -41,6 +42,7 @@ class Trained:
     history: list
     converged: bool
     columns: np.ndarray | None = None
+    seconds: float = 0.0  # since training began
 
 
 def train(problem: KernelProblem, model, settings) -> Trained:
@@ -52,11 +54,14 @@ def train(problem: KernelProblem, model, settings) -> Trained:
 
 def train_sizes(problem, model, settings, name: str, values: list) -> Iterator[Trained]:
     """Machines for every value of C or of n_components, with bases that grow."""
+    began = time.perf_counter()
     _, limits, _, seed, _ = settings
     rng = np.random.default_rng(seed)
     if model.method == "sampling":
         for value in values:
-            yield _sampled(problem, model, limits, rng, name, value)
+            trained = _sampled(problem, model, limits, rng, name, value)
+            trained.seconds = time.perf_counter() - began
+            yield trained
         return
     if name == "C":
         basis, start = last(_bases(problem, model, [model.n_components], limits, rng))
@@ -68,6 +73,7 @@ def train_sizes(problem, model, settings, name: str, values: list) -> Iterator[T
             if alpha is not None:  # a feasible dual point of the new masses
                 alpha = alpha * (scaled.mass / alpha.sum(axis=1))[:, None]
             done[i], alpha = _machine(scaled, basis, Z, model, limits, alpha)
+            done[i].seconds = time.perf_counter() - began
         yield from (done[i] for i in range(len(values)))
         return
     order = np.argsort(values)
@@ -78,6 +84,7 @@ def train_sizes(problem, model, settings, name: str, values: list) -> Iterator[T
     ):
         Z = _coordinates(problem, basis, model)
         done[i], _ = _machine(problem, basis, Z, model, limits, alpha)
+        done[i].seconds = time.perf_counter() - began
     yield from (done[i] for i in range(len(values)))
 
 
