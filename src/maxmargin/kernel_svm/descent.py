@@ -48,7 +48,7 @@ class Examples:
     mass: Any
     norms: Any
     device: Cpu
-    numbers: Any  # 0, 1, .. n - 1
+    numbers: Any  # 0, 1, .. for all examples and for a sample of them
     fixed_columns: int = 0  # last columns in which points do not move
 
     @classmethod
@@ -61,7 +61,7 @@ class Examples:
             device.put(mass),
             (X * X).sum(1),
             device,
-            device.index(np.arange(len(y))),
+            device.index(np.arange(max(len(y), device.sample))),
             fixed_columns,
         )
 
@@ -114,7 +114,7 @@ class Smooth:
 def margins(examples: Examples, scores):
     """(margin over the most violating class, that class) of every example."""
     device, y = examples.device, examples.y
-    rows = examples.numbers
+    rows = examples.numbers[: len(y)]
     truth = scores[rows, y]
     augmented = scores + examples.cost[y]
     augmented[rows, y] = -np.inf

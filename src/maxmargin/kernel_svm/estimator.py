@@ -52,7 +52,7 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
     loss : "zero-one", dict, array or function, default "zero-one"
         As in :class:`maxmargin.MulticlassSVM`; with a taxonomy "zero-one" too, or "tree".
     taxonomy : Taxonomy, dict, list or None
-        As in :class:`maxmargin.TaxonomySVM`: classes share the functions of their ancestors.
+        As in :class:`maxmargin.TaxonomySVM`: classes share functions of their ancestors.
     class_weight : dict, "balanced" or None
         Times the sample weights.
     preimage : "gradient" or "fixed-point"

@@ -4,12 +4,12 @@ Algorithm 6.3 of Yu's thesis grows a basis along with the cuts: solve within the
 look at what the next cut wants and the span cannot give, add the point whose image is
 nearest to that, solve again. Here a stage adds many points at once (the basis doubles or
 so), starts them at violated examples, and lets points and coefficients follow the gradient
-of the objective (``descent.py``), which gave far better bases than preimages of the cut itself
-(``preimages.py``; MNIST, 200 points: 98.1% against 96.8%). Solving within
-the span is the linear machine on coordinates (``linear.py``), from the last dual point.
+of the objective (``descent.py``), which gave far better bases than preimages of the cut
+itself (``preimages.py``). Solving within the span is the linear machine on coordinates
+(``linear.py``), from the last dual point.
 
-``method="training-points"`` (the thesis's CPSP(tr)) adds training points, each the best of 59,
-which need no gradient: any kernel, any input.
+``method="training-points"`` (the thesis's CPSP(tr)) adds training points, each the best of
+59, which need no gradient: any kernel, any input.
 """
 
 from __future__ import annotations

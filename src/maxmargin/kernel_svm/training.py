@@ -71,7 +71,8 @@ def train_sizes(problem, model, settings, name: str, values: list) -> Iterator[T
             factor = float(values[i]) / float(model.C)
             scaled = problem.with_mass(factor)
             if alpha is not None:  # a feasible dual point of the new masses
-                alpha = alpha * (scaled.mass / alpha.sum(axis=1))[:, None]
+                total = np.maximum(alpha.sum(axis=1), 1e-300)
+                alpha = alpha * (scaled.mass / total)[:, None]
             done[i], alpha = _machine(scaled, basis, Z, model, limits, alpha)
             done[i].seconds = time.perf_counter() - began
         yield from (done[i] for i in range(len(values)))
@@ -89,9 +90,7 @@ def train_sizes(problem, model, settings, name: str, values: list) -> Iterator[T
 
 
 def last(items):
-    found = None
-    for found in items:
-        pass
+    *_, found = items
     return found
 
 
@@ -122,7 +121,8 @@ def _bases(problem, model, sizes, limits, rng) -> Iterator[tuple[Basis, Any]]:
     basis, found = None, None
     for size in sizes:
         if size != found:
-            basis, found = choose(name, problem.kernel, problem.X, size, rng), size
+            basis = choose(name, problem.kernel, problem.X, size, rng, problem.mass)
+            found = size
         yield basis, None
 
 
@@ -175,8 +175,8 @@ def check_memory(model, n: int, k: int) -> None:
     if needed > model.memory:
         raise ValueError(
             f"{n} samples and {k} basis functions take about {needed / 1e9:.1f} GB, but "
-            f"memory={model.memory:g} allows {model.memory / 1e9:.1f} GB: choose {SMALLER}, "
-            "or allow more."
+            f"memory={model.memory:g} allows {model.memory / 1e9:.1f} GB: choose "
+            f"{SMALLER}, or allow more."
         )
 
 
@@ -315,5 +315,10 @@ def _sampled(problem, model, limits, rng, name, value) -> Trained:
     )
     points = take(problem.X, cuts.points)
     return Trained(
-        problem.kernel, points, cuts.coefficients, certificate, cuts.history, True
+        problem.kernel,
+        points,
+        cuts.coefficients,
+        certificate,
+        cuts.history,
+        cuts.converged,
     )
