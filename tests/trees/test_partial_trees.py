@@ -1,15 +1,21 @@
 """Trees that are only partly known: None, or brackets, in y."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from parse_cases import enumerate_derivations, random_parses
 from partial_cases import check_completion, check_descent, check_likelihood
-from test_cky import brackets
+from test_cky import brackets, check_rescaled
 
-from maxmargin import GrammarParser
+from maxmargin import GrammarParser, load, save
+from maxmargin.core.completion import complete_all, with_truths
+from maxmargin.core.partial import ordinary
+from maxmargin.testing import check_structure
 from maxmargin.trees import Tree
+from maxmargin.trees.cky.batch import LOSSES
 from maxmargin.trees.cky.structure import partly_parsed
 
 
@@ -64,6 +70,26 @@ def test_completion_is_that_of_enumeration(seed, lengths, with_features, free):
     check_completion(partial, w, enumerate_derivations, agrees)
 
 
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), loss=st.sampled_from(sorted(LOSSES)))
+def test_searches_stay_exact_when_truths_move(seed, loss):
+    batch, size = random_parses(seed, (5, 4), loss)
+    rng = np.random.default_rng(seed)
+    partial = partly_parsed(batch, [False, False], [[], []])
+    for _ in range(2):
+        truths = complete_all(partial, rng.normal(size=size))
+        partial = with_truths(partial, truths)
+    check_structure(ordinary(partial), size, enumerate_derivations, seed=seed, trials=1)
+    check_rescaled(ordinary(partial), size, seed)
+    for i, length in enumerate((5, 4)):  # what the search takes for granted
+        truth = Counter(
+            brackets(batch.grammar, truths[slice(*batch.start[i : i + 2])], length)
+        )
+        for y in enumerate_derivations(batch, i):
+            right = (truth & Counter(brackets(batch.grammar, y, length))).total()
+            assert right >= partial.bounds[i, 0]
+
+
 @settings(max_examples=30, deadline=None)
 @given(**CASES)
 def test_marginal_likelihood_is_that_of_enumeration(seed, lengths, with_features, free):
@@ -111,7 +137,7 @@ OPTIONS = {"C": 1.0, "parent": 1, "horizontal": None, "tol": 1e-3}
         {"input": "both", "features": "spans"},
     ],
 )
-def test_known_brackets_teach(options):
+def test_known_brackets_teach(options, tmp_path):
     trees, known = samples()
     model = GrammarParser(**OPTIONS | options).fit(trees, known)
     check_descent(model)
@@ -120,6 +146,10 @@ def test_known_brackets_teach(options):
     assert alone.predict(trees[4:8]) != trees[4:8]
     assert model.complete(trees, known) == trees
     assert model.n_left_out_ == 0
+    save(model, tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.predict(trees) == model.predict(trees)
+    assert again.certificate_ == model.certificate_
 
 
 @pytest.mark.parametrize("objective", ["log", "perceptron"])

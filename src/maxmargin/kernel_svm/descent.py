@@ -28,7 +28,7 @@ import numpy as np
 from maxmargin.kernel_svm.devices import Cpu
 from maxmargin.kernels.tables import exponential
 
-SAMPLE = 200  # examples per step
+SPREAD_ROWS = 2000  # from which the spread of a column is read
 FAR_SHARE = 0.25  # of a sample: examples beyond the margin, which may come back
 NEAR = 0.5  # how far beyond the margin an example still counts as near it
 ROUND = 400  # steps until coordinates and near examples are found anew
@@ -48,6 +48,7 @@ class Examples:
     mass: Any
     norms: Any
     device: Cpu
+    numbers: Any  # 0, 1, .. for all examples and for a sample of them
     fixed_columns: int = 0  # last columns in which points do not move
 
     @classmethod
@@ -60,6 +61,7 @@ class Examples:
             device.put(mass),
             (X * X).sum(1),
             device,
+            device.index(np.arange(max(len(y), device.sample))),
             fixed_columns,
         )
 
@@ -112,7 +114,7 @@ class Smooth:
 def margins(examples: Examples, scores):
     """(margin over the most violating class, that class) of every example."""
     device, y = examples.device, examples.y
-    rows = device.index(np.arange(len(y)))
+    rows = examples.numbers[: len(y)]
     truth = scores[rows, y]
     augmented = scores + examples.cost[y]
     augmented[rows, y] = -np.inf
@@ -134,7 +136,7 @@ def descend(shape, examples: Examples, terms: Terms, steps: int, rng) -> Terms:
     """Move points and coefficients by so many steps, of sizes that fall to zero."""
     device = examples.device
     B, beta = device.put(terms.points) + 0, device.put(terms.beta)
-    spread = float(device.get(examples.X[: 10 * SAMPLE]).std(axis=0).mean())
+    spread = float(device.get(examples.X[:SPREAD_ROWS]).std(axis=0).mean())
     adam = device.zeros_like(B), device.zeros_like(B)
     drift, length, t = 0.0, None, 0
     while t < steps:
@@ -142,17 +144,17 @@ def descend(shape, examples: Examples, terms: Terms, steps: int, rng) -> Terms:
         if terms.scores is not None:
             scores += terms.scores
         margin = device.get(margins(examples, scores)[0])
-        near, far = np.flatnonzero(margin < NEAR), np.flatnonzero(margin >= NEAR)
-        inverse = device.put(coordinates(device.get(shape.block(B, (B * B).sum(1), B))))
-        V = device.put(np.linalg.solve(device.get(inverse).T, device.get(beta)))
+        inverse, factor = coordinates(device.get(shape.block(B, (B * B).sum(1), B)))
+        inverse, V = device.put(inverse), device.put(factor.T) @ beta
         length = length or max(float((V * V).sum()) ** 0.5, 1e-6)
         momentum = device.zeros_like(V)
-        for s in range(min(ROUND, steps - t)):
+        count = min(ROUND, steps - t)
+        samples, weights = _draw(examples, margin, count, rng)
+        for s in range(count):
             t += 1
             beta = inverse.T @ V
-            rows, weights = _draw(examples, near, far, rng)
             by_beta, by_point = _risk_gradient(
-                shape, examples, terms, rows, weights, B, beta
+                shape, examples, terms, samples[s], weights, B, beta
             )
             if s % NORM_EVERY == 0:
                 norm = _norm_gradient(shape, terms, B, beta)
@@ -162,9 +164,9 @@ def descend(shape, examples: Examples, terms: Terms, steps: int, rng) -> Terms:
             by_weight = inverse @ by_beta
             momentum *= 0.9
             momentum += 0.1 * by_weight
-            drift = 0.99 * drift + 0.01 * float((by_weight * by_weight).sum())
-            size = (drift / (1 - 0.99**t)) ** 0.5
-            V -= (fall * WEIGHT_STEP * length / max(size, 1e-30)) * momentum
+            drift = 0.99 * drift + 0.01 * (by_weight * by_weight).sum()
+            size = (drift / (1 - 0.99**t)) ** 0.5 + 1e-30
+            V -= (fall * WEIGHT_STEP * length / size) * momentum
             if examples.fixed_columns:
                 by_point[:, -examples.fixed_columns :] = 0
             B -= fall * POINT_STEP * spread * _adam(adam, by_point, t)
@@ -172,29 +174,29 @@ def descend(shape, examples: Examples, terms: Terms, steps: int, rng) -> Terms:
     return Terms(B, beta, terms.others, terms.scores)
 
 
-def coordinates(gram) -> np.ndarray:
-    """The inverse Cholesky factor of a Gram matrix with a ridge."""
+def coordinates(gram) -> tuple[np.ndarray, np.ndarray]:
+    """(L^-1, L), the Cholesky factor of a Gram matrix with a ridge."""
     from scipy.linalg import cholesky, solve_triangular
 
     gram = np.asarray(gram, np.float64)
     ridge = RIDGE * max(float(np.diag(gram).mean()), 1e-30)
     factor = cholesky(gram + ridge * np.eye(len(gram)), lower=True)
-    return solve_triangular(factor, np.eye(len(gram)), lower=True)
+    return solve_triangular(factor, np.eye(len(gram)), lower=True), factor
 
 
-def _draw(examples: Examples, near, far, rng):
-    """Rows of a sample, and by what their terms count so that the mean is right."""
-    size = SAMPLE if len(near) else 0
-    part = int(SAMPLE * FAR_SHARE) if len(far) and size else SAMPLE - size
-    size -= part if size else 0
+def _draw(examples: Examples, margin, count: int, rng):
+    """Rows of so many samples, and by what their terms count so that the mean is right."""
+    near, far = np.flatnonzero(margin < NEAR), np.flatnonzero(margin >= NEAR)
+    sample = examples.device.sample
+    away = int(sample * FAR_SHARE) if len(near) else sample
+    away = away if len(far) else 0
     picks, weights = [], []
-    for group, count in ((near, size), (far, part)):
-        if count and len(group):
-            picks.append(group[rng.integers(0, len(group), count)])
-            weights.append(np.full(count, len(group) / count, np.float32))
-    rows = examples.device.index(np.concatenate(picks))
-    weights = examples.device.put(np.concatenate(weights))
-    return rows, weights * examples.mass[rows]
+    for group, size in ((near, sample - away), (far, away)):
+        if size:
+            picks.append(group[rng.integers(0, len(group), (count, size))])
+            weights.append(np.full(size, len(group) / size, np.float32))
+    rows = examples.device.index(np.hstack(picks))
+    return rows, examples.device.put(np.concatenate(weights))
 
 
 def _risk_gradient(shape, examples: Examples, terms: Terms, rows, weights, B, beta):
@@ -204,15 +206,14 @@ def _risk_gradient(shape, examples: Examples, terms: Terms, rows, weights, B, be
     scores = K @ beta
     if terms.scores is not None:
         scores += terms.scores[rows]
-    at = device.index(np.arange(len(y)))
+    at = examples.numbers[: len(y)]
     truth = scores[at, y]
     value, worst = device.largest(scores + examples.cost[y])
-    weights = weights * (
-        value > truth
-    )  # where the truth itself is worst, value = truth
+    # where the truth itself is worst, value = truth
+    weights = weights * examples.mass[rows] * (value > truth)
     a = device.zeros_like(scores)
-    device.put_at(a, at, worst, weights)
-    device.put_at(a, at, y, -weights)
+    a[at, worst] += weights
+    a[at, y] -= weights
     return K.T @ a, shape.pull(x, B, K, a @ beta.T)
 
 

@@ -16,6 +16,8 @@ class Cpu:
     """numpy."""
 
     name = "cpu"
+    sample = 200  # examples of a step of the descent
+    steps = 1.0  # share of its steps
 
     def put(self, values: Any, dtype: Any = np.float32) -> Any:
         return np.ascontiguousarray(values, dtype)
@@ -29,10 +31,6 @@ class Cpu:
     def index(self, rows: np.ndarray) -> Any:
         return rows
 
-    def put_at(self, table: Any, rows: Any, columns: Any, values: Any) -> None:
-        """table[rows, columns] += values, at places that differ."""
-        table[rows, columns] += values
-
     def largest(self, scores: Any) -> tuple[Any, Any]:
         """(value, place) of the largest entry of every row."""
         place = scores.argmax(1)
@@ -40,7 +38,13 @@ class Cpu:
 
 
 class Gpu(Cpu):
-    """torch, on the device that is named."""
+    """torch, on the device that is named.
+
+    A step takes as long as its calls do, however large it is: fewer and larger ones.
+    """
+
+    sample = 1000
+    steps = 0.25
 
     def __init__(self, name: str):
         import torch
@@ -65,9 +69,6 @@ class Gpu(Cpu):
 
     def index(self, rows: np.ndarray) -> Any:
         return self.put(rows, np.int64)
-
-    def put_at(self, table: Any, rows: Any, columns: Any, values: Any) -> None:
-        table[rows, columns] += values
 
     def largest(self, scores: Any) -> tuple[Any, Any]:
         return scores.max(1)

@@ -52,7 +52,7 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
     loss : "zero-one", dict, array or function, default "zero-one"
         As in :class:`maxmargin.MulticlassSVM`; with a taxonomy "zero-one" too, or "tree".
     taxonomy : Taxonomy, dict, list or None
-        As in :class:`maxmargin.TaxonomySVM`: classes share the functions of their ancestors.
+        As in :class:`maxmargin.TaxonomySVM`: classes share functions of their ancestors.
     class_weight : dict, "balanced" or None
         Times the sample weights.
     preimage : "gradient" or "fixed-point"
@@ -75,6 +75,8 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
     basis_ : the points, of shape (k, features) or a list
     dual_coef_ : ndarray of shape (k, classes), beta
     certificate_ : KernelCertificate
+    seconds_ : float
+        How long training took, or a path until this model was done.
     history_, n_iter_, converged_
         As in :class:`maxmargin.StructuralSVM`.
 
@@ -203,6 +205,7 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
         self.history_ = trained.history
         self.n_iter_ = len(trained.history)
         self.converged_ = trained.converged
+        self.seconds_ = trained.seconds
 
     # using ------------------------------------------------------------------------------
 

@@ -4,12 +4,12 @@ Algorithm 6.3 of Yu's thesis grows a basis along with the cuts: solve within the
 look at what the next cut wants and the span cannot give, add the point whose image is
 nearest to that, solve again. Here a stage adds many points at once (the basis doubles or
 so), starts them at violated examples, and lets points and coefficients follow the gradient
-of the objective (``descent.py``), which gave far better bases than preimages of the cut itself
-(``preimages.py``; MNIST, 200 points: 98.1% against 96.8%). Solving within
-the span is the linear machine on coordinates (``linear.py``), from the last dual point.
+of the objective (``descent.py``), which gave far better bases than preimages of the cut
+itself (``preimages.py``). Solving within the span is the linear machine on coordinates
+(``linear.py``), from the last dual point.
 
-``method="training-points"`` (the thesis's CPSP(tr)) adds training points, each the best of 59,
-which need no gradient: any kernel, any input.
+``method="training-points"`` (the thesis's CPSP(tr)) adds training points, each the best of
+59, which need no gradient: any kernel, any input.
 """
 
 from __future__ import annotations
@@ -131,6 +131,7 @@ def pursue(
         steps = int(np.clip(each * size, least, most))
         if terms.others is not None:
             steps = LATER_STEPS
+        steps = int(device.steps * steps)
         if preimage == "fixed-point":
             steps = 0
         if steps:
@@ -144,6 +145,7 @@ def pursue(
             solved = solve_within(Z, y, cost, mass, limits, stage)
         else:
             solved = solve_on_device(Z, y, cost, mass, limits, device)
+        del Z  # before the caller makes its own
         stage = Stage(basis, solved)
         beta = basis.coefficients(stage.solved.weights).astype(np.float32)
         yield stage
@@ -212,7 +214,7 @@ def _rough(shape, examples: Examples, points, y, cost, mass, rng) -> np.ndarray:
     device, n = examples.device, len(y)
     rows = np.sort(rng.choice(n, ROUGH, replace=False)) if n > ROUGH else np.arange(n)
     at, b = device.index(rows), device.put(points)
-    inverse = coordinates(device.get(shape.block(b, (b * b).sum(1), b)))
+    inverse, _ = coordinates(device.get(shape.block(b, (b * b).sum(1), b)))
     block = shape.block(examples.X[at], examples.norms[at], b)
     Z = device.get(block @ device.put(inverse.T))
     scaled = mass[rows] * (n / len(rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -41,6 +42,7 @@ class Trained:
     history: list
     converged: bool
     columns: np.ndarray | None = None
+    seconds: float = 0.0  # since training began
 
 
 def train(problem: KernelProblem, model, settings) -> Trained:
@@ -52,11 +54,14 @@ def train(problem: KernelProblem, model, settings) -> Trained:
 
 def train_sizes(problem, model, settings, name: str, values: list) -> Iterator[Trained]:
     """Machines for every value of C or of n_components, with bases that grow."""
+    began = time.perf_counter()
     _, limits, _, seed, _ = settings
     rng = np.random.default_rng(seed)
     if model.method == "sampling":
         for value in values:
-            yield _sampled(problem, model, limits, rng, name, value)
+            trained = _sampled(problem, model, limits, rng, name, value)
+            trained.seconds = time.perf_counter() - began
+            yield trained
         return
     if name == "C":
         basis, start = last(_bases(problem, model, [model.n_components], limits, rng))
@@ -66,8 +71,10 @@ def train_sizes(problem, model, settings, name: str, values: list) -> Iterator[T
             factor = float(values[i]) / float(model.C)
             scaled = problem.with_mass(factor)
             if alpha is not None:  # a feasible dual point of the new masses
-                alpha = alpha * (scaled.mass / alpha.sum(axis=1))[:, None]
+                total = np.maximum(alpha.sum(axis=1), 1e-300)
+                alpha = alpha * (scaled.mass / total)[:, None]
             done[i], alpha = _machine(scaled, basis, Z, model, limits, alpha)
+            done[i].seconds = time.perf_counter() - began
         yield from (done[i] for i in range(len(values)))
         return
     order = np.argsort(values)
@@ -78,13 +85,12 @@ def train_sizes(problem, model, settings, name: str, values: list) -> Iterator[T
     ):
         Z = _coordinates(problem, basis, model)
         done[i], _ = _machine(problem, basis, Z, model, limits, alpha)
+        done[i].seconds = time.perf_counter() - began
     yield from (done[i] for i in range(len(values)))
 
 
 def last(items):
-    found = None
-    for found in items:
-        pass
+    *_, found = items
     return found
 
 
@@ -115,7 +121,8 @@ def _bases(problem, model, sizes, limits, rng) -> Iterator[tuple[Basis, Any]]:
     basis, found = None, None
     for size in sizes:
         if size != found:
-            basis, found = choose(name, problem.kernel, problem.X, size, rng), size
+            basis = choose(name, problem.kernel, problem.X, size, rng, problem.mass)
+            found = size
         yield basis, None
 
 
@@ -168,8 +175,8 @@ def check_memory(model, n: int, k: int) -> None:
     if needed > model.memory:
         raise ValueError(
             f"{n} samples and {k} basis functions take about {needed / 1e9:.1f} GB, but "
-            f"memory={model.memory:g} allows {model.memory / 1e9:.1f} GB: choose {SMALLER}, "
-            "or allow more."
+            f"memory={model.memory:g} allows {model.memory / 1e9:.1f} GB: choose "
+            f"{SMALLER}, or allow more."
         )
 
 
@@ -257,18 +264,17 @@ def prove(problem, basis, Z, solved: Solved, model) -> KernelCertificate:
     if live.sum() > model.max_terms:
         return open_end
     linear = float((solved.alpha * problem.cost[y]).sum())
+    rows = np.flatnonzero(live)
+    a = a[rows]
     if problem.kernel.kind == "precomputed":
-        rows = np.flatnonzero(live)
         gram = np.asarray(problem.X[rows][:, rows], np.float64)
-        square = float(np.einsum("ik,ij,jk->", a[rows], gram, a[rows], optimize=True))
+        square = float(np.einsum("ik,ij,jk->", a, gram, a, optimize=True))
         best = min(linear / square, 1.0) if square > 0 else 1.0
         bound = best * linear - 0.5 * best**2 * square
     else:
-        rows = np.flatnonzero(live)
-        bound, square = exact_dual(
-            problem.kernel, take(problem.X, rows), a[rows], linear, model.memory
-        )
-    inside = Z.astype(np.float64).T @ a
+        inputs = take(problem.X, rows)
+        bound, square = exact_dual(problem.kernel, inputs, a, linear, model.memory)
+    inside = Z[rows].astype(np.float64).T @ a
     residual = float(np.sqrt(max(square - float((inside**2).sum()), 0.0)))
     dual = min(bound, found.primal)
     gap = found.primal - dual
@@ -308,5 +314,10 @@ def _sampled(problem, model, limits, rng, name, value) -> Trained:
     )
     points = take(problem.X, cuts.points)
     return Trained(
-        problem.kernel, points, cuts.coefficients, certificate, cuts.history, True
+        problem.kernel,
+        points,
+        cuts.coefficients,
+        certificate,
+        cuts.history,
+        cuts.converged,
     )

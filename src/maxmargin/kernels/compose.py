@@ -19,7 +19,7 @@ from maxmargin.kernels.formulas import (
     times,
     total,
 )
-from maxmargin.kernels.inputs import detached, is_tensor
+from maxmargin.kernels.inputs import detached, is_tensor, pair
 from maxmargin.kernels.parameters import positive, whole
 from maxmargin.kernels.tables import (
     add,
@@ -203,6 +203,8 @@ class Normalized(Kernel):
         return lengths + (lengths == 0)
 
     def _block(self, X: Any, Y: Any) -> Any:
+        if Y is not None and is_tensor(X) != is_tensor(Y):
+            X, Y = pair(X, Y)
         a = self._lengths(X)
         b = a if Y is None or Y is X else self._lengths(Y)
         return divide_by_outer(self.kernel._block(X, Y), a, b)
