@@ -82,9 +82,7 @@ def tagger(settings: dict) -> dict:
 
 
 def _show(rows) -> None:
-    columns = (
-        "emissions|C|encode s|train s|CPU s|predict s|passes|relative gap|letters wrong %"
-    )
+    columns = "emissions|C|encode s|train s|CPU s|predict s|passes|relative gap|letters wrong %"
     table(
         [*columns.split("|"), "peak MB", "busy"],
         [

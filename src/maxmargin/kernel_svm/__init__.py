@@ -11,7 +11,7 @@ FAMILY = Family(
     files={"read_csv": "csv_file"},
     plots={
         "plot_accuracy_by_size": "plots",
-        "plot_basis_images": "plots",
+        "plot_basis_images": "pictures",
         "plot_boundary": "plots",
     },
 )

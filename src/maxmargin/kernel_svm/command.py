@@ -242,7 +242,7 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
         return "\n".join(["Strongest basis functions", "", *lines])
 
     def draw_model(self, model, args):
-        from maxmargin.kernel_svm.plots import plot_basis_images
+        from maxmargin.kernel_svm.pictures import plot_basis_images
 
         if args.shape is not None:
             match = re.fullmatch(r"(\d+)x(\d+)(?:x(3))?", args.shape)
