@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 _WHERE = {
     "convert_C": "maxmargin.core.formulation",
+    "kernels": "maxmargin.kernels",
     "LatentProblem": "maxmargin.core.latent_functions",
     "LatentStructuralSVM": "maxmargin.core.latent",
     "load": "maxmargin.files.model_file",

@@ -15,6 +15,7 @@ from typing import Any
 FAMILIES = (
     "classes",
     "multilabel",
+    "kernel_svm",
     "rankings",
     "tags",
     "trees",
@@ -74,6 +75,7 @@ def lazily(package: str, table: Mapping[str, str]):
     def get(name: str) -> Any:
         if name not in table:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(table[name]), name)
+        module = importlib.import_module(table[name])
+        return module if table[name] == f"{package}.{name}" else getattr(module, name)
 
     return get, lambda: sorted(table)

@@ -37,8 +37,12 @@ class ProximalBundle(OneSlack):
 
     def __init__(self, objective, planes=None):
         super().__init__(objective, planes)
-        self.center = self.w.copy()
-        self.far = self.w  # the minimiser of the cuts, wherever it is
+        self.start_near(self.w)
+
+    def start_near(self, w) -> None:
+        """Begin with this center, and nothing promised."""
+        self.center = w.copy()
+        self.far = w  # the minimiser of the cuts, wherever it is
         self.center_value, self.promised = np.inf, 0.0
         self.rho, self.null_steps = FIRST_RHO, 0
         self.near = self.alpha.copy()

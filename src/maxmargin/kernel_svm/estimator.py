@@ -1,0 +1,263 @@
+"""KernelSVM: classes by nonlinear kernels, with few basis functions or with all."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import warnings
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.core.estimator import MaxMarginEstimator, _positive, masses
+from maxmargin.core.parameters import parameters
+from maxmargin.kernel_svm.devices import find_device
+from maxmargin.kernel_svm.input import (
+    KernelProblem,
+    read_input,
+    read_training,
+    weighted,
+)
+from maxmargin.kernel_svm.training import METHODS, Trained, train, train_sizes
+
+PREIMAGES = ("gradient", "fixed-point")
+
+
+class KernelSVM(ClassifierMixin, MaxMarginEstimator):
+    """Support vector machine with a kernel, for two classes, many, or a taxonomy of them.
+
+    The score of class k is f_k(x) = sum_j beta_jk kernel(b_j, x) over basis points b_j, and
+    training minimises ``1/2 sum_k |f_k|^2 + C sum_i s_i max_k [loss(y_i, k) + f_k(x_i) -
+    f_(y_i)(x_i)]`` (for two classes scaled such that C means what it does in scikit-learn's
+    SVC: f_1 = -f_0 and ``1/2 |f_1 - f_0|^2`` in its place). There is no intercept: give
+    ``kernel + 1`` for one.
+
+    Parameters
+    ----------
+    kernel : "rbf", "poly", "linear", "laplace", "precomputed", a kernel or a function
+        See :mod:`maxmargin.kernels`, ``docs/kernels.md``.
+    method : how the basis is found
+        * "subspace-pursuit" (default): points that lie anywhere, found while training;
+          for smooth kernels of vectors. Others use "training-points".
+        * "training-points": the same, out of the training points.
+        * "nystroem", "nystroem-kmeans", "nystroem-leverage", "incomplete-cholesky": chosen
+          before training, without looking at y.
+        * "sampling": cutting planes made of samples of ``n_components`` violated
+          examples; there are as many basis points as these cuts have together.
+        * "exact": all training points, n^2 numbers of memory.
+    n_components : int, default 500
+        Basis points, at most. More than there are training samples are refused, but for
+        the default, which then means all.
+    C : float, default 1.0
+    gamma, degree, coef0
+        As in scikit-learn's SVC, of kernels that are given by name.
+    loss : "zero-one", dict, array or function, default "zero-one"
+        As in :class:`maxmargin.MulticlassSVM`; with a taxonomy "zero-one" too, or "tree".
+    taxonomy : Taxonomy, dict, list or None
+        As in :class:`maxmargin.TaxonomySVM`: classes share functions of their ancestors.
+    class_weight : dict, "balanced" or None
+        Times the sample weights.
+    preimage : "gradient" or "fixed-point"
+        How "subspace-pursuit" finds points.
+    memory : float, default 4e9
+        Bytes that training may use for tables of kernel values; more raises before it
+        begins.
+    max_terms : int, default 20,000
+        The certificate of the exact machine needs the kernel between all support vectors;
+        beyond so many of them it is left out.
+    device : "cpu" or "cuda"
+        Where the products of "subspace-pursuit" and of prediction are made.
+    tol, max_iter, max_time, n_jobs, random_state, verbose, callbacks
+        As in :class:`maxmargin.StructuralSVM`.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+    kernel_ : the kernel, its gamma a number
+    basis_ : the points, of shape (k, features) or a list
+    dual_coef_ : ndarray of shape (k, classes), beta
+    certificate_ : KernelCertificate
+    seconds_ : float
+        How long training took, or a path until this model was done.
+    history_, n_iter_, converged_
+        As in :class:`maxmargin.StructuralSVM`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from maxmargin import KernelSVM
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = KernelSVM(C=10, n_components=50).fit(X[:1000] / 16, y[:1000])
+    >>> model.score(X[1000:] / 16, y[1000:]) > 0.93
+    True
+    >>> len(model.basis_) <= 50
+    True
+
+    References
+    ----------
+    Yu (2011), Improved learning of structural support vector machines, chapter 6.
+    Joachims & Yu (2009), Sparse kernel SVMs via cutting-plane training.
+    """
+
+    _model_name = "KernelSVM.v1"
+    _params_in_state = ("kernel", "memory", "device")
+
+    __init__ = parameters(
+        kernel="rbf",
+        method="subspace-pursuit",
+        n_components=500,
+        C=1.0,
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        loss="zero-one",
+        taxonomy=None,
+        class_weight=None,
+        preimage="gradient",
+        memory=4e9,
+        max_terms=20_000,
+        device="cpu",
+        tol=0.01,
+        max_iter=None,
+        max_time=None,
+        n_jobs=1,
+        random_state=None,
+        verbose=0,
+        callbacks=None,
+    )
+
+    # parameters that other estimators have
+    rescaling, penalty, solver, warm_start = "margin", "linear", "auto", False
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        kind = getattr(self.kernel, "kind", self.kernel)
+        tags.input_tags.pairwise = kind == "precomputed"
+        return tags
+
+    # training ---------------------------------------------------------------------------
+
+    def fit(self, X, y, sample_weight=None):
+        """Train on inputs X and classes y; a call that raises changes nothing."""
+        data, problem, settings = self._prepare(X, y, sample_weight)
+        self._take(data, train(problem, self, settings))
+        return self
+
+    def path(self, X, y, Cs=None, n_components=None, sample_weight=None) -> list:
+        """Models for every C of ``Cs``, or for every size of ``n_components``, in one run.
+
+        Along C the basis is the one that training finds at ``self.C``, and each machine
+        starts from the last. Along sizes the basis grows: a larger one begins with what
+        the smaller one has found.
+        """
+        if (Cs is None) == (n_components is None):
+            raise ValueError("Give path either Cs or n_components, a list of values.")
+        data, problem, settings = self._prepare(X, y, sample_weight)
+        values = list(Cs if Cs is not None else n_components)
+        if not values:
+            return []
+        name = "C" if Cs is not None else "n_components"
+        models = [type(self)(**{**self.get_params(), name: v}) for v in values]
+        for model in models:
+            model._settings()
+        for model, trained in zip(
+            models, train_sizes(problem, self, settings, name, values), strict=True
+        ):
+            model._take(data, trained)
+        return models
+
+    def _prepare(self, X, y, sample_weight):
+        settings = self._settings()
+        data = read_training(self, X, y, sample_weight)
+        mass = masses(float(self.C), weighted(self, data))
+        return data, KernelProblem.of(self, data, mass), settings
+
+    def _settings(self):
+        """Check all parameters before any work."""
+        if self.method not in METHODS:
+            raise ValueError(
+                f"method={self.method!r} is not known; choose one of {', '.join(METHODS)}."
+            )
+        if self.preimage not in PREIMAGES:
+            raise ValueError(
+                f"preimage={self.preimage!r} is not known; choose one of "
+                f"{', '.join(PREIMAGES)}."
+            )
+        for name in ("n_components", "max_terms"):
+            value = getattr(self, name)
+            whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+            if not whole or value < 1:
+                raise ValueError(
+                    f"{name}={value!r} is not possible: it must be a positive whole number."
+                )
+        _positive("memory", self.memory, "a number of bytes")
+        settings = super()._settings()
+        if math.isinf(self.C):
+            raise ValueError("C=inf is not possible with kernels: choose a finite C.")
+        find_device(self.device)
+        return settings
+
+    def _take(self, data, trained: Trained) -> None:
+        """Set the fitted attributes."""
+        for attribute in ("n_features_in_", "feature_names_in_"):  # of an earlier fit
+            self.__dict__.pop(attribute, None)
+        self.kernel_, self.basis_ = trained.kernel, trained.points
+        self.dual_coef_ = trained.coefficients
+        self.columns_ = trained.columns
+        for attribute, value in data.attributes.items():
+            setattr(self, attribute, value)
+        self.certificate_ = trained.certificate
+        self.history_ = trained.history
+        self.n_iter_ = len(trained.history)
+        self.converged_ = trained.converged
+        self.seconds_ = trained.seconds
+        if trained.warning:
+            warnings.warn(trained.warning, ConvergenceWarning, stacklevel=3)
+
+    # using ------------------------------------------------------------------------------
+
+    def decision_function(self, X) -> np.ndarray:
+        """Scores of shape (samples, classes); predict takes the largest.
+
+        With two classes, one number per sample, as everywhere in scikit-learn.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict(self, X) -> np.ndarray:
+        """The class with the largest score, the first one on ties."""
+        best = self._scores(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def _scores(self, X) -> np.ndarray:
+        from maxmargin.kernels.basis import expand
+
+        check_is_fitted(self, "dual_coef_")
+        X = read_input(self, X)
+        if self.columns_ is not None:  # a precomputed table: columns of the basis
+            X = X[:, self.columns_]
+            return np.asarray(X @ self.dual_coef_)
+        device = find_device(self.device)
+        return expand(self.kernel_, X, self.basis_, self.dual_coef_, device)
+
+    # saving (model_file.py) -------------------------------------------------------------
+
+    def _get_state(self):
+        from maxmargin.kernel_svm.saving import state_of
+
+        return state_of(self)
+
+    @classmethod
+    def _from_state(cls, params, arrays, state):
+        from maxmargin.kernel_svm.saving import model_from
+
+        return model_from(cls, params, arrays, state)
+
+    @property
+    def n_support_points(self) -> int:
+        """How many kernel values a prediction takes."""
+        check_is_fitted(self, "dual_coef_")
+        return len(self.dual_coef_)

@@ -1,0 +1,195 @@
+"""X and y of a KernelSVM: tables, or whatever its kernel compares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from maxmargin.classes.input import read_classes, validated
+from maxmargin.core.arrays import csr_arrays
+from maxmargin.core.estimator import check_weights
+from maxmargin.core.label_costs import cost_table
+from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.inputs import count, is_sparse
+
+UNKNOWN = (
+    "y holds None: KernelSVM does not learn from samples whose class is not known. Leave "
+    "them out, or take MulticlassSVM."
+)
+
+
+@dataclass
+class Data:
+    """Training data as read: inputs, class numbers, sample weights, attributes."""
+
+    X: Any
+    y: np.ndarray
+    weights: np.ndarray
+    attributes: dict = field(default_factory=dict)
+
+
+@dataclass
+class KernelProblem:
+    """What is trained: inputs, classes, costs, masses C_i and the kernel.
+
+    With a taxonomy, ``lines`` (classes, nodes) marks the nodes above each class, and
+    every node has a function of its own; without, it is None.
+    """
+
+    X: Any
+    y: np.ndarray
+    cost: np.ndarray
+    mass: np.ndarray
+    kernel: Kernel
+    lines: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, model, data: Data, mass: np.ndarray) -> KernelProblem:
+        from maxmargin.kernels import as_kernel, check
+        from maxmargin.kernels.checks import looks_up
+
+        kernel = as_kernel(
+            model.kernel, model.gamma, model.degree, model.coef0, X=data.X
+        )
+        if kernel.kind != "precomputed" and looks_up(kernel):
+            raise ValueError(
+                f"{kernel} computes with a precomputed matrix K: compute it from K "
+                'yourself (K + 1), and give that with kernel="precomputed".'
+            )
+        check(kernel, data.X)
+        classes = data.attributes["classes_"].tolist()
+        lines, cost = None, None
+        if model.taxonomy is not None:
+            lines, cost = _taxonomy(model, classes)
+        elif len(classes) == 2:
+            mass = mass / 2  # two functions f_1 = -f_0 where SVC has f_1 - f_0
+        if cost is None:
+            cost = cost_table(model.loss, classes)
+        return cls(data.X, data.y, cost, mass, kernel, lines)
+
+    def with_mass(self, factor: float) -> KernelProblem:
+        return replace(self, mass=self.mass * factor)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+def _taxonomy(model, classes) -> tuple[np.ndarray, np.ndarray | None]:
+    from maxmargin.classes.input import plain
+    from maxmargin.classes.taxonomy.labels import class_lines, resolve
+    from maxmargin.classes.taxonomy.losses import class_costs
+
+    names = plain(np.array(classes))
+    tree = resolve(model.taxonomy, names, ".")
+    lines = class_lines(tree, names)
+    marks = np.zeros((len(names), len(lines.nodes)))
+    for k, line in enumerate(lines.by_class):
+        marks[k, line] = 1.0
+    by_name = isinstance(model.loss, str) and model.loss != "zero-one"
+    return marks, class_costs(model.loss, tree, names) if by_name else None
+
+
+def is_table(X: Any) -> bool:
+    """Whether X is a table of numbers; else it is what a kernel of its own compares."""
+    if isinstance(X, (str, bytes)):
+        raise ValueError("X is one string: give a list of samples, also for one.")
+    if isinstance(X, Mapping):
+        return False
+    if is_sparse(X):
+        return True
+    if isinstance(X, tuple) and any(getattr(part, "ndim", 0) == 2 for part in X):
+        return False  # a batch by parts
+    kind = getattr(getattr(X, "dtype", None), "kind", None)
+    if kind is not None:
+        return kind not in "USO" or X.ndim != 1
+    first = next(iter(X), None) if isinstance(X, (list, tuple)) else None
+    if isinstance(first, tuple):  # a sample by parts, or a row
+        return all(isinstance(value, Real) for value in first)
+    return not isinstance(first, (str, bytes, Mapping))
+
+
+def read_training(model, X, y, sample_weight) -> Data:
+    """Checked inputs and classes; None in y is not possible here."""
+    if is_table(X):
+        X, numbers, known, weights, attributes = read_classes(
+            model, X, y, sample_weight
+        )
+        if known is not None:
+            raise ValueError(UNKNOWN)
+        _finite(X)
+        return Data(X, numbers, weights, attributes)
+    if any(label is None for label in y):
+        raise ValueError(UNKNOWN)
+    y = column_or_1d(y)
+    check_classification_targets(y)
+    n = count(X)
+    if len(y) != n:
+        raise ValueError(f"X has {n} samples, but y has {len(y)}.")
+    classes, numbers = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError("y holds one class only: at least two classes are needed.")
+    return Data(X, numbers, check_weights(sample_weight, n), {"classes_": classes})
+
+
+def read_input(model, X) -> Any:
+    """X for prediction, checked as in training."""
+    if not hasattr(model, "n_features_in_"):
+        if count(X) and is_table(X):
+            raise ValueError(
+                "X is a table of numbers, but this KernelSVM was trained on samples of "
+                "another kind: give a list of such."
+            )
+        return X
+    if isinstance(X, (list, tuple)) and not X:
+        return np.zeros((0, model.n_features_in_))
+    width = getattr(X, "shape", (0, 0))[-1]
+    if model.columns_ is not None and width not in (0, model.n_features_in_):
+        raise ValueError(
+            f"The precomputed matrix has {width} columns, but must have a column for each "
+            f"of the {model.n_features_in_} training samples."
+        )
+    X = validated(model, X, reset=False)
+    _finite(X)
+    return X
+
+
+def _finite(X) -> None:
+    if not np.isfinite(X.data if is_sparse(X) else X).all():
+        csr_arrays(X)  # says where
+
+
+def weighted(model, data: Data) -> np.ndarray:
+    """Sample weights times class weights."""
+    given, classes = model.class_weight, data.attributes["classes_"]
+    if given is None:
+        return data.weights
+    if isinstance(given, str) and given == "balanced":
+        factors = len(data.y) / (len(classes) * np.bincount(data.y))
+    elif isinstance(given, dict):
+        names = classes.tolist()
+        factors = np.ones(len(names))
+        for name, factor in given.items():
+            if name not in names:
+                raise ValueError(
+                    f"class_weight has a weight for {name!r}, which is no class of y: "
+                    f"those are {', '.join(map(repr, names[:10]))}."
+                )
+            good = isinstance(factor, Real) and 0 <= factor < np.inf
+            if not good:
+                raise ValueError(
+                    f"class_weight of {name!r} is {factor!r}: weights must be finite "
+                    "numbers, zero or more."
+                )
+            factors[names.index(name)] = factor
+    else:
+        raise ValueError(
+            f"class_weight={given!r} is not possible: it must be a dict "
+            '{class: weight}, "balanced" or None.'
+        )
+    return check_weights(data.weights * factors[data.y], len(data.y))

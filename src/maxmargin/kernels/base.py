@@ -1,0 +1,226 @@
+"""What a kernel is: a function k(x, x') that is an inner product in some space.
+
+Kernels are values: they have no state, compare equal when they are the same formula, and
+make new ones by ``+``, ``*``, ``**``, ``exp``, ``normalized``, ``after`` and ``of``, rules
+under which positive semidefinite kernels stay so (Bishop, *Pattern Recognition and Machine
+Learning*, 6.13-6.22).
+
+A new kernel is a frozen dataclass with a ``kind``, ``_block`` and ``_diagonal``, and with
+``_gradient`` where it is differentiable. What ``_block`` gives is new: its caller may
+change it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from maxmargin.kernels import inputs
+from maxmargin.kernels.formulas import ATOM, Formula
+
+MAX_DEPTH = 50  # of kernels in kernels
+_MINUS = (
+    "A difference of kernels is no kernel: it need not be positive semidefinite. "
+    "Add kernels, or scale one by a positive number."
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Kernel:
+    """A function of two samples; ``k(X, Y)`` is its table over two batches."""
+
+    kind: ClassVar[str] = ""
+    __array_ufunc__: ClassVar[None] = None  # numpy's numbers leave * and + to us
+
+    # what users ask ------------------------------------------------------------------
+
+    def __call__(self, X: Any, Y: Any = None) -> Any:
+        """The (n, m) table of k(x, y) over the samples of X and Y (of X and X)."""
+        with np.errstate(all="ignore"):
+            K = self._block(X, Y)
+        check_finite(K, self)
+        return K
+
+    def diagonal(self, X: Any) -> Any:
+        """k(x, x) of every sample, without the table."""
+        with np.errstate(all="ignore"):
+            return self._diagonal(X)
+
+    def gradient(self, X: Any, B: Any, coefficients: Any) -> Any:
+        """Row j is the sum over i of coefficients[i, j] dk(x_i, b)/db at b = b_j."""
+        if not self.differentiable:
+            raise ValueError(
+                f"{self} has no gradient: it is no smooth kernel of vectors."
+            )
+        X, B = inputs.pair(X, inputs.toarray(B))
+        if not inputs.is_tensor(X):
+            coefficients = np.asarray(coefficients, dtype=X.dtype)
+        elif not inputs.is_tensor(coefficients):
+            coefficients = X.new_tensor(coefficients)
+        if tuple(coefficients.shape) != (X.shape[0], B.shape[0]):
+            raise ValueError(
+                f"coefficients must have a row per sample of X and a column per row of B, "
+                f"({X.shape[0]}, {B.shape[0]}), not {tuple(coefficients.shape)}."
+            )
+        with np.errstate(all="ignore"):
+            return self._gradient(X, B, coefficients)
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether `gradient` can be asked for."""
+        return all(k.differentiable for k in self._children())
+
+    def fitted(self, X: Any) -> Kernel:
+        """The kernel with what is left open ("scale", an alphabet) read from X."""
+        return self._mapped(lambda k: k.fitted(X))
+
+    def state(self) -> dict:
+        """The formula as plain JSON values, for `from_state`."""
+        return self._state(0)
+
+    # making new kernels --------------------------------------------------------------
+
+    def after(self, feature_map: Any, name: str | None = None) -> Kernel:
+        """k(f(x), f(x')), where `feature_map` turns a batch of samples into another."""
+        from maxmargin.kernels.arguments import After
+
+        return After(self, feature_map, name)
+
+    def of(self, part: Any) -> Kernel:
+        """k(x[part], x'[part]): columns of a table, or an item of a tuple or dict."""
+        from maxmargin.kernels.arguments import Of
+
+        return Of(self, part)
+
+    def __add__(self, other: Any) -> Kernel:
+        from maxmargin.kernels.compose import added
+
+        return added(self, other)
+
+    def __radd__(self, other: Any) -> Kernel:
+        from maxmargin.kernels.compose import added
+
+        return added(other, self)
+
+    def __mul__(self, other: Any) -> Kernel:
+        from maxmargin.kernels.compose import multiplied
+
+        return multiplied(self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Kernel:
+        from maxmargin.kernels.compose import multiplied
+        from maxmargin.kernels.parameters import positive
+
+        if isinstance(other, Kernel):
+            raise ValueError(
+                "A quotient of kernels is no kernel; kernels.normalized(k) divides by "
+                "the square roots of k(x, x) and k(x', x')."
+            )
+        return multiplied(self, 1.0 / positive(other, "The divisor of a kernel"))
+
+    def __pow__(self, degree: Any) -> Kernel:
+        from maxmargin.kernels.compose import Power
+
+        return Power(self, degree)
+
+    def __sub__(self, other: Any) -> Kernel:
+        raise ValueError(_MINUS)
+
+    def __rsub__(self, other: Any) -> Kernel:
+        raise ValueError(_MINUS)
+
+    def __neg__(self) -> Kernel:
+        raise ValueError(_MINUS)
+
+    # what kernels answer -------------------------------------------------------------
+
+    def _block(self, X: Any, Y: Any) -> Any:
+        raise NotImplementedError
+
+    def _diagonal(self, X: Any) -> Any:
+        raise NotImplementedError
+
+    def _gradient(self, X: Any, B: Any, C: Any) -> Any:
+        raise NotImplementedError
+
+    def _formula(self, x: str, y: str) -> Formula:
+        return Formula(f"{self.kind}({x}, {y})", ATOM)
+
+    # the tree ------------------------------------------------------------------------
+
+    def _children(self) -> list[Kernel]:
+        found = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            found += [k for k in _listed(value) if isinstance(k, Kernel)]
+        return found
+
+    def _mapped(self, change: Any) -> Kernel:
+        """The kernel with its children changed."""
+        new = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Kernel):
+                new[field.name] = change(value)
+            elif isinstance(value, tuple) and isinstance(value[0], Kernel):
+                new[field.name] = tuple(change(k) for k in value)
+        return replace(self, **new) if new else self
+
+    def _state(self, depth: int) -> dict:
+        if depth > MAX_DEPTH:
+            raise ValueError(f"The kernel is nested more than {MAX_DEPTH} levels deep.")
+        state: dict[str, Any] = {"kind": self.kind}
+        for name, value in self._values().items():
+            if isinstance(value, Kernel):
+                value = value._state(depth + 1)
+            elif isinstance(value, tuple):
+                value = [
+                    v._state(depth + 1) if isinstance(v, Kernel) else v for v in value
+                ]
+            state[name] = value
+        return state
+
+    def _values(self) -> dict[str, Any]:
+        """The arguments that make this kernel, for `state`."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __str__(self) -> str:
+        return self._formula("x", "x'").text
+
+    __repr__ = __str__
+
+
+def _listed(value: Any) -> tuple:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def check_finite(K: Any, kernel: Kernel) -> None:
+    """Refuse a Gram block with NaN or infinity; say which pair is the first."""
+    if inputs.is_tensor(K):
+        if bool(K.detach().sum().isfinite()):
+            return
+        K = K.detach().double().cpu().numpy()
+    with np.errstate(all="ignore"):
+        if np.isfinite(np.vdot(K, K)):
+            return
+        bad = ~np.isfinite(K)
+    if bad.any():
+        i, j = divmod(int(np.argmax(bad)), K.shape[1])
+        raise ValueError(
+            f"{kernel} is {K[i, j]} for sample {i} of X and sample {j} of Y: it overflows. "
+            "Scale the features, or take a smaller gamma or degree."
+        )
+
+
+def must_be_kernel(value: Any, where: str) -> Kernel:
+    if isinstance(value, Kernel):
+        return value
+    if isinstance(value, type) or callable(value):
+        hint = ": kernels.function(f) makes a kernel of a function"
+    else:
+        hint = ""
+    raise ValueError(f"{where} must be a kernel, not {type(value).__name__}{hint}.")

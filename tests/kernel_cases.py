@@ -1,0 +1,59 @@
+"""Small problems for kernel machines, and what they should come out at."""
+
+import numpy as np
+
+BASES = (
+    "subspace-pursuit",
+    "training-points",
+    "nystroem",
+    "nystroem-kmeans",
+    "nystroem-leverage",
+    "incomplete-cholesky",
+)
+
+
+def random_data(seed=0, n=40, n_classes=3):
+    """Points whose class is no linear function of them."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    y = ((X[:, 0] * X[:, 1] > 0) * 1 + (X[:, 2] > 0.5)) % n_classes
+    y[:n_classes] = range(n_classes)
+    return X, y
+
+
+def random_strings(n=40):
+    """Strings of two kinds, some of them copies of others."""
+    rng = np.random.default_rng(0)
+    letters = ["aacc", "acgt"]
+    X = ["".join(rng.choice(list(letters[i % 2]), 12)) for i in range(n - 4)]
+    return X + X[:4], np.arange(n) % 2
+
+
+def primal_of(model, X, y, C, cost=None):
+    """The objective of what the model predicts with, in double precision."""
+    m = len(model.classes_)
+    cost = 1.0 - np.eye(m) if cost is None else cost
+    numbers = np.searchsorted(model.classes_, y)
+    beta = model.dual_coef_
+    gram = np.asarray(model.kernel_(model.basis_), np.float64)
+    scores = np.asarray(model.kernel_(X, model.basis_), np.float64) @ beta
+    truth = scores[np.arange(len(y)), numbers]
+    hinges = (scores + cost[numbers]).max(axis=1) - truth
+    mass = C / 2 if m == 2 else C
+    return 0.5 * np.einsum("ik,ij,jk->", beta, gram, beta) + mass * hinges.sum()
+
+
+def box_optimum(Q, C, seed=0):
+    """min 1/2 a'Qa - sum a over 0 <= a <= C, by another's solver; negated."""
+    from scipy.optimize import minimize
+
+    n = len(Q)
+    found = minimize(
+        lambda a: (0.5 * a @ Q @ a - a.sum(), Q @ a - 1),
+        np.full(n, C / 2),
+        jac=True,
+        bounds=[(0, C)] * n,
+        method="L-BFGS-B",
+        options={"maxiter": 10_000, "ftol": 1e-15, "gtol": 1e-10},
+    )
+    return -found.fun
