@@ -82,7 +82,8 @@ def tagger(settings: dict) -> dict:
 
 
 def _show(rows) -> None:
-    columns = "emissions|C|encode s|train s|CPU s|predict s|passes|relative gap|letters wrong %"
+    columns = "emissions|C|encode s|train s|CPU s|predict s|passes|relative gap"
+    columns += "|letters wrong %"
     table(
         [*columns.split("|"), "peak MB", "busy"],
         [
