@@ -267,6 +267,12 @@ def libsvm(task: str, most: int | None) -> dict:
 
     _, gamma, C = TASKS[task]
     X, y, test_X, test_y = load(task, most, dense=False)
+    if hasattr(X, "indices"):  # it takes 32-bit numbers only
+        for part in (X, test_X):
+            part.indices, part.indptr = (
+                part.indices.astype("int32"),
+                part.indptr.astype("int32"),
+            )
     model = SVC(C=C, gamma=gamma, cache_size=2000)
     with Clock() as fit:
         model.fit(X, y)

@@ -72,6 +72,10 @@ READERS = {
         ["1 qid:1 1:0.5 3:2e-3 # x\n2 qid:1 2:1\n\nA qid:3 1:-1\nB qid:10\n"],
     ),
     "svmlight": (files.read_svmlight, ["1 qid:3 1:0.5 7:2e3 # x\n-1 2:1\n\né 1:-1\n"]),
+    "csv": (
+        files.read_csv,
+        ['a,b,é\n1,2e3,x\n\n"-3", 4 ,"y ""z"",\n2"\n', "1,2,a\n3,4,b\n"],
+    ),
     "texts": (files.read_texts, TEXTS),
     "new texts": (
         lambda raw: read_new_texts(raw, " ", {"A", "B:c"}.__contains__),

@@ -159,14 +159,31 @@ def certificate_sentence(model) -> str:
     after = f"after {passes} pass{'' if passes == 1 else 'es'}"
     if hasattr(proof, "inner_gap"):
         return _stationary_sentence(model, after)
+    if hasattr(proof, "within"):
+        return _span_sentence(model, after)
     if not proof.exact or not proof.dual > 0:
         return f"Training ended {after}; there is no certificate for this objective."
-    below = 100 * proof.relative_gap
-    percent = f"{below:.2g}" if below < 10 else f"{below:.0f}"
     return (
         f"The objective is {proof.primal:.6g} {after}; the smallest possible is at most "
-        f"{percent}% below (proved)."
+        f"{_percent(proof.relative_gap)} below (proved)."
     )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g}%" if share < 0.1 else f"{100 * share:.0f}%"
+
+
+def _span_sentence(model, after: str) -> str:
+    """Few basis functions: what is proved within their span, and of all functions."""
+    proof, size = model.certificate_, len(model.dual_coef_)
+    text = (
+        f"The objective is {proof.primal:.6g} {after}; the smallest possible with these "
+        f"{size:,} basis functions is at most {_percent(proof.relative_gap_within)} below"
+    )
+    if not proof.exact:
+        return f"{text} (proved). Of the exact kernel machine nothing is proved."
+    below = _percent(proof.relative_gap)
+    return f"{text}, that of the exact kernel machine at most {below} (proved)."
 
 
 def _stationary_sentence(model, after: str) -> str:

@@ -32,7 +32,8 @@ SPREAD_ROWS = 2000  # from which the spread of a column is read
 FAR_SHARE = 0.25  # of a sample: examples beyond the margin, which may come back
 NEAR = 0.5  # how far beyond the margin an example still counts as near it
 ROUND = 400  # steps until coordinates and near examples are found anew
-POINT_STEP = 0.1  # of the spread of a column
+POINT_STEP = 0.1  # of the spread of a column ...
+WIDTH_STEP = 0.15  # ... and at most this share of a Gaussian's width in a direction
 WEIGHT_STEP = 0.002  # of the length of the weights
 NORM_EVERY = 10  # steps for which the gradient of |f|^2 is kept: it moves slowly
 RIDGE = 1e-4  # keeps coefficients small that cancel each other: points will move
@@ -48,7 +49,7 @@ class Examples:
     mass: Any
     norms: Any
     device: Cpu
-    numbers: Any  # 0, 1, .., for all examples and for a sample (which may be larger)
+    numbers: Any  # 0, 1, .. for all examples and for a sample of them
     fixed_columns: int = 0  # last columns in which points do not move
 
     @classmethod
@@ -90,6 +91,11 @@ class Gaussians:
         np.minimum(K, 0, out=K) if isinstance(K, np.ndarray) else K.clamp_(max=0)
         return exponential(K)
 
+    def step(self, spread: float, columns: int) -> float:
+        """How far a point moves in a column, at first."""
+        width = (2 * self.gamma * columns) ** -0.5
+        return min(POINT_STEP * spread, WIDTH_STEP * width)
+
     def pull(self, x, b, K, coefficients):
         coefficients *= K
         out = coefficients.T @ x
@@ -106,6 +112,9 @@ class Smooth:
 
     def block(self, x, norms, b):
         return self.kernel(x, b)
+
+    def step(self, spread: float, columns: int) -> float:
+        return POINT_STEP * spread
 
     def pull(self, x, b, K, coefficients):
         return self.kernel.gradient(x, b, coefficients)
@@ -137,6 +146,7 @@ def descend(shape, examples: Examples, terms: Terms, steps: int, rng) -> Terms:
     device = examples.device
     B, beta = device.put(terms.points) + 0, device.put(terms.beta)
     spread = float(device.get(examples.X[:SPREAD_ROWS]).std(axis=0).mean())
+    step = shape.step(spread, B.shape[1])
     adam = device.zeros_like(B), device.zeros_like(B)
     drift, length, t = 0.0, None, 0
     while t < steps:
@@ -169,7 +179,7 @@ def descend(shape, examples: Examples, terms: Terms, steps: int, rng) -> Terms:
             V -= (fall * WEIGHT_STEP * length / size) * momentum
             if examples.fixed_columns:
                 by_point[:, -examples.fixed_columns :] = 0
-            B -= fall * POINT_STEP * spread * _adam(adam, by_point, t)
+            B -= fall * step * _adam(adam, by_point, t)
         beta = inverse.T @ V
     return Terms(B, beta, terms.others, terms.scores)
 

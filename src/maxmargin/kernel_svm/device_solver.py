@@ -2,7 +2,7 @@
 
 One product Z W scores all examples, another, Z'A, sums their cut: a round of the proximal
 bundle (``solvers/proximal_bundle.py``) is two products and a tiny quadratic program. On a
-GPU rounds are so cheap that more of them do not matter; on a CPU ``linear.py`` is faster.
+GPU rounds are cheap, and more of them do not matter; on a CPU ``linear.solve`` is faster.
 """
 
 from __future__ import annotations

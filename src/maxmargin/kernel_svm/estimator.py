@@ -48,14 +48,15 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
           examples; there are as many basis points as these cuts have together.
         * "exact": all training points, n^2 numbers of memory.
     n_components : int, default 500
-        Basis points, at most.
+        Basis points, at most. More than there are training samples are refused, but for
+        the default, which then means all.
     C : float, default 1.0
     gamma, degree, coef0
         As in scikit-learn's SVC, of kernels that are given by name.
     loss : "zero-one", dict, array or function, default "zero-one"
         As in :class:`maxmargin.MulticlassSVM`; with a taxonomy "zero-one" too, or "tree".
     taxonomy : Taxonomy, dict, list or None
-        As in :class:`maxmargin.TaxonomySVM`: classes share functions of ancestors.
+        As in :class:`maxmargin.TaxonomySVM`: classes share functions of their ancestors.
     class_weight : dict, "balanced" or None
         Times the sample weights.
     preimage : "gradient" or "fixed-point"

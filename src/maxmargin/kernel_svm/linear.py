@@ -1,8 +1,8 @@
 """The linear machine on coordinates: classes, costs and masses, dense rows.
 
-Minimises ``1/2 |W|^2 + sum_i C_i max_k [cost(y_i, k) + (w_k - w_(y_i)).z_i]`` by solvers
-of :class:`maxmargin.MulticlassSVM`. Its dual variables do not depend on the coordinates, so
-those of one basis are where the training on a larger one begins.
+Minimises ``1/2 |W|^2 + sum_i C_i max_k [cost(y_i, k) + (w_k - w_(y_i)).z_i]`` by the
+solvers of :class:`maxmargin.MulticlassSVM`. Its dual variables do not depend on the
+coordinates, so those of one basis are where the training on a larger one begins.
 """
 
 from __future__ import annotations

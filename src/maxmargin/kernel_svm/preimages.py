@@ -21,7 +21,7 @@ CANDIDATES = 59  # the best of so many is among the best 5% with probability 0.9
 
 
 def fixed_points(kernel, X, coefficients, starts, iterations=ITERATIONS) -> np.ndarray:
-    """From each start towards a maximum of <r_j, phi(b)>; coefficients are (n, starts)."""
+    """From each start towards the maximum of <r_j, phi(b)>; coefficients (n, starts)."""
     points = starts.copy()
     K = kernel(X, points) * coefficients
     value = K.sum(axis=0)

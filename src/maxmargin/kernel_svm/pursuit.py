@@ -5,8 +5,8 @@ look at what the next cut wants and the span cannot give, add the point whose im
 nearest to that, solve again. Here a stage adds many points at once (the basis doubles or
 so), starts them at violated examples, and lets points and coefficients follow the gradient
 of the objective (``descent.py``), which gave far better bases than preimages of the cut
-(``preimages.py``; MNIST, 200 points: 98.1% against 96.8%). Solving within
-the span is the linear machine on coordinates (``linear.py``), from the last dual point.
+itself (``preimages.py``). Solving within the span is the linear machine on coordinates
+(``linear.py``), from the last dual point.
 
 ``method="training-points"`` (the thesis's CPSP(tr)) adds training points, each the best of
 59, which need no gradient: any kernel, any input.
@@ -145,6 +145,7 @@ def pursue(
             solved = solve_within(Z, y, cost, mass, limits, stage)
         else:
             solved = solve_on_device(Z, y, cost, mass, limits, device)
+        del Z  # before the caller makes its own
         stage = Stage(basis, solved)
         beta = basis.coefficients(stage.solved.weights).astype(np.float32)
         yield stage

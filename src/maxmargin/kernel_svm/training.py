@@ -26,6 +26,7 @@ METHODS = (
     "exact",
 )
 SMALLER = "fewer n_components, or another method than exact"
+DEFAULT_SIZE = 500  # of n_components: all samples, where there are fewer
 LOOSE = 0.03  # tolerance of stages on the way to the basis that was asked for
 
 
@@ -97,6 +98,8 @@ def _bases(problem, model, sizes, limits, rng) -> Iterator[tuple[Basis, Any]]:
     precomputed = problem.kernel.kind == "precomputed"
     if method == "exact":
         sizes = [n] * len(sizes)
+    elif sizes == [DEFAULT_SIZE]:
+        sizes = [min(DEFAULT_SIZE, n)]
     elif max(sizes) > n:
         raise ValueError(
             f"n_components={max(sizes)} is more than the {n} training samples: choose at "
@@ -116,7 +119,8 @@ def _bases(problem, model, sizes, limits, rng) -> Iterator[tuple[Basis, Any]]:
     seed = int(rng.integers(2**31))  # one, so that larger bases begin with smaller ones
     for size in sizes:
         if size != found:
-            basis, found = choose(name, problem.kernel, problem.X, size, seed), size
+            basis = choose(name, problem.kernel, problem.X, size, seed, problem.mass)
+            found = size
         yield basis, None
 
 
@@ -258,18 +262,17 @@ def prove(problem, basis, Z, solved: Solved, model) -> KernelCertificate:
     if live.sum() > model.max_terms:
         return open_end
     linear = float((solved.alpha * problem.cost[y]).sum())
+    rows = np.flatnonzero(live)
+    a = a[rows]
     if problem.kernel.kind == "precomputed":
-        rows = np.flatnonzero(live)
         gram = toarray(problem.X[rows][:, rows]).astype(np.float64)
-        square = float(np.einsum("ik,ij,jk->", a[rows], gram, a[rows], optimize=True))
+        square = float(np.einsum("ik,ij,jk->", a, gram, a, optimize=True))
         best = min(linear / square, 1.0) if square > 0 else 1.0
         bound = best * linear - 0.5 * best**2 * square
     else:
-        rows = np.flatnonzero(live)
-        bound, square = exact_dual(
-            problem.kernel, take(problem.X, rows), a[rows], linear, model.memory
-        )
-    inside = Z.astype(np.float64).T @ a
+        inputs = take(problem.X, rows)
+        bound, square = exact_dual(problem.kernel, inputs, a, linear, model.memory)
+    inside = Z[rows].astype(np.float64).T @ a
     residual = float(np.sqrt(max(square - float((inside**2).sum()), 0.0)))
     dual = min(bound, found.primal)
     gap = found.primal - dual
@@ -309,5 +312,10 @@ def _sampled(problem, model, limits, rng, name, value) -> Trained:
     )
     points = take(problem.X, cuts.points)
     return Trained(
-        problem.kernel, points, cuts.coefficients, certificate, cuts.history, True
+        problem.kernel,
+        points,
+        cuts.coefficients,
+        certificate,
+        cuts.history,
+        cuts.converged,
     )

@@ -35,10 +35,21 @@ class Basis:
 
     def __init__(self, kernel: Kernel, points: Any, gram: np.ndarray | None = None):
         self.kernel = kernel
-        gram = np.asarray(kernel(points) if gram is None else gram, np.float64)
+        if gram is None:  # in double precision: pivots are small differences
+            single = getattr(points, "dtype", None) == np.float32
+            gram = kernel(points.astype(np.float64) if single else points)
+        gram = np.asarray(gram, np.float64)
         factor, self.kept = independent_rows(gram)
         self.points = points if len(self.kept) == len(gram) else take(points, self.kept)
         self.inverse = _inverse(factor)
+
+    @classmethod
+    def restored(cls, kernel: Kernel, points: Any, inverse: np.ndarray) -> Basis:
+        """The basis that had these points and this inverse factor."""
+        basis = cls.__new__(cls)
+        basis.kernel, basis.points, basis.inverse = kernel, points, inverse
+        basis.kept = np.arange(len(inverse))
+        return basis
 
     def __len__(self) -> int:
         return len(self.inverse)
@@ -108,9 +119,14 @@ def independent_rows(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             "All points of the basis have a zero length under the kernel: there is "
             "nothing to learn from. Choose another kernel, or look at the data."
         )
-    _, pivot, rank, _ = lapack.dpstrf(gram, lower=1, tol=DEPENDENT * largest)
-    kept = np.sort(pivot[:rank] - 1)
-    return cholesky(gram[np.ix_(kept, kept)], lower=True), kept
+    share = DEPENDENT
+    while True:
+        _, pivot, rank, _ = lapack.dpstrf(gram, lower=1, tol=share * largest)
+        kept = np.sort(pivot[:rank] - 1)
+        try:
+            return cholesky(gram[np.ix_(kept, kept)], lower=True), kept
+        except np.linalg.LinAlgError:  # values of the kernel are rounded more coarsely
+            share *= 10
 
 
 def _inverse(factor: np.ndarray) -> np.ndarray:

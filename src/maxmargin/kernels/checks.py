@@ -81,7 +81,7 @@ def _check_table(
 
 
 def looks_up(kernel: Kernel) -> bool:
-    """Whether there is a precomputed matrix in it."""
+    """Whether its samples are rows of a precomputed matrix."""
     return isinstance(kernel, Precomputed) or any(map(looks_up, kernel._children()))
 
 

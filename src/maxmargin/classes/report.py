@@ -1,0 +1,92 @@
+"""How good predicted classes are, all together and one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+MOST = 30  # classes in a table
+
+
+@dataclass(frozen=True)
+class ClassScore:
+    """One class: samples that have it, precision, recall and F1 of predicting it."""
+
+    label: Any
+    n: int
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True)
+class ClassReport:
+    """Numbers from 0 to 1; prints as a table.
+
+    ``macro_f1`` is the mean over classes that occur, as truth or prediction.
+    """
+
+    n: int
+    accuracy: float
+    macro_f1: float
+    classes: tuple[ClassScore, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def __str__(self) -> str:
+        lines = [
+            f"samples   {self.n:>9,}",
+            f"accuracy  {100 * self.accuracy:>9.2f} %",
+            f"macro F1  {100 * self.macro_f1:>9.2f} %",
+            "",
+        ]
+        shown = sorted(self.classes, key=lambda c: -c.n)[:MOST]
+        shown = [c for c in self.classes if c in shown]
+        width = max(5, *(len(str(c.label)) for c in shown))
+        lines.append(f"{'class':<{width}}  samples  precision   recall       F1")
+        for c in shown:
+            rates = f"{100 * c.precision:9.2f}{100 * c.recall:9.2f}{100 * c.f1:9.2f}"
+            lines.append(f"{c.label!s:<{width}}{c.n:>9,}  {rates}")
+        if len(shown) < len(self.classes):
+            lines.append(f"({len(self.classes) - len(shown)} smaller classes)")
+        return "\n".join(lines)
+
+
+def class_report(truth: Sequence, predicted: Sequence) -> ClassReport:
+    """Compare predicted classes with the truth.
+
+    >>> print(class_report(["eel", "eel", "cod"], ["eel", "cod", "cod"]))
+    samples           3
+    accuracy      66.67 %
+    macro F1      66.67 %
+    <BLANKLINE>
+    class  samples  precision   recall       F1
+    cod          1      50.00   100.00    66.67
+    eel          2     100.00    50.00    66.67
+    """
+    truth, predicted = np.asarray(truth), np.asarray(predicted)
+    if truth.shape != predicted.shape or truth.ndim != 1 or not len(truth):
+        raise ValueError(
+            f"the true and the predicted classes have shapes {truth.shape} and "
+            f"{predicted.shape}: give a class per sample in both."
+        )
+    names, numbers = np.unique(np.concatenate([truth, predicted]), return_inverse=True)
+    a, b = numbers[: len(truth)], numbers[len(truth) :]
+    k = len(names)
+    hits = np.bincount(a[a == b], minlength=k)
+    real, found = np.bincount(a, minlength=k), np.bincount(b, minlength=k)
+    f1 = 2.0 * hits / (real + found)
+    scores = zip(
+        names.tolist(),
+        real.tolist(),
+        (hits / np.maximum(found, 1)).tolist(),
+        (hits / np.maximum(real, 1)).tolist(),
+        f1.tolist(),
+        strict=True,
+    )
+    classes = tuple(ClassScore(*score) for score in scores)
+    return ClassReport(len(a), float((a == b).mean()), float(f1.mean()), classes)

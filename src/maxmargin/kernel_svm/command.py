@@ -1,0 +1,285 @@
+"""The task ``kernel``: vectors into classes, by a machine with a kernel."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from maxmargin.cli.command import Command, Sample
+
+
+@dataclass
+class Kernel(Command):
+    """Lines are a label and a vector; or rows of a table, which ``columns`` describes."""
+
+    format: str = "auto"
+
+    name = "kernel"
+    about = "Classify vectors, one per line, with a kernel and few basis functions."
+    example = """example:
+  maxmargin train kernel train.svm --C 10 --components 200 -o digits.model
+  maxmargin train kernel fish.csv --label kind --kernel poly --degree 2 -o fish.model
+  maxmargin train kernel train.csv --gamma 0.02 --path 1,10,100 --cv 5 -o m.model
+
+Lines are LABEL 3:0.5 7:1 ... (svmlight), or rows of a table with commas whose last column
+is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
+    estimators = {"svm": "KernelSVM"}
+    hidden = frozenset({"taxonomy", "loss"})
+    usual = (0.1, 1.0, 10.0, 100.0, 1000.0)
+    options = """
+    the file
+      --format auto|svmlight|csv=auto  svmlight: LABEL 3:0.5 7:1 ...; csv: 0.5,0,1,LABEL
+          (default: csv if the name ends so, else svmlight)
+      --label NAME  the column of classes of a csv file (default: the last)
+      --header auto|yes|no=auto  whether the first row of a csv file has names (default:
+          if no cell but the last is a number)
+      --encoding NAME=utf-8  default: utf-8
+    the kernel
+      --kernel rbf|poly|linear|laplace  k(x, x')
+      --gamma X,scale,auto  width of rbf and laplace, factor of poly (default: scale, one
+          over columns times variance)
+      --degree  of poly
+      --coef0  of poly
+    the basis
+      --method  how basis functions are found: training-points, nystroem,
+          nystroem-kmeans, nystroem-leverage, incomplete-cholesky, sampling, exact
+      --n_components  basis functions at most, fewer if there are fewer samples
+      --preimage gradient|fixed-point  how subspace-pursuit finds points
+    the model
+      --C  weight of the data
+      --class-weight balanced  the same mass for every class
+      --device  cpu or cuda
+      --memory  bytes for tables of kernel values
+      --max-terms  support vectors beyond which nothing is proved of the exact machine
+    """
+    evaluate_options = "--confusion FILE.png  draw which labels are confused"
+    inspect_options = """
+    --label L+  only of this label; repeatable
+    --shape HxW  basis points are pictures, for --plot (default: if they are square)
+    """
+
+    columns = None  # of a table
+    width = None  # columns of vectors
+
+    # training --------------------------------------------------------------------------
+
+    @classmethod
+    def of(cls, model) -> Kernel:
+        from maxmargin.kernel_svm.csv_file import Columns
+
+        run = super().of(model)
+        run.width = model.n_features_in_
+        state = model.notes["columns"]
+        run.columns = None if state is None else Columns.from_state(state)
+        return run
+
+    def notes(self, model, sample: Sample) -> dict[str, Any]:
+        columns = None if self.columns is None else self.columns.state()
+        found = {"samples": len(sample), "columns": columns}
+        return {**super().notes(model, sample), **found}
+
+    def check(self, args) -> None:
+        if args.class_weight not in (None, "balanced"):
+            raise ValueError(
+                f"--class-weight {args.class_weight} is not possible: it can be balanced."
+            )
+        if args.gamma not in (None, "scale", "auto"):
+            gamma = _number(args.gamma)
+            if not 0 < gamma < math.inf:
+                raise ValueError(
+                    f"--gamma {args.gamma} is not possible: it must be a positive number, "
+                    "scale or auto."
+                )
+        if self.format == "auto":
+            table = re.search(r"\.csv(\.gz)?$", args.train, re.IGNORECASE)
+            self.format = "csv" if table else "svmlight"
+        if self.format != "csv" and (args.label or args.header != "auto"):
+            option = "--label" if args.label else "--header"
+            raise ValueError(f"{option} is for csv files: leave it out.")
+
+    def learn(self, path: str, args) -> Sample:
+        if self.format == "csv":
+            from maxmargin.kernel_svm.csv_file import read_csv
+
+            found = read_csv(path, args.label, args.header, self.encoding)
+            self.columns = found.columns
+        else:
+            from maxmargin.classes.svmlight import read_svmlight
+
+            found = read_svmlight(path, None, self.encoding)
+        sample = Sample(found.X, found.labels, found.path, found.where)
+        self.width = sample.X.shape[1]
+        if len(set(sample.y)) < 2:
+            raise ValueError(
+                f"{found.path}: all {len(sample):,} samples are of the class "
+                f"{sample.y[0]!r}; two classes are the least."
+            )
+        return sample
+
+    def settings(self, args, given, sample, dev) -> dict[str, Any]:
+        from maxmargin.cli.options import parameters_of
+
+        if given.get("gamma") not in (None, "scale", "auto"):
+            given["gamma"] = _number(given["gamma"])
+        if "n_components" not in given:  # the default is for files of any size
+            held = math.ceil(len(sample) / args.cv) if args.cv else 0
+            usual = parameters_of("KernelSVM")["n_components"]
+            given["n_components"] = max(1, min(usual, len(sample) - held))
+        return given
+
+    def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
+        return {"accuracy": self.report(model, sample, outputs).accuracy}
+
+    def summary(self, model) -> str:
+        return (
+            f"{model.notes['samples']:,} samples, {len(model.classes_)} classes, "
+            f"{model.n_features_in_:,} features, {len(model.dual_coef_):,} basis functions "
+            f"of {model.kernel_}; C={model.C:g}"
+        )
+
+    # files -----------------------------------------------------------------------------
+
+    def read(self, path: str, truth: bool) -> Sample:
+        if self.columns is not None:
+            from maxmargin.kernel_svm.csv_file import read_csv
+
+            found = read_csv(
+                path, encoding=self.encoding, like=self.columns, truth=truth
+            )
+        else:
+            from maxmargin.classes.svmlight import read_svmlight
+
+            found = read_svmlight(path, self.width, self.encoding, not truth)
+        labels = found.labels if truth else None
+        return Sample(found.X, labels, found.path, found.where)
+
+    def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
+        """One label per line; under the name of their column, if it has one."""
+        lines = list(map(str, outputs))
+        if self.columns is not None:
+            name = self.columns.label
+            lines = [_row([line]) for line in ([] if name is None else [name]) + lines]
+        self.write_lines(path, lines)
+
+    # use -------------------------------------------------------------------------------
+
+    def report(self, model, sample: Sample, outputs):
+        from maxmargin.classes.report import class_report
+
+        return class_report(sample.y, list(map(str, outputs)))
+
+    def numbers(self, report) -> dict[str, Any]:
+        return report.as_dict()
+
+    def remarks(self, model, sample: Sample) -> list[str]:
+        known = set(model.classes_.tolist())
+        new = [label for label in sample.y if label not in known]
+        if not new:
+            return []
+        return [
+            f"{len(new):,} samples are of classes that training has not seen, such as "
+            f"{new[0]!r}; they count as errors."
+        ]
+
+    def draw(self, option: str, path: str, model, sample, outputs, report):
+        if option == "confusion":
+            from maxmargin.tags.plots import plot_confusion
+
+            return plot_confusion([sample.y], [list(map(str, outputs))])
+        from maxmargin.kernel_svm.plots import plot_boundary
+
+        return plot_boundary(model, sample.X, sample.y, names=self._names())
+
+    def _names(self) -> list[str]:
+        if self.columns is None or self.columns.names is None:
+            return [str(j + 1) for j in range(self.width)]
+        return self.columns.names
+
+    # inspection ------------------------------------------------------------------------
+
+    def rows(self, model) -> list[tuple[str, str]]:
+        notes = model.notes
+        return [
+            ("trained on", f"{notes['file']} ({notes['format']})"),
+            ("samples", f"{notes['samples']:,}"),
+            ("classes", str(len(model.classes_))),
+            ("features", f"{model.n_features_in_:,}"),
+            ("kernel", f"k(x, x') = {model.kernel_}"),
+            ("basis", f"{len(model.dual_coef_):,} functions, {model.method}"),
+            ("C", f"{model.C:g}"),
+            ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
+        ]
+
+    def weights(self, model, args) -> list[tuple[str, str, float]]:
+        """Coefficients of basis functions, by class."""
+        import numpy as np
+
+        names = list(map(str, model.classes_.tolist()))
+        for label in args.label or ():
+            if label not in names:
+                raise ValueError(
+                    f"--label {label} is not a class of this model; there are, for "
+                    f"example, {', '.join(names[:5])}."
+                )
+        out = []
+        for name, column in zip(names, model.dual_coef_.T, strict=True):
+            if args.label and name not in args.label:
+                continue
+            best = np.argsort(-np.abs(column), kind="stable")[: args.top]
+            for j in best[column[best] != 0].tolist():
+                out.append((name, f"k(b{j + 1}, x)", float(column[j])))
+        return out
+
+    def strongest(self, model, args) -> str:
+        shown: dict[str, list[str]] = {}
+        for label, name, weight in self.weights(model, args):
+            shown.setdefault(label, []).append(f"{weight:+.3f} {name}")
+        lines = [f"{label}: {', '.join(found)}" for label, found in shown.items()]
+        return "\n".join(["Strongest basis functions", "", *lines])
+
+    def draw_model(self, model, args):
+        from maxmargin.kernel_svm.pictures import plot_basis_images
+
+        if args.shape is not None:
+            match = re.fullmatch(r"(\d+)x(\d+)(?:x(3))?", args.shape)
+            if match is None:
+                raise ValueError(
+                    f"--shape {args.shape} is not a height and a width, such as 28x28."
+                )
+            return plot_basis_images(model, tuple(int(n) for n in match.groups() if n))
+        side = math.isqrt(model.n_features_in_)
+        if side >= 4 and side**2 == model.n_features_in_:
+            return plot_basis_images(model)
+        return super().draw_model(model, args)
+
+    def export(self, path: str, model) -> None:
+        """A table: coefficients of every class, then the basis point."""
+        classes = [f"coefficient of {label}" for label in model.classes_.tolist()]
+        points = model.basis_
+        points = points.toarray() if hasattr(points, "toarray") else points
+        lines = [_row([*classes, *self._names()])]
+        for row, point in zip(model.dual_coef_, points, strict=True):
+            cells = [*row.tolist(), *point.tolist()]
+            lines.append(_row([f"{value:.9g}" for value in cells]))
+        self.write_lines(path, lines)
+
+
+COMMAND = Kernel
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _row(cells: list[str]) -> str:
+    """A row of a csv file, quoted where it must be."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="").writerow(cells)
+    return out.getvalue()
