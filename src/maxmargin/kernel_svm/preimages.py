@@ -112,4 +112,4 @@ def best_of(kernel, X, coefficients, basis, count: int, rng) -> np.ndarray:
         factor[j, :j], factor[j, j] = block[:, best], np.sqrt(rest[best])
         explained[j] = wanted[best] / factor[j, j]
         chosen.append(int(group[best]))
-    return pool[chosen]
+    return pool[chosen] if chosen or basis is not None else pool[:1]
