@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from maxmargin import load
 from maxmargin.cli.main import main
 from maxmargin.files import (
     Motif,
@@ -76,7 +77,9 @@ def test_one_file_with_labels(here, capsys):
     assert found["positive"] == 20
     assert found["accuracy"] > 0.9
     kinds = ["--label", "type", "--positive", "ARS"]
-    assert main(["train", "motif", "all.fa", *kinds, *OPTIONS, "--quiet"]) == 0
+    words = ["--init", "words", "--shifts", "2", "--quiet"]
+    assert main(["train", "motif", "all.fa", *kinds, *OPTIONS, *words]) == 0
+    assert (load("m").init, load("m").shifts) == ("words", 2)
     assert main(["evaluate", "m", "all.fa"]) == 0
     assert "40, 20 of them positive" in capsys.readouterr().out
 

@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from maxmargin import MotifFinder, load, save
+from maxmargin.motifs.words import shifted_motif
 from maxmargin.plots import plot_convergence, plot_logo, plot_site_scores
 from maxmargin.testing import check_model_file
 
@@ -106,6 +107,22 @@ def test_starts_from_a_model_and_in_order(model, planted):
         MotifFinder(5, init=model).fit(X, y)
 
 
+def test_a_motif_half_outside_its_sites_is_shifted_back(model, planted):
+    X, y, _ = planted
+    off = shifted_motif(model.coef_, 8, 3)
+    start = clone(model).set_params(init=off, n_restarts=1)
+    stays = clone(start).set_params(shifts=0).fit(X, y)
+    moves = start.fit(X, y)
+    assert stays.consensus() not in (MOTIF, TURNED)
+    assert moves.consensus() in (MOTIF, TURNED)
+    assert moves.certificate_.objective < 0.99 * stays.certificate_.objective
+    values = [row["objective"] for row in moves.rounds_]
+    assert all(b <= a * (1 + 1e-6) for a, b in pairwise(values))
+    assert [row["outer"] for row in moves.rounds_] == [*range(1, moves.n_outer_ + 1)]
+    assert moves.history_[-1]["outer"] == moves.n_outer_
+    assert moves.rounds_[-1]["objective"] == moves.certificate_.objective
+
+
 def test_saving(model, planted, tmp_path):
     X, _, _ = planted
     save(model, tmp_path / "m")
@@ -162,6 +179,7 @@ GOOD = ["ACGTACGTACGT", "TTTTACGTACGA"]
         (GOOD, [1, 0], {"unknown": "x"}, "unknown='x' is not known"),
         (GOOD, [1, 0], {"both_strands": 2}, "both_strands=2 is not possible"),
         (GOOD, [1, 0], {"objective": "log"}, "needs a marginal likelihood"),
+        (GOOD, [1, 0], {"shifts": -1}, "shifts=-1 is not possible"),
         (GOOD, [1, 0], {"n_restarts": 0}, "n_restarts=0 is not possible"),
     ],
 )

@@ -5,7 +5,7 @@ import pytest
 
 from maxmargin import MotifFinder
 from maxmargin.motifs.structure import make_batch
-from maxmargin.motifs.words import enriched_words, word_weights
+from maxmargin.motifs.words import enriched_words, shifted_motif, word_weights
 
 CODE = {letter: k for k, letter in enumerate("ACGT")}
 OTHER = str.maketrans("ACGT", "TGCA")
@@ -53,6 +53,13 @@ def test_samples_without_weight_do_not_count():
 def test_a_word_stands_in_the_middle_of_its_motif():
     w = word_weights(np.array([2, 0, 3]), 6, 4 * 6 + 4)
     assert np.flatnonzero(w).tolist() == [4 * 1 + 2, 4 * 2 + 0, 4 * 3 + 3]
+
+
+def test_a_motif_is_shifted_either_way_and_its_background_stays():
+    w = np.arange(1.0, 17)
+    assert shifted_motif(w, 3, 1).tolist() == [0] * 4 + [*range(1, 9), *range(13, 17)]
+    assert shifted_motif(w, 3, -2).tolist() == [*range(9, 13), *[0] * 8, *range(13, 17)]
+    assert w[0] == 1
 
 
 def test_a_start_at_words_finds_what_is_planted():

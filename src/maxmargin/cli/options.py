@@ -69,7 +69,8 @@ def parameters_of(name: str) -> dict[str, Any]:
     (body,) = (node.body for node in ast.parse(source).body if _called(node) == name)
     (call,) = (n.value for n in body if "__init__" in map(_called, _targets(n)))
     own = {keyword.arg: _literal(keyword.value) for keyword in call.keywords}
-    signature = getattr(parameters, _called(call.func))(**own).__signature__
+    behind = map(_literal, call.args)
+    signature = getattr(parameters, _called(call.func))(*behind, **own).__signature__
     return {p.name: p.default for p in list(signature.parameters.values())[1:]}
 
 
@@ -87,6 +88,13 @@ def _literal(node: ast.expr) -> Any:
         return ast.literal_eval(node)
     except ValueError:
         return None  # not a plain value: only its owner knows what it is
+
+
+def number_or_name(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def flag(name: str) -> str:
@@ -156,6 +164,7 @@ def _complete(options: dict[str, Any], name: str, default: Any) -> None:
         options["action"] = argparse.BooleanOptionalAction if default else "store_true"
     elif "default" not in options:
         kind = TYPES.get(name, str if default is None else type(default))
+        kind = number_or_name if name == "gamma" else kind
         usual = {int: "N", float: "X"}.get(kind, "NAME")
         options |= {"type": kind, "metavar": "C" if name == "C" else usual}
     if "choices" in options and isinstance(default, int):

@@ -85,7 +85,7 @@ class Answers:
 
     def loss(self, i, y, output) -> float:
         loss = self.ask("loss", i, y, output)
-        number = _as_number(loss)
+        number = as_number(loss)
         if number is None or not math.isfinite(number) or number < 0:
             shown = _shown(loss) if number is None else number
             raise ValueError(
@@ -185,7 +185,7 @@ def _as_floats(values, what: str) -> np.ndarray:
         ) from None
 
 
-def _as_number(value) -> float | None:
+def as_number(value) -> float | None:
     if isinstance(value, (str, bytes)):  # float() would read them
         return None
     if isinstance(value, (np.ndarray, np.generic)) and (
@@ -200,7 +200,7 @@ def _as_number(value) -> float | None:
 
 def _smallest_loss(problem) -> float:
     given = getattr(problem, "smallest_loss", 0.0)
-    number = _as_number(given)
+    number = as_number(given)
     if number is None or not 0 <= number < math.inf:
         raise ValueError(
             f"smallest_loss is {_shown(given)}, but it must be a number: the smallest "

@@ -78,6 +78,7 @@ def train(model, encoded, make, name: str, limits, seed: int) -> str:
     settings = {
         "max_outer": getattr(model, "max_outer", LATENT["max_outer"]),
         "self_paced": bool(getattr(model, "self_paced", False)),
+        "moves": getattr(model, "_moves", None),  # of a family
     }
 
     def run(k, threads):

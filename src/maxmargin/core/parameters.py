@@ -12,7 +12,8 @@ shared ones mean is said once, in :class:`maxmargin.StructuralSVM`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 REQUIRED = inspect.Parameter.empty  # in place of a default
@@ -38,8 +39,10 @@ SHARED = {
 LAST = ("unlabelled_weight",)
 
 
-def training_parameters(**own: Any) -> Callable[..., None]:
-    """An ``__init__`` with these parameters, then the shared ones.
+def training_parameters(
+    behind: Mapping[str, Any] = MappingProxyType({}), /, **own: Any
+) -> Callable[..., None]:
+    """An ``__init__`` with these parameters, then the shared ones, then those `behind`.
 
     Shared ones named before an own one stand there; those named last keep their usual
     place and only get another default.
@@ -49,7 +52,7 @@ def training_parameters(**own: Any) -> Callable[..., None]:
     last = max(place for place, name in enumerate(first) if name not in SHARED)
     order = dict.fromkeys([*first[: last + 1], *SHARED, *younger])
     values = SHARED | own
-    return parameters(**{name: values[name] for name in order})
+    return parameters(**{name: values[name] for name in order}, **behind)
 
 
 def parameters(**defaults: Any) -> Callable[..., None]:

@@ -56,6 +56,12 @@ class Problem:
       root if ``penalty`` is "quadratic"; r is 1, or c if ``rescaling`` is "slack". It
       may stand in for ``loss_augmented_argmax``.
 
+    In place of features, where ``outputs(x)`` lists the outputs:
+
+    * ``joint_kernel(x, y, x2, y2)``: an inner product of the pairs (x, y) and (x2, y2).
+      The machine is exact: its weights lie in the span of all training pairs, whose
+      tables may take ``kernel_memory`` bytes.
+
     Ensures: every solver, margin and slack rescaling, linear and quadratic slacks, hard
     margins, certificates; with ``outputs`` or ``most_violated`` to any tolerance. Methods
     must not change x, y or w.
@@ -75,10 +81,15 @@ class Problem:
 
     exact: bool = True
     smallest_loss: float = 0.0
+    kernel_memory: float = 4e9
 
     def joint_feature(self, x: Any, y: Any):
         """The vector Psi(x, y)."""
         raise NotImplementedError(_missing(self, "joint_feature(x, y)"))
+
+    def joint_kernel(self, x: Any, y: Any, x2: Any, y2: Any) -> float:
+        """<Psi(x, y), Psi(x2, y2)>, where Psi is not given."""
+        raise NotImplementedError(_missing(self, "joint_kernel(x, y, x2, y2)"))
 
     def loss(self, y: Any, y_hat: Any) -> float:
         """What predicting y_hat costs when y is true."""

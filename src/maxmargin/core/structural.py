@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.parameters import REQUIRED, training_parameters
+from maxmargin.core.problem import has_own
 from maxmargin.core.saved import Saved, restore_shared, shared_state
 from maxmargin.core.structure import (
     Outputs,
@@ -107,7 +108,11 @@ class StructuralSVM(MaxMarginEstimator):
 
     def _door(self):
         """The problem as ``functions.py`` asks it."""
-        return self.structure_
+        if getattr(self, "_basis", None) is None:
+            return self.structure_
+        from maxmargin.core.joint_kernel import KernelDoor
+
+        return KernelDoor(self.structure_, self._basis)
 
     def predict_k_best(self, X, k: int) -> list[list[tuple[Any, float]]]:
         """The k best outputs of every input with their scores, best first.
@@ -166,7 +171,7 @@ class StructuralSVM(MaxMarginEstimator):
             raise ValueError(
                 f"problem is the class {name}, not an object: write {name}()."
             )
-        structure = copy.deepcopy(self.problem)
+        structure, basis = copy.deepcopy(self.problem), None
         if is_structure(structure):
             batch = structure.fit(X, y)
             n_weights, dtype = structure.n_weights, np.float64
@@ -174,9 +179,16 @@ class StructuralSVM(MaxMarginEstimator):
             from maxmargin.core.functions import FunctionBatch
 
             asked = copy.deepcopy(self.problem) if self.warm_start else None
-            batch = FunctionBatch(structure, X, y, asked)
+            door = structure
+            if has_own(structure, "joint_kernel"):
+                from maxmargin.core.joint_kernel import open_door
+
+                door = open_door(structure, X, y)
+            batch = FunctionBatch(door, X, y, asked)
             n_weights, dtype = batch.n_features, np.float64
-        return Encoded(batch, n_weights, dtype, weights, {"structure_": structure})
+            basis = getattr(door, "basis", None)
+        attributes = {"structure_": structure, "_basis": basis}
+        return Encoded(batch, n_weights, dtype, weights, attributes)
 
     def _install(self, encoded: Encoded, w) -> None:
         self.coef_ = w
@@ -191,6 +203,11 @@ class StructuralSVM(MaxMarginEstimator):
             else:
                 plain[name] = _plain(self.structure_, name, value)
         state = {"structure": class_name(self.structure_), "attributes": plain}
+        if getattr(self, "_basis", None) is not None:
+            from maxmargin.core.joint_kernel import basis_state
+
+            tables, joint = basis_state(self._basis)
+            arrays, state = arrays | tables, state | joint
         return arrays, {**state, **shared_state(self)}
 
     @classmethod
@@ -207,6 +224,12 @@ class StructuralSVM(MaxMarginEstimator):
             raise ValueError("weights and structure do not fit together")
         model = cls(**(params | {"problem": found}))
         model.structure_, model.coef_ = found, coef
+        if "joint" in state:
+            from maxmargin.core.joint_kernel import restored_basis
+
+            model._basis = restored_basis(saved, found)
+            if len(model._basis) != len(coef):
+                raise ValueError("weights and basis do not fit together")
         return restore_shared(model, state)
 
 

@@ -145,6 +145,7 @@ def pursue(
             solved = solve_within(Z, y, cost, mass, limits, stage)
         else:
             solved = solve_on_device(Z, y, cost, mass, limits, device)
+        del Z  # before the caller makes its own
         stage = Stage(basis, solved)
         beta = basis.coefficients(stage.solved.weights).astype(np.float32)
         yield stage

@@ -264,18 +264,17 @@ def prove(problem, basis, Z, solved: Solved, model) -> KernelCertificate:
     if live.sum() > model.max_terms:
         return open_end
     linear = float((solved.alpha * problem.cost[y]).sum())
+    rows = np.flatnonzero(live)
+    a = a[rows]
     if problem.kernel.kind == "precomputed":
-        rows = np.flatnonzero(live)
         gram = np.asarray(problem.X[rows][:, rows], np.float64)
-        square = float(np.einsum("ik,ij,jk->", a[rows], gram, a[rows], optimize=True))
+        square = float(np.einsum("ik,ij,jk->", a, gram, a, optimize=True))
         best = min(linear / square, 1.0) if square > 0 else 1.0
         bound = best * linear - 0.5 * best**2 * square
     else:
-        rows = np.flatnonzero(live)
-        bound, square = exact_dual(
-            problem.kernel, take(problem.X, rows), a[rows], linear, model.memory
-        )
-    inside = Z.astype(np.float64).T @ a
+        inputs = take(problem.X, rows)
+        bound, square = exact_dual(problem.kernel, inputs, a, linear, model.memory)
+    inside = Z[rows].astype(np.float64).T @ a
     residual = float(np.sqrt(max(square - float((inside**2).sum()), 0.0)))
     dual = min(bound, found.primal)
     gap = found.primal - dual

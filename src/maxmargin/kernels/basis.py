@@ -40,6 +40,14 @@ class Basis:
         self.points = points if len(self.kept) == len(gram) else take(points, self.kept)
         self.inverse = _inverse(factor)
 
+    @classmethod
+    def restored(cls, kernel: Kernel, points: Any, inverse: np.ndarray) -> Basis:
+        """The basis that had these points and this inverse factor."""
+        basis = cls.__new__(cls)
+        basis.kernel, basis.points, basis.inverse = kernel, points, inverse
+        basis.kept = np.arange(len(inverse))
+        return basis
+
     def __len__(self) -> int:
         return len(self.inverse)
 

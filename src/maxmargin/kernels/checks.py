@@ -28,7 +28,7 @@ def check(kernel: Kernel, X: Any) -> None:
     if n > LARGEST:
         chosen = np.sort(np.random.default_rng(0).choice(n, LARGEST, replace=False))
     with np.errstate(all="ignore"):
-        if _looks_up(kernel):  # rows of a matrix mean nothing without its columns
+        if looks_up(kernel):  # rows of a matrix mean nothing without its columns
             K = _array(kernel._block(X, None))[np.ix_(chosen, chosen)]
             diagonal = _array(kernel._diagonal(X))[chosen]
         else:  # two batches: a kernel may assume symmetry within one
@@ -80,8 +80,9 @@ def _check_table(
         )
 
 
-def _looks_up(kernel: Kernel) -> bool:
-    return isinstance(kernel, Precomputed) or any(map(_looks_up, kernel._children()))
+def looks_up(kernel: Kernel) -> bool:
+    """Whether its samples are rows of a precomputed matrix."""
+    return isinstance(kernel, Precomputed) or any(map(looks_up, kernel._children()))
 
 
 def _array(K: Any) -> np.ndarray:

@@ -48,7 +48,7 @@ class FindMotif(Command):
 Files are FASTA, also compressed with gzip; see docs/motifs.md."""
     items = "sequences"
     estimators = {"svm": "MotifFinder"}
-    hidden = frozenset({"init", "objective"})
+    hidden = frozenset({"objective"})
     options = """
     the files
       --negative FILE  sequences without the motif; then TRAIN holds those with it
@@ -66,7 +66,10 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
       --both-strands  sites may be on the reverse strand too
       --unknown refuse|skip  what to do with letters such as N (default: refuse)
       --C  weight of the data
-      --n-restarts  random starts, of which the best is kept
+      --init random|words  starts with sites anywhere, or at words that sequences with
+          the motif have more often (default: random)
+      --n-restarts  starts, of which the best is kept
+      --shifts  letters by which the motif is moved where training ends, to go on
       --max-outer  completions of the sites in one start
       --self-paced  easy sequences first
     """

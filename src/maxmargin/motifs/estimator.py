@@ -57,6 +57,9 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         more often than negative ones, another word for each of ``n_restarts``; at the start
         of each sequence; or the best ones under these weights, such as ``coef_`` of a model
         of the same shape.
+    shifts : int, default 3
+        At a stationary point the motif is moved by up to so many letters, either way, and
+        training goes on from there if it ends lower by ``tol`` at least. 0: it is not.
     n_restarts, max_outer, self_paced
         As in :class:`maxmargin.LatentStructuralSVM`.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
@@ -102,6 +105,7 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         unknown="refuse",
         positive=None,
         init="random",
+        shifts=3,
         n_restarts=1,
         max_outer=100,
         self_paced=False,
@@ -119,6 +123,15 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
             return None if k else batch.y.copy()
         w = word_weights(words[k], batch.width, encoded.n_weights)
         return complete_all(batch, w)
+
+    def _moves(self, batch, truths, w):
+        """Sites of the motif shifted by a few letters, the nearest first."""
+        from maxmargin.core.completion import complete_all
+        from maxmargin.motifs.words import shifted_motif
+
+        for far in range(1, min(self.shifts, batch.width - 1) + 1):
+            for by in (far, -far):
+                yield complete_all(batch, shifted_motif(w, batch.width, by))
 
     def predict(self, X) -> np.ndarray:
         """The label of every sequence."""
@@ -196,6 +209,7 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         for width in self._widths():
             _check_whole("width", width, 1, WIDEST)
         _check_whole("order", self.order, 0, HIGHEST)
+        _check_whole("shifts", self.shifts, 0, WIDEST)
         if self.unknown not in ("refuse", "skip"):
             raise ValueError(
                 f"unknown={self.unknown!r} is not known; choose one of refuse, skip."

@@ -134,17 +134,17 @@ def score(batch, i, w, theta):
     count, row = count_starts(batch, i), theta[0]
     if count == 0:
         return
-    inside = 0.0  # background of a moving window
-    last = batch.first[i] + batch.width - 1
-    for t in range(batch.first[i], last):
-        b = batch.back[t]
-        inside += w[b] if b >= 0 else 0.0
+    # sums of the background before each letter: those of a window are two of them apart
+    before = np.empty(count + batch.width, np.float64)
+    total, first = 0.0, batch.first[i]
+    before[0] = 0.0
+    for t in range(count + batch.width - 1):
+        b = batch.back[first + t]
+        total += w[b] if b >= 0 else 0.0
+        before[t + 1] = total
+    behind = before[batch.width :]
     for h in range(count):
-        b = batch.back[last + h]
-        inside += w[b] if b >= 0 else 0.0
-        row[h] = -inside
-        b = batch.back[batch.first[i] + h]
-        inside -= w[b] if b >= 0 else 0.0
+        row[h] = before[h] - behind[h]
     if batch.strands == 2:
         for h in range(count):
             row[count + h] = row[h]

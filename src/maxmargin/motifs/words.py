@@ -56,6 +56,15 @@ def word_weights(word, width: int, n_weights: int) -> np.ndarray:
     return w
 
 
+def shifted_motif(w, width: int, by: int) -> np.ndarray:
+    """Weights whose motif stands so many letters further right; new columns are empty."""
+    moved, kept = w.copy(), 4 * (width - abs(by))
+    new, old = 4 * max(by, 0), 4 * max(-by, 0)
+    moved[: 4 * width] = 0.0
+    moved[new : new + kept] = w[old : old + kept]
+    return moved
+
+
 def _shares(batch, chosen, weights, size: int) -> np.ndarray:
     """The weighted share of these sequences that have each word."""
     total = np.zeros(4**size)

@@ -25,6 +25,10 @@ one only if its hinge does not rise. That, too, never lets rise
 
     F(w, h) = 1/2 |w|^2 + sum_i C_i H_i(w; h_i)
 
+A stationary point may be left: from other truths near by, which a family names (a motif
+shifted by a letter), the steps begin anew, with the planes that there are. Where they end
+lower by tol at least, that is one more step; else it did not happen.
+
 Self-paced (Kumar, Packer & Koller 2010): at first only examples that are easy, with small
 hinges at the present w, take part; the threshold grows until all do.
 """
@@ -53,6 +57,8 @@ FOLLOW = (
 INNER = 0.5  # share of tol that the last convex problem may leave open
 ROUNDING = 1e-6  # by which f may rise, relative: scores in single precision
 EASY = 0.5  # share of the examples in the first round of a self-paced fit
+HOPE = 2.0  # last decreases more that must be enough for a move, or it is given up
+STOPPED = ("interrupted", "stopped by a callback")
 PACE = 1.3  # growth of the threshold per round
 
 
@@ -78,10 +84,28 @@ def descend(
     max_outer: int = 100,
     self_paced: bool = False,
     n_jobs: int = 1,
+    moves: Callable | None = None,
 ) -> Descent:
     """Outer steps from these truths. ``make(batch, easy)`` is the objective of a batch;
-    ``easy`` is None, or which examples take part."""
-    return _Run(make, batch, name, limits, max_outer, self_paced, n_jobs).run(truths)
+    ``easy`` is None, or which examples take part. ``moves(batch, truths, w)`` lists other
+    truths, from which a stationary point may be left."""
+    run = _Run(make, batch, name, limits, max_outer, self_paced, n_jobs)
+    best = run.run(truths)
+    while moves is not None and best.solution.converged:
+        better = run.leave(best, moves(batch, best.truths, best.solution.w))
+        if better is None:
+            break
+        best = better
+    return best
+
+
+def _joined(best: Descent, trial: Descent) -> Descent:
+    """The way to ``trial`` as one more step after those to ``best``."""
+    outer = len(best.rounds) + 1
+    row = {"outer": outer, "decrease": best.objective - trial.objective}
+    history = [step | {"outer": outer} for step in trial.solution.history]
+    solution = replace(trial.solution, history=best.solution.history + history)
+    return Descent(solution, [*best.rounds, trial.rounds[-1] | row], trial.truths)
 
 
 class _Run:
@@ -95,14 +119,15 @@ class _Run:
         self.easy = None
         self.threshold = math.inf
         self.began = time.perf_counter()
-        self.w, self.value = None, math.inf
         self.planes: Planes | None = None
+        self.passes = 0
+
+    def run(self, truths, beat: float = math.inf) -> Descent:
+        """Until the end, or until f is not likely to end below ``beat``."""
+        self.w, self.value = None, math.inf
         self.rounds: list[dict] = []
         self.history: list[dict] = []
-        self.passes = 0
         self.moved = True  # whether truths are new since the last convex problem
-
-    def run(self, truths) -> Descent:
         self.batch = with_truths(self.batch, truths)
         tol, status = max(FIRST_TOL, self.limits.tol), ""
         while not status:
@@ -121,6 +146,8 @@ class _Run:
             self._note(primal, dual, decrease, moved, objective)
             start = before if moved else min(before, self.value)
             status = self._verdict(solution, tol, start - dual, everyone)
+            if not status and after - HOPE * decrease > beat:
+                status = "given up"
             if moved and not status:
                 self.batch = with_truths(self.batch, found)
             if self.paced:
@@ -145,6 +172,21 @@ class _Run:
             self.batch.y if isinstance(self.batch, tuple) else list(self.batch.Y),
         )
 
+    def leave(self, best: Descent, moves) -> Descent | None:
+        """The first of these truths from which f ends lower; None if it does from none."""
+        limits = self.limits
+        for truths in moves:
+            if limits.max_time is not None and self.seconds() >= limits.max_time:
+                return None
+            trial = self.run(truths, best.objective)
+            if trial.objective < best.objective * (1 - limits.tol):
+                return _joined(best, trial)
+            if trial.solution.status in STOPPED:
+                status = {"status": trial.solution.status, "converged": False}
+                best.solution = replace(best.solution, **status)
+                return None
+        return None
+
     def _convex(self, tol):
         """Solve the convex problem of the present truths, from the last planes."""
         objective = self.make(self.batch, self.easy)
@@ -160,7 +202,7 @@ class _Run:
         solver.finish(solution)
         if solver.planes is not None:
             self.planes = solver.planes
-        outer, seconds = len(self.rounds) + self.moved, self._seconds()
+        outer, seconds = len(self.rounds) + self.moved, self.seconds()
         last = solution.history[-1]["seconds"] if solution.history else 0.0
         for row in solution.history:
             self.passes += 1
@@ -172,7 +214,7 @@ class _Run:
     def _limits(self, tol) -> Limits:
         left = None
         if self.limits.max_time is not None:
-            left = max(self.limits.max_time - self._seconds(), 1e-3)
+            left = max(self.limits.max_time - self.seconds(), 1e-3)
         return replace(self.limits, tol=tol, max_time=left)
 
     def _complete(self, w):
@@ -205,7 +247,7 @@ class _Run:
         limits = self.limits
         if solution.status == "interrupted":
             return "interrupted"
-        if limits.max_time is not None and self._seconds() >= limits.max_time:
+        if limits.max_time is not None and self.seconds() >= limits.max_time:
             return f"stopped after max_time={limits.max_time:g} seconds"
         if solution.status == "stopped by a callback":
             return solution.status
@@ -256,9 +298,9 @@ class _Run:
                 "moved": int(moved),
                 "examples": taking_part,
                 "passes": self.passes,
-                "seconds": self._seconds(),
+                "seconds": self.seconds(),
             }
         )
 
-    def _seconds(self) -> float:
+    def seconds(self) -> float:
         return time.perf_counter() - self.began

@@ -62,6 +62,13 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
       --loss  hamming, zero-one or spans
       --decoding  auto, viterbi or posterior (the best label of every token)
       --alpha  added to the counts of an hmm
+    a kernel of the features
+      --kernel  rbf, poly, laplace or linear
+      --method  which tokens are its basis: exact (all), nystroem, nystroem-kmeans,
+          nystroem-leverage or incomplete-cholesky
+      --n-components  tokens in the basis
+      --gamma  a number, scale or auto
+      --kernel-memory  bytes that its tables may take
     """
     evaluate_options = """
       --confusion FILE.png  draw which labels are confused

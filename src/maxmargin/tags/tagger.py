@@ -14,6 +14,8 @@ from maxmargin.core.label_costs import cost_table
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, distinct, restore_shared, shared_state
 from maxmargin.core.unlabelled import UNLABELLED, weigh
+from maxmargin.tags.encoders import encoder_state, new_encoder, restored_encoder
+from maxmargin.tags.features.coordinates import check_kernel_options
 from maxmargin.tags.input import (
     barrier_of,
     check_allowed,
@@ -90,6 +92,16 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
         stands for the start (first place) or the end (second place) of the sequence.
     unlabelled_weight : float, default 0.1
         Times the sample weight of sequences without any known label.
+    kernel : str, Kernel, function or None
+        A kernel of the tokens' features ("rbf", "poly", or one of ``maxmargin.kernels``):
+        scores of labels are functions of its space. Transitions stay linear.
+    method : "exact", "nystroem", "nystroem-kmeans", "nystroem-leverage" or \
+        "incomplete-cholesky", default "exact"
+        Which training tokens span those functions: all, or `n_components` so chosen.
+    n_components : int, default 500
+    gamma : float, "scale" or "auto", of a kernel given by name
+    kernel_memory : float, default 4e9
+        Bytes that its tables may take; what needs more is refused before it starts.
     tol : float or None
         Relative gap to stop at. None is 0.1 for the hinge and 0.01 for the others, where
         test accuracy has all but stopped moving (``benchmarks/chunking.py`` and
@@ -125,9 +137,16 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
 
     _model_name = "SequenceTagger.v1"
     _objectives = OBJECTIVES
-    _params_in_state = ("feature_options",)
+    _params_in_state = ("feature_options", "kernel")
 
     __init__ = training_parameters(
+        {
+            "kernel": None,
+            "method": "exact",
+            "n_components": 500,
+            "gamma": "scale",
+            "kernel_memory": 4e9,
+        },
         C=1.0,
         objective="hinge",
         loss="hamming",
@@ -188,6 +207,8 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
                 f"feature_options={options!r} is not possible: it must be None or a dict "
                 f"of {', '.join(FEATURE_OPTIONS)}."
             )
+        if self.kernel is not None:
+            check_kernel_options(self)
         if options and self.features is None:
             raise ValueError("feature_options needs features, a template or a name.")
         return super()._settings()
@@ -213,7 +234,7 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
         gaps = has_gaps(y)
         if self.scheme is not None and not gaps:
             check_scheme(y, self.scheme)
-        encoder = self._new_encoder()
+        encoder = new_encoder(self)
         tokens = encoder.fit_encode(X)
         y = fill_rows(y, tokens.start) if gaps else y
         check_matching(tokens.start, y)
@@ -275,14 +296,6 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
             )
         return span_tables(labels)
 
-    def _new_encoder(self):
-        from maxmargin.tags.features import ColumnEncoder, TokenEncoder
-
-        if self.features is None:
-            return TokenEncoder()
-        options = getattr(self, "feature_options", None) or {}
-        return ColumnEncoder(self.features, min_count=self.min_count, **options)
-
     @property
     def feature_names_(self):
         """Names of the features by index, or None for numeric input."""
@@ -328,20 +341,13 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
     # saving (model_file.py) ------------------------------------------------------------
 
     def _get_state(self):
-        encoder = self._encoder
-        arrays = {"w": self._w}
+        arrays, encoder = encoder_state(self._encoder)
         state = {
             "labels": list(self._labels),
             "n_features": int(self.coef_.shape[1]),
             **shared_state(self),
         }
-        if self.features is None:
-            state["kind"] = encoder.kind
-            state["vocabulary"] = encoder.feature_names()
-        else:
-            columns, state["columns"] = encoder.get_state()
-            arrays.update({f"columns.{name}": a for name, a in columns.items()})
-        return arrays, state
+        return arrays | {"w": self._w}, state | encoder
 
     @classmethod
     def _from_state(cls, params, arrays, state):
@@ -354,30 +360,9 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
         k, d = len(labels), saved.whole("n_features", 1)
         width = padded_width(k)
         w = saved.floats("w", model._n_rows(d, k) * width)
-        model._encoder = _restore_encoder(saved, model.features is not None, d)
+        model._encoder = restored_encoder(saved, model, d)
         model._labels = labels
         model.classes_ = np.array(labels)
         model._barrier(labels)  # what is forbidden are labels
         model._set_weights(w, k, d, width)
         return restore_shared(model, state)
-
-
-def _restore_encoder(saved: Saved, columns: bool, d: int):
-    from maxmargin.tags.features import ColumnEncoder, TokenEncoder
-
-    if columns:
-        part = saved.part("columns")
-        encoder = ColumnEncoder.from_state(part.arrays, part.state)
-        found = encoder.n_features
-    else:
-        encoder, found = TokenEncoder(), d
-        encoder.kind = saved.value("kind", str)
-        if encoder.kind == "tokens":
-            names = saved.texts("vocabulary")
-            encoder.vocabulary, found = {s: j for j, s in enumerate(names)}, len(names)
-        elif encoder.kind not in ("dense", "sparse"):
-            raise ValueError(f"the kind {encoder.kind!r} of features is not known")
-        encoder.n_features_in = d
-    if found != d:
-        raise ValueError("weights and vocabulary do not fit together")
-    return encoder

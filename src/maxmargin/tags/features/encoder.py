@@ -74,6 +74,8 @@ class ColumnEncoder:
     ['U00:the', 'U00:dog', 'U01:_B-1/the', 'U01:the/dog']
     """
 
+    kind = "columns"
+
     def __init__(
         self,
         template: Template | str,
