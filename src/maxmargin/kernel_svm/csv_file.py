@@ -118,7 +118,7 @@ def read_csv(
     for i in np.flatnonzero(~np.isfinite(X).all(axis=1))[:1].tolist():
         j = int(np.flatnonzero(~np.isfinite(X[i]))[0])
         raise ValueError(
-            f"{name}, line {lines[i]}, column {numbers[j] + 1}: {X[i, j]:g} is not a "
+            f"{name}, line {lines[i]}: column {numbers[j] + 1}, {X[i, j]:g}, is not a "
             "finite number; correct it or leave out the row."
         )
     return CsvTable(X, None if place is None else labels, lines, name, columns)
@@ -212,10 +212,10 @@ def _complain(row, numbers, where, before) -> None:
         try:
             float(row[j])
         except ValueError:
-            at = f"{where}, column {j + 1}"
+            at = f"{where}: column {j + 1}"
             if not row[j]:
                 raise ValueError(
-                    f"{at}: the cell is empty; fill it in or leave out the row."
+                    f"{at} is empty; fill it in or leave out the row."
                 ) from None
             hint = "" if before else "; if these are names of columns, say header='yes'"
-            raise ValueError(f"{at}: {short(row[j])} is not a number{hint}.") from None
+            raise ValueError(f"{at}, {short(row[j])}, is not a number{hint}.") from None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.plots.training import GREY, INK, _axes
+from maxmargin.plots.training import GREY, INK, _axes, _pyplot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,7 +58,9 @@ def plot_basis_images(
     (ax,) = _axes(ax, figsize=(max(size[0], 3.6), max(size[1], 1.6)))
     _draw_canvas(ax, canvas, points)
     for corner in frames:
-        ax.add_patch(_frame(corner, wide, high))
+        ax.add_patch(
+            _pyplot().Rectangle(corner, wide, high, fc="none", ec=GREY, lw=0.5)
+        )
     places = [i * step_y + high / 2 - 0.5 for i in range(len(rows))]
     marked = [(p, str(label)) for p, (label, _) in zip(places, rows, strict=True)]
     marked = [(p, label) for p, label in marked if label != ""]
@@ -82,19 +84,8 @@ def _draw_canvas(ax, canvas, points) -> None:
     signed = low < -0.05 * high
     bound = max(high, -low)
     limits = (-bound, bound) if signed else (low, high)
-    ax.imshow(
-        canvas,
-        cmap="RdGy" if signed else "gray_r",
-        vmin=limits[0],
-        vmax=limits[1],
-        interpolation="nearest",
-    )
-
-
-def _frame(corner, wide, high):
-    from matplotlib.patches import Rectangle
-
-    return Rectangle(corner, wide, high, fc="none", ec=GREY, lw=0.5, clip_on=False)
+    style = {"vmin": limits[0], "vmax": limits[1], "interpolation": "nearest"}
+    ax.imshow(canvas, cmap="RdGy" if signed else "gray_r", **style)
 
 
 def _pictures(model, shape) -> tuple[np.ndarray, tuple[int, ...]]:
