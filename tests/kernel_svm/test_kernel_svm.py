@@ -292,6 +292,28 @@ def test_a_path_of_sizes_grows_one_basis(three, method):
     np.testing.assert_array_equal(models[0].basis_, models[3].basis_)
 
 
+@pytest.mark.parametrize("method", ["nystroem", "training-points"])
+def test_a_path_of_C_starts_from_feasible_dual_points(three, method, monkeypatch):
+    from maxmargin.kernel_svm import training
+
+    starts = []
+
+    def watched(Z, y, cost, mass, limits, alpha=None, *more):
+        if alpha is not None:
+            starts.append((alpha.sum(axis=1), mass))
+        return solve(Z, y, cost, mass, limits, alpha, *more)
+
+    solve = training.solve
+    monkeypatch.setattr(training, "solve", watched)
+    weights = np.where(np.arange(len(three[1])) % 5, 1.0, 0.0)
+    model = KernelSVM(method=method, n_components=8)
+    model.path(*three, Cs=[4.0, 0.5, 1.0], sample_weight=weights)
+    model.path(*three, Cs=[4.0, 8.0], sample_weight=weights)  # all beyond C
+    assert len(starts) >= 3
+    for sums, mass in starts:
+        np.testing.assert_allclose(sums, mass, rtol=1e-6)
+
+
 def test_no_values_no_models(three):
     assert KernelSVM().path(*three, Cs=[]) == []
     assert KernelSVM().path(*three, n_components=[]) == []
