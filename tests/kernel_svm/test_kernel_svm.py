@@ -589,6 +589,20 @@ def test_hostile_files(name):
     assert outcomes["refused"] > 20
 
 
+@pytest.mark.parametrize("name", ["vectors", "strings", "precomputed"])
+def test_points_and_coefficients_in_a_file_fit_together(name):
+    model, X, y = saved_cases()[name]
+    arrays, state = model.fit(X, y)._get_state()
+    params = model.get_params()
+    assert len(KernelSVM._from_state(dict(params), arrays, state).basis_) == 10
+    for part in (arrays, state):
+        for key in {"points", "columns"} & set(part):
+            kept, part[key] = part[key], part[key][:-1]
+            with pytest.raises(ValueError, match="not fit"):
+                KernelSVM._from_state(dict(params), arrays, state)
+            part[key] = kept
+
+
 def test_functions_are_not_saved(three, tmp_path):
     X, y = three
     model = KernelSVM(lambda a, b: float(a @ b), **SOME).fit(X, y)
