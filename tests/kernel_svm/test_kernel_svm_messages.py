@@ -172,7 +172,6 @@ def test_precomputed_matrices():
 
 
 def test_sampling_needs_inputs_and_plain_classes():
-    pytest.importorskip("maxmargin.kernel_svm.sampling")
     tree = {"0": None, "1": None, "2": None}
     sentence = 'method="sampling" needs inputs and plain classes'
     says(sentence, X, Y.astype(str), method="sampling", taxonomy=tree)

@@ -99,10 +99,10 @@ def is_table(X: Any) -> bool:
     """Whether X is a table of numbers; else it is what a kernel of its own compares."""
     if isinstance(X, (str, bytes)):
         raise ValueError("X is one string: give a list of samples, also for one.")
+    if is_sparse(X):  # scipy's dok_matrix is a dict, too
+        return True
     if isinstance(X, Mapping):
         return False
-    if is_sparse(X):
-        return True
     if isinstance(X, tuple) and any(getattr(part, "ndim", 0) == 2 for part in X):
         return False  # a batch by parts
     kind = getattr(getattr(X, "dtype", None), "kind", None)

@@ -72,7 +72,8 @@ def train_sizes(problem, model, settings, name: str, values: list) -> Iterator[T
         for i in order:
             scaled = problem.with_mass(float(values[i]) / float(model.C))
             if alpha is not None:  # a feasible dual point of the new masses
-                alpha, C = alpha * (float(values[i]) / C), float(values[i])
+                alpha = alpha * (float(values[i]) / C)
+            C = float(values[i])
             done[i], alpha = _machine(scaled, basis, Z, model, limits, alpha)
             done[i].seconds = time.perf_counter() - began
         yield from (done[i] for i in range(len(values)))
