@@ -13,7 +13,7 @@ from maxmargin.classes.taxonomy import Taxonomy, as_taxonomy
 from maxmargin.classes.taxonomy.labels import as_sets, read_sets
 from maxmargin.matchings import input as match
 from maxmargin.matchings.metrics import alignment_scores
-from maxmargin.trees import Tree
+from maxmargin.trees import Tree, partial
 from maxmargin.trees import input as parse
 from maxmargin.trees.metrics import score_brackets
 
@@ -119,10 +119,10 @@ def replaced(value, rng):
 
 def parses(kind):
     def check(X, y):
-        trees = parse.read_trees_of(y)
-        sentences = parse.read_sentences(X, kind)
-        parse.check_same_words(sentences, trees, kind)
-        parse.learnable(trees, None)
+        truths = partial.read_truths(y)
+        sentences = parse.read_sentences(partial.words_of(X, truths), kind)
+        partial.check_truths(sentences, truths, kind)
+        parse.learnable(truths, sentences.words, None)
 
     return check
 
