@@ -140,7 +140,7 @@ def test_restarts_and_starting_weights():
         ([[[1.0]]], [[0, 0, 1]], r"y\[0\] has 3 cluster ids, but the document has 2"),
         ([[[1.0]]], [[[0, 7]]], r"y\[0\]: cluster 0 names the mention 7, but there are"),
         ([[[1.0]]], [[[0, 1], [1]]], r"mention 1 is in cluster 0 and in cluster 1"),
-        ([[[1.0]]], [[0, None]], r"the cluster of mention 1 is None"),
+        ([[[1.0]]], [[0, 1.5]], r"the cluster of mention 1 is 1.5"),
         ([[[np.nan]]], [[0, 0]], r"X\[0\]"),
         ([[["x"]]], [[0, 0]], r"X\[0\] is not a table of numbers"),
         ([[[1.0]], [[1.0, 2.0]]], [[0, 0], [0, 0]], "features for each pair"),

@@ -12,7 +12,8 @@ from test_matching import enumerate_matchings, random_batch
 from maxmargin import WordAligner
 from maxmargin.core import contract
 from maxmargin.core.completion import complete_all, with_truths
-from maxmargin.core.partial import ordinary, partly_known
+from maxmargin.core.partial import ordinary
+from maxmargin.matchings.structure import partly_linked, to_links
 
 WORDS = [
     "le the",
@@ -51,19 +52,32 @@ def hide(y, seed, share=0.4):
 def test_completion_is_that_of_enumeration(seed, most):
     batch = random_batch(seed, [(2, 3), (3, 2), (1, 3)], most)
     rng = np.random.default_rng(seed)
-    known = np.repeat(rng.random(6) < 0.5, batch.source_most)
-    partial = partly_known(batch, known)
+    unknown = [
+        ~((rng.random((n, 1)) < 0.5) & (rng.random(m) < 0.7))
+        for n, m in ((2, 3), (3, 2), (1, 3))
+    ]
+    partial = partly_linked(batch, np.concatenate([u.ravel() for u in unknown]))
     w = rng.normal(size=3)
-    check_completion(partial, w, enumerate_matchings)
+
+    def agrees(batch, i, outputs):
+        most = batch.source_most
+        truth = set(to_links(batch.y[slice(*batch.start[i : i + 2])], most))
+        return [
+            all(unknown[i][link] for link in truth ^ set(to_links(y, most)))
+            for y in outputs
+        ]
+
+    check_completion(partial, w, enumerate_matchings, agrees)
     # what is completed counts in the loss like what is known
     partial = with_truths(partial, complete_all(partial, w))
     plain = ordinary(partial)
     for i in range(3):
         first, last = plain.start[i : i + 2]
-        truth, open_slots = plain.y[first:last], ~known[first:last]
+        truth, most = plain.y[first:last], plain.source_most
         assert contract.loss(plain, i, truth) == 0.0
+        links = set(to_links(truth, most))
         for y in enumerate_matchings(plain, i):
-            if (y[open_slots] != truth[open_slots]).any():
+            if any(unknown[i][link] for link in links ^ set(to_links(y, most))):
                 assert contract.loss(plain, i, y) > 0.0
 
 
@@ -74,6 +88,16 @@ def test_the_objective_never_rises():
         model.fit(X, hide(y, 0, share))
         check_descent(model)
         assert model.score(X, y) > 0.9
+
+
+def test_links_of_target_words():
+    X, y = pairs(0)
+    rng = np.random.default_rng(0)
+    hidden = [[(a if rng.random() > 0.4 else None, b) for a, b in links] for links in y]
+    assert any(a is None for links in hidden for a, _ in links)
+    model = WordAligner(fertility=1, tol=1e-3).fit(X, hidden)
+    check_descent(model)
+    assert model.score(X, y) > 0.9
 
 
 def test_all_known_is_the_ordinary_fit():
@@ -91,7 +115,10 @@ def test_all_known_is_the_ordinary_fit():
         ([[(2, None)], None], r"y\[0\] holds \(2, None\).*2 words"),
         ([[("a", None)], None], r"y\[0\] holds \('a', None\)"),
         ([[(0, 1), (0, None)], None], r"y\[0\] holds \(0, 1\) and \(0, None\)"),
-        ([[(None, 1)], None], r"y\[0\] holds"),
+        ([[(None, 2)], None], r"y\[0\] holds \(None, 2\).*target.*2 words"),
+        ([[(None, None)], None], r"y\[0\] holds \(None, None\)"),
+        ([[(0, 1), (None, 1)], None], r"y\[0\] holds \(0, 1\) and \(None, 1\)"),
+        ([[(None, 0), (None, 1)], None], "no known label"),
         ([None], "2 sentence pairs"),
     ],
 )

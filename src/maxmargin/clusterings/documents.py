@@ -103,11 +103,26 @@ def _mention(m, k: int, sentences, where) -> Mention:
 # clusters --------------------------------------------------------------------------------
 
 
-def first_mentions(clusters: Any, n: int | None, where: str) -> np.ndarray:
+def known_clusters(clusters: Any, n: int | None, where: str):
+    """(first mentions, which clusters are known), where None says that one is not."""
+    if clusters is None:
+        clusters = [None] * (1 if n is None else n)
+    found = first_mentions(clusters, n, where, unknown=True)
+    ids = clusters.tolist() if isinstance(clusters, np.ndarray) else clusters
+    known = np.ones(len(found), bool)
+    if len(ids) == len(found):  # else they are groups
+        known[:] = [cluster is not None for cluster in ids]
+    return found, known
+
+
+def first_mentions(
+    clusters: Any, n: int | None, where: str, unknown: bool = False
+) -> np.ndarray:
     """The first mention of each mention's cluster, from either way to write clusters.
 
     ``clusters`` has an id per mention, or groups (lists or sets) of mentions; mentions
-    that no group names are alone. ``n`` is the number of mentions, if it is known.
+    that no group names are alone. ``n`` is the number of mentions, if it is known. An
+    ``unknown`` id may be None; the mention counts as alone.
     """
     if isinstance(clusters, np.ndarray):
         clusters = clusters.tolist()
@@ -126,6 +141,9 @@ def first_mentions(clusters: Any, n: int | None, where: str) -> np.ndarray:
     first: dict[Any, int] = {}
     found = np.empty(len(clusters), np.int32)
     for v, cluster in enumerate(clusters):
+        if unknown and cluster is None:
+            found[v] = v
+            continue
         whole = isinstance(cluster, (str, numbers.Integral))
         if not whole or isinstance(cluster, bool):
             raise ValueError(

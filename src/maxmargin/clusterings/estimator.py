@@ -9,13 +9,14 @@ from itertools import pairwise
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.clusterings.documents import first_mentions, numbered
+from maxmargin.clusterings.documents import first_mentions, known_clusters, numbered
 from maxmargin.clusterings.input import Inputs
 from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.latent_training import check_latent_parameters
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, restore_shared, shared_state
 from maxmargin.core.structural import check_lengths, listed_inputs
+from maxmargin.core.unlabelled import UNLABELLED, weigh
 
 METHODS = ("forest", "correlation")
 
@@ -40,6 +41,10 @@ class LinkClusterer(MaxMarginEstimator):
     init : "given", "random", array or fitted model, default "given"
         The first forests: chains in the order of the document, at random, or the best ones
         under weights.
+    unlabelled_weight : float, default 0.1
+        Times the sample weight of documents whose clusters are all None, not known. None in
+        place of a cluster id says that this one is not (``docs/partial-labels.md``). For
+        forests.
     n_restarts, max_outer, self_paced
         As in :class:`maxmargin.LatentStructuralSVM`.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
@@ -78,13 +83,16 @@ class LinkClusterer(MaxMarginEstimator):
         n_restarts=1,
         max_outer=100,
         self_paced=False,
+        unlabelled_weight=UNLABELLED,
     )
 
     def predict(self, X) -> list[list[int]]:
         """Ids 0, 1, ... of the clusters of every document's mentions."""
+        from maxmargin.clusterings.structure import roots
+
         batch, labels = self._decoded(X)
         if self.method == "forest":
-            labels = _roots(batch.start, labels)
+            labels = roots(batch.start, labels)
         return [numbered(part.tolist()) for part in _parts(batch.start, labels)]
 
     def predict_links(self, X) -> list[list[tuple[int, int, float]]]:
@@ -152,13 +160,34 @@ class LinkClusterer(MaxMarginEstimator):
         weights = check_weights(sample_weight, len(X))
         inputs = Inputs.learn(X, self.fit_intercept)
         sizes = inputs.sizes(X)
-        gold = [
-            first_mentions(clusters, n, f"y[{i}]")
-            for i, (clusters, n) in enumerate(zip(y, sizes, strict=True))
-        ]
+        gold, known = zip(
+            *(
+                known_clusters(clusters, n, f"y[{i}]")
+                for i, (clusters, n) in enumerate(zip(y, sizes, strict=True))
+            ),
+            strict=True,
+        )
+        labelled = [len(mask) == 0 or mask.any() for mask in known]
+        weights = weigh(self, weights, labelled)
         batch = self._make_batch(inputs.encode(X), gold)
         attributes = {"_inputs": inputs, **inputs.attributes()}
-        return Encoded(batch, inputs.n_weights, np.float64, weights, attributes)
+        settings = inputs.n_weights, np.float64, weights, attributes
+        known = np.concatenate(known)
+        if known.all():
+            return Encoded(batch, *settings)
+        return self._partly_known(batch, known, settings)
+
+    def _partly_known(self, batch, known, settings) -> Encoded:
+        from maxmargin.clusterings.structure import known_part
+        from maxmargin.core.partial import partly_known
+
+        if self.method != "forest":
+            raise ValueError(
+                f"y holds None, clusters that are not known, but method={self.method!r} "
+                "needs all of them: choose method='forest', or leave these documents out."
+            )
+        first = Encoded(known_part(batch, known), *settings)
+        return Encoded(partly_known(batch, known), *settings, first=first)
 
     def _make_batch(self, pairs, gold):
         from maxmargin.clusterings import correlation, structure
@@ -224,16 +253,6 @@ class LinkClusterer(MaxMarginEstimator):
         for name, value in model._inputs.attributes().items():
             setattr(model, name, value)
         return restore_shared(model, state)
-
-
-def _roots(start, parents) -> np.ndarray:
-    """The root of every mention's tree."""
-    roots = parents + np.repeat(start[:-1], np.diff(start))
-    while True:  # doubles the height that is seen
-        above = roots[roots]
-        if (above == roots).all():
-            return roots
-        roots = above
 
 
 def _parts(start, labels) -> list[np.ndarray]:

@@ -17,10 +17,18 @@ Prim's algorithm finds all: the best forest is a spanning tree with an artificia
 links to every mention at score 0; a search with loss lowers links inside true clusters by
 1 and raises the others by r; a completion is a spanning tree of every true cluster,
 whatever its scores. O(n^2), which is the number of pairs.
+
+Where clusters of mentions are not known (``core/partial.py``), these mentions join the
+clusters, or each other, as the best forest links them: a spanning tree again, in which all
+known clusters and the artificial root are one node. That is the best completion in which
+the mentions of a known cluster are linked among themselves; one that links two of them by
+an unknown mention only may be better, but is hard to find (a Steiner tree). In the clusters
+found, links are the best ones of all.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +43,7 @@ from maxmargin.clusterings.pairs import (
 )
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
+from maxmargin.core.partial import with_known
 
 
 @of_pairs
@@ -48,6 +57,26 @@ class LinkBatch(NamedTuple):
     r: float
 
 
+def roots(start, parents) -> np.ndarray:
+    """The root of every mention's tree, counted from the first mention of all."""
+    found = parents + np.repeat(start[:-1], np.diff(start))
+    while True:  # doubles the height that is seen
+        above = found[found]
+        if (above == found).all():
+            return found
+        found = above
+
+
+def completed(batch, y):
+    """The batch with other truths: their trees are the clusters now."""
+    first = np.repeat(batch.start[:-1], np.diff(batch.start))
+    gold = roots(batch.start, y) - first
+    return batch._replace(y=y, gold=gold.astype(np.int32))
+
+
+PartialLinkBatch = of_pairs(with_known(LinkBatch, completed))
+
+
 def make_batch(start, gold, pairs: PairTable, r: float) -> LinkBatch:
     """``gold`` has first mentions. Truths begin as chains in the order of the document."""
     y = np.empty(len(gold), np.int32)
@@ -57,6 +86,22 @@ def make_batch(start, gold, pairs: PairTable, r: float) -> LinkBatch:
             y[first + v] = last.get(cluster, v)
             last[cluster] = v
     return LinkBatch(start, y, gold, pairs, r)
+
+
+def known_part(batch: LinkBatch, known) -> LinkBatch:
+    """The documents without the mentions whose clusters are not known."""
+    sizes, codes, gold = [], [], []
+    for i, (first, end) in enumerate(pairwise(batch.start.tolist())):
+        kept = known[first:end]
+        a, b = np.triu_indices(end - first, 1)
+        here = slice(*batch.pairs.pair_start[i : i + 2])
+        codes.append(batch.pairs.codes[here][kept[a] & kept[b]])
+        clusters = batch.gold[first:end][kept]
+        gold.append([clusters.tolist().index(c) for c in clusters])
+        sizes.append(len(clusters))
+    start, pair_start = (np.cumsum([0, *n]) for n in (sizes, map(len, codes)))
+    pairs = batch.pairs._replace(pair_start=pair_start, codes=np.concatenate(codes))
+    return make_batch(start, np.concatenate(gold).astype(np.int32), pairs, batch.r)
 
 
 @implements(contract.value, LinkBatch)
@@ -117,24 +162,54 @@ def weigh_links(batch, i, y, c, weight):
 
 @implements(contract.argmax, LinkBatch)
 def argmax(batch, i, theta, scale, y):
-    grow(batch, i, theta, -scale, scale * batch.r, 0.0, y)
+    gold = batch.gold[batch.start[i] : batch.start[i + 1]]
+    grow(theta, gold, -scale, scale * batch.r, 0.0, y)
 
 
 @implements(contract.complete, LinkBatch)
 def complete(batch, i, theta, y):
-    grow(batch, i, theta, 0.0, -np.inf, -np.inf, y)
+    gold = batch.gold[batch.start[i] : batch.start[i + 1]]
+    grow(theta, gold, 0.0, -np.inf, -np.inf, y)
+
+
+@implements(contract.complete, PartialLinkBatch)
+def complete_clusters(batch, i, theta, y):
+    grow(theta, joined(batch, i, theta), 0.0, -np.inf, -np.inf, y)
 
 
 @inlined
-def grow(batch, i, theta, inside, across, floor, y):
+def joined(batch, i, theta):
+    """Clusters: the known ones, with the unknown mentions that join them, and others."""
+    first = batch.start[i]
+    n = batch.start[i + 1] - first
+    cluster = np.empty(n, np.int32)
+    best, done = np.zeros(n), np.zeros(n, np.bool_)
+    for v in range(n):
+        known = batch.known[first + v]
+        cluster[v] = batch.gold[first + v] if known else n + v
+        best[v] = np.inf if known else 0.0
+    for _ in range(n):
+        v = -1
+        for u in range(n):
+            if not done[u] and (v < 0 or best[u] > best[v]):
+                v = u
+        done[v] = True
+        for u in range(n):
+            s = float(theta[0, pair_index(n, u, v)]) if u != v else 0.0
+            if not done[u] and s > best[u]:
+                best[u], cluster[u] = s, cluster[v]
+    return cluster
+
+
+@inlined
+def grow(theta, gold, inside, across, floor, y):
     """Prim's algorithm: y <- the best forest, where a root counts ``floor``.
 
     ``inside`` and ``across`` are added to links inside and between true clusters. Trees
     begin at the first mention left over, so that a forest is written in one way. On
     ties, there is no link, or that to the mention that joined first.
     """
-    first = batch.start[i]
-    n = batch.start[i + 1] - first
+    n = len(gold)
     best = np.full(n, floor)
     done = np.zeros(n, np.bool_)
     for v in range(n):
@@ -145,10 +220,9 @@ def grow(batch, i, theta, inside, across, floor, y):
             if not done[u] and (v < 0 or best[u] > best[v]):
                 v = u
         done[v] = True
-        gold = batch.gold[first + v]
         for u in range(n):
             if not done[u]:
-                s = inside if batch.gold[first + u] == gold else across
+                s = inside if gold[u] == gold[v] else across
                 s += float(theta[0, pair_index(n, u, v)])
                 if s > best[u]:
                     best[u] = s

@@ -253,6 +253,16 @@ def sums(batch, i: Int, theta: Table, mu: DoubleTable, work: Doubles) -> Float:
 
 
 @generic
+def known_sums(batch, i: Int, theta: Table, mu: DoubleTable, work: Doubles) -> Float:
+    """Like sums(), over the outputs that agree with what is known of i; theta is lost.
+
+    Override it where clamp() cannot say in scores of parts what is known.
+    """
+    bonus = clamp(batch, i, theta)
+    return sums(batch, i, theta, mu, work) - bonus
+
+
+@generic
 def sums_room(batch) -> Int:
     """The length of ``work`` (float64) that sums() needs."""
     return 0

@@ -2,9 +2,10 @@
 
 Parameters of an estimator that hides something (:data:`LATENT`):
 
-init        where the first completions come from: "given" (as they were encoded),
-            "random", weights (an array or a fitted model of the same features), or a list
-            of hidden parts, one for each sample (problems in Python)
+init        where the first completions come from: "given" (as they were encoded; for
+            labels that are not known, a model of what is known for sure), "random",
+            weights (an array or a fitted model of the same features), or a list of hidden
+            parts, one for each sample (problems in Python)
 n_restarts  starts; those after the first are random
 max_outer   outer steps of a start
 self_paced  whether easy samples come first
@@ -63,7 +64,10 @@ def train(model, encoded, make, name: str, limits, seed: int) -> str:
     if is_partial(encoded.batch):
         if model.objective != "hinge":
             return _finish_turns(model, encoded, solve)
-        first = solve(sure_part(encoded))[1]
+        init = getattr(model, "init", LATENT["init"])
+        if isinstance(init, str) and init == "given":
+            first = solve(sure_part(encoded))[1]
+    if first is not None:
         if first.status == "interrupted":
             model._finish(encoded, first)
             return first.status
@@ -80,7 +84,7 @@ def train(model, encoded, make, name: str, limits, seed: int) -> str:
         batch = encoded.batch
         if k and not isinstance(batch, tuple):
             batch = batch.again()
-        if first is not None:
+        if first is not None and k == 0:
             truths = complete_all(batch, first.w, threads)
         else:
             rng = np.random.default_rng([seed, k])
@@ -151,6 +155,8 @@ def _start(model, encoded, batch, k: int, rng):
     if isinstance(init, str) and init in getattr(model, "_given", ("given",)):
         return batch.y.copy() if isinstance(batch, tuple) else list(batch.Y)
     w = getattr(init, "coef_", init)
+    if w is not init and hasattr(init, "_weights"):
+        w = init._weights()  # with the intercept
     if isinstance(w, np.ndarray) and w.dtype.kind in "fiu":
         if w.shape != (encoded.n_weights,) or not np.isfinite(w).all():
             raise ValueError(

@@ -29,15 +29,15 @@ from maxmargin.core.kernel import implements, twins
 ROUNDS = 10  # fits, each on the completions of the last
 
 
-def with_known(batch_class: type, completed=None) -> type:
+def with_known(batch_class: type, completed=None, also=()) -> type:
     """The partial twin of a class of batches.
 
     Put this directly behind the class: whatever implements a function for the one then
     does so for the other. ``completed(batch, y)`` is the batch with other truths, where
-    more than ``y`` depends on them.
+    more than ``y`` depends on them. ``also`` names fields of the twin beside ``known``.
     """
     name = f"Partial{batch_class.__name__}"
-    fields = [*batch_class._fields, "known"]
+    fields = [*batch_class._fields, *also, "known"]
     twin = namedtuple(name, fields, module=batch_class.__module__)
     twin.ordinary = batch_class
     if completed is not None:
@@ -52,14 +52,17 @@ def complete_known(batch, i, theta, y):
     argmax(batch, i, theta, 0.0, y)
 
 
-def partly_known(batch, known):
+def partly_known(batch, known, **also):
     """The batch as one of which only the slots ``known`` are."""
-    return twins[type(batch)](*batch, known=np.ascontiguousarray(known, np.bool_))
+    known = np.ascontiguousarray(known, np.bool_)
+    return twins[type(batch)](*batch, known=known, **also)
 
 
 def ordinary(batch):
     """The batch as if its present completions were known."""
-    return batch.ordinary(*batch[:-1]) if is_partial(batch) else batch
+    if not is_partial(batch):
+        return batch
+    return batch.ordinary(*batch[: len(batch.ordinary._fields)])
 
 
 def is_partial(batch) -> bool:

@@ -89,41 +89,49 @@ def check_alignments(y: Any, pairs: list[Pair]) -> list[Links]:
     return checked
 
 
-def split_unknown(y: Any, pairs: list[Pair]) -> tuple[Any, list[np.ndarray] | None]:
-    """(alignments without what is not known, per pair which source words are known).
+SIDES = ("source", "target")
+
+
+def split_unknown(y: Any, pairs: list[Pair]) -> tuple[Any, list | None]:
+    """(alignments without what is not known, per pair which words of both sides are).
 
     None in place of an alignment is one of which nothing is known, (i, None) in a list of
-    links says that those of source word i are not. None if all is known.
+    links says that those of source word i are not, (None, j) those of target word j. None
+    if all is known.
     """
     if not isinstance(y, (list, tuple, np.ndarray)) or len(y) != len(pairs):
         return y, None  # check_alignments says what is wrong
-    rest, masks = list(y), [np.ones(len(source), bool) for source, _ in pairs]
+    rest = list(y)
+    masks = [tuple(np.ones(len(side), bool) for side in pair) for pair in pairs]
     for k, value in enumerate(rest):
         if value is None:
-            rest[k], masks[k][:] = [], False
+            rest[k], masks[k][0][:] = [], False
         if not isinstance(value, (list, tuple, set, frozenset)):
             continue
-        open_words = [link for link in value if is_pair(link) and link[1] is None]
-        if not open_words:
-            continue
-        rest[k] = [link for link in value if not (is_pair(link) and link[1] is None)]
-        n = len(masks[k])
-        for word, _ in open_words:
+        rest[k] = [link for link in value if not _open_word(link)]
+        for link in filter(_open_word, value):
+            side = 0 if link[1] is None else 1
+            word, n = link[side], len(masks[k][side])
             whole = isinstance(word, numbers.Integral) and not isinstance(word, bool)
             if not whole or not 0 <= word < n:
                 raise ValueError(
-                    f"y[{k}] holds ({word!r}, None), but the source of X[{k}] has {n} "
-                    "words, numbered from 0: (i, None) says that the links of word i are "
-                    "not known."
+                    f"y[{k}] holds {tuple(link)!r}, but the {SIDES[side]} of X[{k}] has "
+                    f"{n} words, numbered from 0: (i, None) says that the links of word i "
+                    "of the source are not known, (None, j) those of word j of the target."
                 )
-            masks[k][word] = False
-        for link in rest[k]:
-            if is_pair(link) and any(link[0] == word for word, _ in open_words):
-                raise ValueError(
-                    f"y[{k}] holds {link!r} and ({link[0]}, None): links of a word are "
-                    "known all or not at all."
-                )
-    return rest, None if all(mask.all() for mask in masks) else masks
+            masks[k][side][word] = False
+            for other in rest[k]:
+                if is_pair(other) and other[side] == word:
+                    raise ValueError(
+                        f"y[{k}] holds {other!r} and {tuple(link)!r}: links of a word are "
+                        "known all or not at all."
+                    )
+    return rest, None if all(m.all() for mask in masks for m in mask) else masks
+
+
+def _open_word(link: Any) -> bool:
+    """Whether it is (i, None) or (None, j)."""
+    return is_pair(link) and (link[0] is None or link[1] is None)
 
 
 def check_fertility(fertility: Any) -> tuple[int, int]:

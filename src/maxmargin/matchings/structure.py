@@ -23,7 +23,7 @@ import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
-from maxmargin.core.partial import with_known
+from maxmargin.core.partial import partly_known, with_known
 from maxmargin.matchings.assignment import best_links
 
 EXTRA, POSSIBLE, SURE = 0, 1, 2  # kinds of links
@@ -48,16 +48,19 @@ class MatchingBatch(NamedTuple):
 
 
 def completed(batch, y):
-    """The batch with other truths: links of words that were not known are sure now."""
+    """The batch with other truths: links that were not known are sure now."""
     slots = np.flatnonzero(y)
-    word = slots // batch.source_most  # of all examples, one after the other
-    rows = np.repeat(batch.n_target, np.diff(batch.start) // batch.source_most)
-    first = np.concatenate([[0], np.cumsum(rows)])  # cells of every source word
+    links = first_cells(batch)[slots // batch.source_most] + y[slots] - 1
     kind = batch.kind.copy()
-    kind[np.repeat(~batch.known[:: batch.source_most], rows)] = EXTRA
-    hidden = ~batch.known[slots]
-    kind[first[word[hidden]] + y[slots[hidden]] - 1] = SURE
+    kind[batch.unknown] = EXTRA
+    kind[links[batch.unknown[links]]] = SURE
     return batch._replace(y=y, kind=kind, n_sure=count_sure(kind, batch.cells))
+
+
+def first_cells(batch) -> np.ndarray:
+    """The first cell of every source word of all examples."""
+    rows = np.repeat(batch.n_target, np.diff(batch.start) // batch.source_most)
+    return np.cumsum(rows) - rows
 
 
 def count_sure(kind, cells) -> np.ndarray:
@@ -66,7 +69,13 @@ def count_sure(kind, cells) -> np.ndarray:
     return sure[cells[1:]] - sure[cells[:-1]]
 
 
-PartialMatchingBatch = with_known(MatchingBatch, completed)
+PartialMatchingBatch = with_known(MatchingBatch, completed, also=("unknown",))
+
+
+def partly_linked(batch: MatchingBatch, unknown) -> PartialMatchingBatch:
+    """The batch; whether there is a link is not known of the cells ``unknown``."""
+    sure = np.logical_and.reduceat(~unknown, first_cells(batch))
+    return partly_known(batch, np.repeat(sure, batch.source_most), unknown=unknown)
 
 
 def make_batch(tables, kinds, links, source_most, target_most, costs, dtype):
@@ -163,13 +172,14 @@ def clamp(batch, i, theta):
             bonus += 2.0 * abs(float(theta[s, t]))
     total = 0.0
     for s in range(n):
-        slot = batch.start[i] + s * batch.source_most
-        if not batch.known[slot]:
-            continue
-        theta[s, :m] = -np.inf
+        cell, slot = batch.cells[i] + s * m, batch.start[i] + s * batch.source_most
+        for t in range(m):
+            if not batch.unknown[cell + t]:
+                theta[s, t] = -np.inf
         for k in range(slot, slot + batch.source_most):
-            if batch.y[k] > 0:
-                theta[s, batch.y[k] - 1] = bonus  # its score is the same for all
+            t = batch.y[k] - 1
+            if t >= 0 and not batch.unknown[cell + t]:
+                theta[s, t] = bonus  # its score is the same for all
                 total += bonus
     return total
 

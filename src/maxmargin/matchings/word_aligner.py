@@ -63,8 +63,8 @@ class WordAligner(MaxMarginEstimator):
         array (source, target) or (source, target, features).
     unlabelled_weight : float, default 0.1
         Times the sample weight of pairs without any known link: None in y. (i, None) among
-        the links says that those of source word i are not known
-        (``docs/partial-labels.md``).
+        the links says that those of source word i are not known, (None, j) those of target
+        word j (``docs/partial-labels.md``).
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
@@ -180,7 +180,7 @@ class WordAligner(MaxMarginEstimator):
         return super()._settings()
 
     def _encode(self, X, y, sample_weight) -> Encoded:
-        from maxmargin.core.partial import partly_known
+        from maxmargin.matchings.structure import partly_linked
 
         sample = match_input.check_pairs(X)
         if not sample.pairs:
@@ -189,7 +189,7 @@ class WordAligner(MaxMarginEstimator):
         links = match_input.check_alignments(y, sample.pairs)
         weights = check_weights(sample_weight, len(sample.pairs))
         if known is not None:
-            weights = weigh(self, weights, [words.any() for words in known])
+            weights = weigh(self, weights, [a.any() and b.any() for a, b in known])
         most = match_input.check_fertility(self.fertility)
         statistics = self.learn_dictionary(sample.pairs)
         names, tables = self._tables(sample, statistics)
@@ -206,18 +206,17 @@ class WordAligner(MaxMarginEstimator):
         if known is None:
             return encoded
         # first the words whose links are known, as if there were no others
-        some = [k for k, words in enumerate(known) if words.any()]
-        rows = [np.flatnonzero(known[k]) for k in some]
+        some = [k for k, (a, b) in enumerate(known) if a.any() and b.any()]
         first = self._batch(
-            [tables[k][own] for k, own in zip(some, rows, strict=True)],
-            [kinds[k][own] for k, own in zip(some, rows, strict=True)],
-            [_renumbered(targets[k], own) for k, own in zip(some, rows, strict=True)],
+            [tables[k][np.ix_(*known[k])] for k in some],
+            [kinds[k][np.ix_(*known[k])] for k in some],
+            [_renumbered(targets[k], *known[k]) for k in some],
             dtype,
         )
-        slots = np.repeat(np.concatenate(known), batch.source_most)
+        unknown = [~(a[:, None] & b).ravel() for a, b in known]
         return replace(
             encoded,
-            batch=partly_known(batch, slots),
+            batch=partly_linked(batch, np.concatenate(unknown)),
             first=replace(encoded, batch=first, weights=weights[some]),
         )
 
@@ -324,10 +323,10 @@ def _feasible(sure: list[Link], pair, most, statistics) -> list[Link]:
     return [tuple(link) for link in np.argwhere(taken).tolist()]
 
 
-def _renumbered(links: list[Link], words) -> list[Link]:
-    """Links of these source words, counted among them."""
-    place = {int(word): k for k, word in enumerate(words)}
-    return [(place[i], j) for i, j in links]
+def _renumbered(links: list[Link], source, target) -> list[Link]:
+    """Links of these words (masks), counted among them."""
+    before, above = np.cumsum(source) - 1, np.cumsum(target) - 1
+    return [(int(before[i]), int(above[j])) for i, j in links]
 
 
 def _kinds(pair, gold, target) -> np.ndarray:

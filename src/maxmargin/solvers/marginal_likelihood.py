@@ -3,18 +3,18 @@
     loss_i = -log sum_h p(y_i, h | x_i) = log Z(theta) - log Z(theta, clamped)
 
 The sum goes over all completions h of what is known of example i: over all outputs, once
-those that contradict it are impossible (``contract.clamp``). Its gradient is the spread of
-the difference between two expectations, so ``sums`` and ``spread`` are all it needs. It is
-not convex: L-BFGS ends where the gradient vanishes, without a bound. An example of which
-nothing is known has loss 0 at every w. (Quattoni et al. 2007, hidden conditional random
-fields; Tsuboi et al. 2008 for partial annotations.)
+those that contradict it are impossible (``contract.known_sums``). Its gradient is the
+spread of the difference between two expectations, so sums and ``spread`` are all it needs.
+It is not convex: L-BFGS ends where the gradient vanishes, without a bound. An example of
+which nothing is known has loss 0 at every w. (Quattoni et al. 2007, hidden conditional
+random fields; Tsuboi et al. 2008 for partial annotations.)
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.contract import clamp, extent, score, spread, sums
+from maxmargin.core.contract import extent, known_sums, score, spread, sums
 from maxmargin.core.expectations import working_memory
 from maxmargin.core.kernel import kernel, run
 from maxmargin.solvers.log_objective import GradientObjective
@@ -41,8 +41,7 @@ def marginal_gradient(batch, lo, hi, w, memory, mass, losses, gradient):
             continue
         score(batch, i, w, theta)
         total = sums(batch, i, theta, mu, work)
-        bonus = clamp(batch, i, theta)
-        total -= sums(batch, i, theta, known, work) - bonus
+        total -= known_sums(batch, i, theta, known, work)
         losses[i] = max(total, 0.0)
         left, right = mu.ravel(), known.ravel()
         for k in range(extent(batch, i)):

@@ -23,6 +23,10 @@ class Sentences(NamedTuple):
     words: list[list[str]]
     tags: list[list[str]]  # empty lists if they are not given
 
+    def chosen(self, numbers) -> Sentences:
+        """The sentences with these numbers."""
+        return Sentences(*([part[i] for i in numbers] for part in self))
+
     def channels(self, kind: str) -> list[list[list[str]]]:
         """Per sentence, the lists that describe its words to span features."""
         if kind == "words":
@@ -84,13 +88,13 @@ def _token(token, kind: str, i: int, t: int) -> tuple[str, str | None]:
     return parts[0], parts[0]
 
 
-def read_trees_of(y) -> list[Tree]:
-    """y as a list of trees."""
+def read_trees_of(y, others: tuple = ()) -> list:
+    """y as a list of trees, or of these other types."""
     if y is None:
         raise ValueError("y is missing: give one tree per sentence.")
     y = listed(y, "y must be a list of trees, also for one.")
     for i, tree in enumerate(y):
-        if not isinstance(tree, Tree):
+        if not isinstance(tree, Tree) and type(tree) not in others:
             hint = " (Tree.parse reads brackets)" if isinstance(tree, str) else ""
             raise ValueError(
                 f"y[{i}] is of type {type(tree).__name__}, but it must be a Tree{hint}."
@@ -116,20 +120,21 @@ def loop_of(tree: Tree) -> str | None:
     return None
 
 
-def learnable(trees: list[Tree], max_length: int | None) -> list[bool]:
+def learnable(trees: list, words: list, max_length: int | None) -> list[bool]:
     """Which trees to learn from: short ones in which no phrase is above itself alone.
 
     A loop S -> NP -> S over the same words would make trees without end; as trees that
     have one are few, they are left out with a warning.
     """
-    short = [max_length is None or len(tree.words()) <= max_length for tree in trees]
+    short = [max_length is None or len(sentence) <= max_length for sentence in words]
     if not any(short):
         raise ValueError(
             f"all sentences have more than max_length={max_length} words: nothing is left "
             "to learn from."
         )
     loops = [
-        loop_of(tree) if keep else None for tree, keep in zip(trees, short, strict=True)
+        loop_of(tree) if keep and isinstance(tree, Tree) else None
+        for tree, keep in zip(trees, short, strict=True)
     ]
     found = [i for i, loop in enumerate(loops) if loop]
     if found:
@@ -158,11 +163,13 @@ def check_same_words(sentences: Sentences, trees: list[Tree], kind: str) -> None
             "one tree per sentence."
         )
     for i, tree in enumerate(trees):
-        pairs = tree.tags()
         if not sentences.words[i]:
             raise ValueError(
                 f"X[{i}] is an empty sentence: leave it out, with its tree."
             )
+        if not isinstance(tree, Tree):  # only partly known: partial.py
+            continue
+        pairs = tree.tags()
         for name, given, true in (
             ("words", sentences.words[i], [word for word, _ in pairs]),
             ("tags", sentences.tags[i], [tag for _, tag in pairs]),

@@ -37,11 +37,15 @@ class ParserMixin:
 
     def _trees(self, sentences: Sentences) -> list[Tree | None]:
         from maxmargin.core.decode import decode
-        from maxmargin.trees.cky.trees import NO_PARSE
 
         self._check_fallback()
         batch, w = self._batch(sentences)
-        flat = decode(batch, w, self._threads())
+        return self._trees_of(sentences, batch, decode(batch, w, self._threads()))
+
+    def _trees_of(self, sentences: Sentences, batch, flat) -> list[Tree | None]:
+        """The trees of labellings, with fallbacks where there is none."""
+        from maxmargin.trees.cky.trees import NO_PARSE
+
         trees: list[Tree | None] = []
         failed = 0
         for i, words in enumerate(sentences.words):

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import numbers
-from itertools import compress
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, distinct, restore_shared, shared_state
+from maxmargin.core.structure import Outputs
+from maxmargin.core.unlabelled import UNLABELLED, weigh
 from maxmargin.trees.binarize import binarize, check_options
 from maxmargin.trees.derivations import Derivations
 from maxmargin.trees.grammar import Grammar
 from maxmargin.trees.input import (
     Sentences,
-    check_same_words,
     known_words,
     learnable,
     read_sentences,
-    read_trees_of,
     tag_choices,
 )
 from maxmargin.trees.model import ParserMixin
+from maxmargin.trees.partial import (
+    bracket_rows,
+    check_truths,
+    first_trees,
+    known_brackets,
+    read_truths,
+    warn_left_out,
+    words_of,
+)
+from maxmargin.trees.tree import Tree
 
 LOSSES = ("f1", "hamming", "zero-one")
 FEATURES = ("lexical", "spans")
@@ -63,6 +73,11 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         What to predict for a sentence that the grammar has no tree for: all words under
         one root, a right-branching tree, None, or an error. ``n_fallbacks_`` counts them
         after predict. An empty sentence is None, or an error.
+    unlabelled_weight : float, default 0.1
+        Times the sample weight of sentences whose tree is None, not known. A list of
+        brackets (label, begin, end) in place of a tree says that only these are known,
+        and a label may be None (``docs/partial-labels.md``). The grammar is that of the
+        whole trees; sentences that it has no tree for are left out with a warning.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
@@ -102,6 +117,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         max_length=None,
         fallback="flat",
         tol=0.1,
+        unlabelled_weight=UNLABELLED,
     )
 
     # training --------------------------------------------------------------------------
@@ -136,39 +152,83 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         return names
 
     def _encode(self, X, y, sample_weight) -> Encoded:
-        from maxmargin.trees.cky.structure import for_training, n_weights
+        from maxmargin.trees.cky.structure import for_training, n_weights, partly_parsed
         from maxmargin.trees.span_features import SpanFeatures, WordFeatures
 
-        trees = read_trees_of(y)
-        sentences = read_sentences(trees if X is None else X, self.input)
-        check_same_words(sentences, trees, self.input)
-        weights = check_weights(sample_weight, len(trees))
-        keep = learnable(trees, self.max_length)
-        trees = list(compress(trees, keep))
-        sentences = Sentences(*(list(compress(part, keep)) for part in sentences))
-        weights = weights[keep]
-        derivations, labellings = derive(trees, self)
+        truths = read_truths(y)
+        sentences = read_sentences(words_of(X, truths), self.input)
+        check_truths(sentences, truths, self.input)
+        weights = check_weights(sample_weight, len(truths))
+        weights = weigh(self, weights, [bool(truth) for truth in truths])
+        keep = learnable(truths, sentences.words, self.max_length)
+        dtype = self._working_dtype(np.ones(1, np.float32), weights[keep])
+        derivations, labellings = derive(truths, keep, self)
+        sentences = known_words(derivations.grammar, sentences)
+        unsure = [i for i, kept in enumerate(keep) if kept and i not in labellings]
+        if unsure:
+            some, known = sentences.chosen(unsure), [truths[i] for i in unsure]
+            found = first_trees(derivations, some, known, self.input, dtype)
+            warn_left_out([i for k, i in enumerate(unsure) if k not in found], truths)
+            labellings |= {unsure[k]: labelling for k, labelling in found.items()}
+        chosen = sorted(labellings)
+        truths, sentences = [truths[i] for i in chosen], sentences.chosen(chosen)
         encoders = {}
         if "lexical" in self._features():
             encoders["words"] = WordFeatures().fit(sentences.words)
         if "spans" in self._features():
             brackets = [
-                [end * (end - 1) // 2 + begin for _, begin, end in tree.spans()]
-                for tree in trees
+                [
+                    end * (end - 1) // 2 + begin
+                    for _, begin, end in known_brackets(truth)
+                ]
+                for truth in truths
             ]
             channels = sentences.channels(self.input)
             encoders["spans"] = SpanFeatures().fit(channels, brackets)
-        batch = self._make_batch(derivations, encoders, sentences, labellings)
-        dtype = self._working_dtype(np.ones(1, np.float32), weights)
+        y = [labellings[i] for i in chosen]
+        batch = self._make_batch(derivations, encoders, sentences, y)
+        batch = for_training(batch, dtype)
+        whole = [isinstance(truth, Tree) for truth in truths]
+        if not all(whole):
+            rows = [bracket_rows(truth, derivations.labels) for truth in truths]
+            batch = partly_parsed(batch, whole, rows)
         attributes = {
             "grammar_": derivations.grammar,
             "labels_": derivations.labels,
-            "n_left_out_": keep.count(False),
+            "n_left_out_": len(keep) - len(chosen),
             "_derivations": derivations,
             "_encoders": encoders,
         }
         size = n_weights(batch.grammar, batch.n_word_features, batch.n_span_features)
-        return Encoded(for_training(batch, dtype), size, dtype, weights, attributes)
+        return Encoded(batch, size, dtype, weights[chosen], attributes)
+
+    def complete(self, X, y) -> list[Tree | None]:
+        """The best tree of every sentence that has what is known of it.
+
+        y has a list of brackets (label, begin, end) for each sentence, where labels may
+        be None, or None. A whole tree stays as it is. A sentence without such a tree gets
+        the fallback.
+        """
+        from maxmargin.core.completion import complete_all
+        from maxmargin.trees.cky.structure import partly_parsed
+        from maxmargin.trees.cky.trees import NO_PARSE
+
+        check_is_fitted(self, "grammar_")
+        self._check_fallback()
+        truths = read_truths(y)
+        sentences = read_sentences(words_of(X, truths), self.input)
+        check_truths(sentences, truths, self.input)
+        rows = [bracket_rows(truth, self.labels_) for truth in truths]
+        batch, w = self._batch(sentences)
+        batch.y[:] = NO_PARSE
+        impossible = [row is None for row in rows]  # the labels are not in the grammar
+        batch = partly_parsed(batch, impossible, [row or [] for row in rows])
+        flat = complete_all(batch, w, self._threads())
+        trees = self._trees_of(sentences, batch, flat)
+        return Outputs(
+            truth if isinstance(truth, Tree) else tree
+            for truth, tree in zip(truths, trees, strict=True)
+        )
 
     def _make_batch(self, derivations, encoders, sentences: Sentences, y=None):
         from maxmargin.trees.cky.structure import make_batch
@@ -266,13 +326,24 @@ def check_max_length(max_length) -> None:
         )
 
 
-def derive(trees, options) -> tuple[Derivations, list[np.ndarray]]:
-    """Binarise trees, read a grammar off them, and write them as labellings."""
+def derive(trees, keep, options) -> tuple[Derivations, dict[int, np.ndarray]]:
+    """Binarise the trees to keep, read a grammar off them; their labellings by number."""
     names = ("direction", "horizontal", "parent")
     settings = {name: getattr(options, name) for name in names}
-    binarised = [binarize(tree, **settings) for tree in trees]
-    derivations = Derivations(Grammar.from_trees(binarised))
-    return derivations, [derivations.labelling(tree) for tree in binarised]
+    binarised = {
+        i: binarize(tree, **settings)
+        for i, tree in enumerate(trees)
+        if keep[i] and isinstance(tree, Tree)
+    }
+    if not binarised:
+        raise ValueError(
+            "y holds no whole tree to learn from, off which the grammar is read: at least "
+            "one sentence must have one."
+        )
+    derivations = Derivations(Grammar.from_trees(binarised.values()))
+    return derivations, {
+        i: derivations.labelling(tree) for i, tree in binarised.items()
+    }
 
 
 def restored_grammar(saved: Saved) -> Grammar:

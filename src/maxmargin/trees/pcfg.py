@@ -93,7 +93,7 @@ class PCFGParser(ParserMixin, BaseEstimator):
         trees = read_trees_of(y)
         sentences = read_sentences(trees if X is None else X, self.input)
         check_same_words(sentences, trees, self.input)
-        keep = learnable(trees, self.max_length)
+        keep = learnable(trees, sentences.words, self.max_length)
         names = ("direction", "horizontal", "parent")
         settings = {name: getattr(self, name) for name in names}
         grammar = Grammar.from_trees(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.kernel import inlined
+from maxmargin.core.partial import with_known
 from maxmargin.trees.cky.chart import Sentence
 from maxmargin.trees.cky.tables import GrammarTables
 
@@ -50,6 +51,10 @@ class ParseBatch(NamedTuple):
     root_at: int
     tag_at: int
     n_scores: int
+
+
+# known brackets of trees that are not known whole: rows (begin, end, label)
+PartialParseBatch = with_known(ParseBatch, also=("bracket_start", "brackets"))
 
 
 def make_batch(

@@ -38,8 +38,7 @@ from maxmargin.core.entries import (
     tuple_of,
 )
 from maxmargin.core.kernel import apart, inlined, inner, kernel
-
-NONE = -1  # no chain, no rule
+from maxmargin.trees.cky.cells import NONE, admits, cell_of, crossed
 
 
 class Sentence(NamedTuple):
@@ -77,11 +76,6 @@ SENTENCE = tuple_of(
 CHART = tuple_of(
     *(Chart, Table, Indices, Indices, Labels, Vector, Labels, Labels, Labels)
 )
-
-
-@inlined
-def cell_of(begin, end):
-    return end * (end - 1) // 2 + begin
 
 
 @kernel
@@ -171,7 +165,8 @@ class Cores(NamedTuple):
 
 
 @inlined
-def _inside(tables, sentence, soft):
+def _inside(tables, sentence, soft, limits):
+    """``limits`` is None, or what is known of the tree (``cells.py``)."""
     n, length, weight = tables.n_symbols, sentence.length, sentence.rule
     cells = length * (length + 1) // 2
     best = impossible(weight, cells, n)
@@ -191,12 +186,18 @@ def _inside(tables, sentence, soft):
     for j in range(1, length + 1):
         for i in range(j - 1, -1, -1):
             cell = cell_of(i, j)
+            if crossed(limits, cell):
+                continue
             count = tag_cores(sentence, i, cores) if j - i == 1 else 0
             count = rule_cores(
                 tables, weight, best, first, last, symbol, i, j, soft, cores, count
             )
-            count = label_cores(tables, sentence, cell, cores, count, best[cell])
-            count = top_cores(tables, sentence, cell, cores, count, soft, best[cell])
+            count = label_cores(
+                tables, sentence, cell, cores, count, limits, best[cell]
+            )
+            count = top_cores(
+                tables, sentence, cell, cores, count, soft, limits, best[cell]
+            )
             if items + count > len(symbol):
                 room = 2 * len(symbol) + n
                 symbol, chain = longer(symbol, room), longer(chain, room)
@@ -253,14 +254,15 @@ def rule_cores(tables, weight, best, first, last, symbol, i, j, soft, cores, cou
 
 
 @inlined
-def label_cores(tables, sentence, cell, cores, count, out):
+def label_cores(tables, sentence, cell, cores, count, limits, out):
     """Score the brackets of the cores; returns how many are left."""
     score, label, kept = cores.score, sentence.label, 0
     for p in range(count):
         a = cores.live[p]
         score[a] += label_score(tables.label, label, cell, a)
         if score[a] > -np.inf:
-            out[a] = score[a]
+            if admits(tables, limits, cell, a, NONE):
+                out[a] = score[a]
             cores.chain[a] = NONE
             cores.live[kept] = a
             kept += 1
@@ -270,7 +272,7 @@ def label_cores(tables, sentence, cell, cores, count, out):
 
 
 @inlined
-def top_cores(tables, sentence, cell, cores, count, soft, out):
+def top_cores(tables, sentence, cell, cores, count, soft, limits, out):
     """Put chains on the cores; returns how many symbols there are with them."""
     chain, label = sentence.chain, sentence.label
     right, gold = sentence.right, sentence.gold
@@ -278,11 +280,13 @@ def top_cores(tables, sentence, cell, cores, count, soft, out):
     for p in range(count):
         a = cores.live[p]
         for c in range(by_bottom[a], by_bottom[a + 1]):
+            if not admits(tables, limits, cell, a, c):
+                continue
             x = chain_score(tables, chain, label, right, gold, cell, c)
             v = cores.score[a] + real(x)
             top = tables.top[c]
             if v > (-np.inf if soft else out[top]):
-                if out[top] == -np.inf:
+                if out[top] == -np.inf and cores.score[top] == -np.inf:
                     cores.live[found] = top
                     found += 1
                     cores.rule[top], cores.split[top] = NONE, 0
@@ -294,16 +298,22 @@ def top_cores(tables, sentence, cell, cores, count, soft, out):
 @kernel
 def inside(tables, sentence):
     """The chart of the best trees."""
-    return _inside(tables, sentence, False)
+    return _inside(tables, sentence, False, None)
 
 
 @apart
 def chart_of(batch, sentence: SENTENCE) -> CHART:
     """The same, of a sentence of a batch."""
-    return _inside(batch.grammar, sentence, False)
+    return _inside(batch.grammar, sentence, False, None)
 
 
 @inner
-def inside_sums(tables, sentence):
+def known_chart(tables, sentence, limits):
+    """The same, of the trees within limits."""
+    return _inside(tables, sentence, False, limits)
+
+
+@inner
+def inside_sums(tables, sentence, limits):
     """The chart with log-sums over trees; its chains and rules mean nothing."""
-    return _inside(tables, sentence, True)
+    return _inside(tables, sentence, True, limits)

@@ -15,11 +15,10 @@ import numpy as np
 
 from maxmargin.core.entries import Bool, Float, Labels, Tables
 from maxmargin.core.kernel import apart, inlined, inner
+from maxmargin.trees.cky.cells import NONE, cell_of
 from maxmargin.trees.cky.chart import (
     CHART,
-    NONE,
     SENTENCE,
-    cell_of,
     chain_score,
     impossible,
     label_score,

@@ -14,7 +14,8 @@ import numpy as np
 
 from maxmargin.core.contract import score
 from maxmargin.core.kernel import kernel
-from maxmargin.trees.cky.chart import cell_of, inside
+from maxmargin.trees.cky.cells import cell_of
+from maxmargin.trees.cky.chart import inside
 from maxmargin.trees.cky.structure import sentence_of
 
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from maxmargin.core.entries import Tables
 from maxmargin.core.kernel import apart
+from maxmargin.trees.cky.cells import cell_of
 from maxmargin.trees.cky.chart import (
     CHART,
     SENTENCE,
-    cell_of,
     chain_score,
     impossible,
     label_score,

@@ -29,11 +29,13 @@ import numpy as np
 from maxmargin.core import contract
 from maxmargin.core.entries import Float, Int, Labels, Table
 from maxmargin.core.kernel import apart, direct, generic, implements, inlined, kernel
+from maxmargin.core.partial import partly_known
 from maxmargin.core.rows import copy_into
 from maxmargin.trees.cky import sums  # noqa: F401  implements sums
 from maxmargin.trees.cky.batch import (
     Brackets,
     ParseBatch,
+    PartialParseBatch,
     ZeroOne,
     make_batch,
     n_weights,
@@ -44,7 +46,8 @@ from maxmargin.trees.cky.batch import (
     unary_weight,
     word_weight,
 )
-from maxmargin.trees.cky.chart import cell_of, chart_of, marked
+from maxmargin.trees.cky.cells import cell_of, limits_of
+from maxmargin.trees.cky.chart import chart_of, known_chart, marked
 from maxmargin.trees.cky.counts import search_counts
 from maxmargin.trees.cky.other import best_other
 from maxmargin.trees.cky.trees import (
@@ -264,6 +267,20 @@ def argmax(batch, i, theta, scale, y):
         search(batch.loss, batch, i, theta, 0, 0, scale, y)
 
 
+@implements(contract.complete, PartialParseBatch)
+def complete(batch, i, theta, y):
+    """The best tree with all known brackets; what is there, if there is none."""
+    first, length = batch.start[i], batch.token_start[i + 1] - batch.token_start[i]
+    best = -np.inf
+    if length > 0 and not batch.known[first]:
+        tables, sentence = batch.grammar, sentence_of(batch, i, theta)
+        rows = batch.brackets[batch.bracket_start[i] : batch.bracket_start[i + 1]]
+        limits = limits_of(tables, length, rows)
+        best = write_best(tables, sentence, known_chart(tables, sentence, limits), y)
+    if best == -np.inf:
+        copy_into(y, 0, batch.y[first:], batch.start[i + 1] - first)
+
+
 @implements(contract.argmax_rescaled, ParseBatch)
 def argmax_rescaled(batch, i, theta, form, y):
     if batch.start[i + 1] > batch.start[i]:
@@ -324,3 +341,20 @@ def for_training(batch: ParseBatch, dtype=np.float64) -> ParseBatch:
         no_scores = np.zeros((1, max(batch.n_scores, 1)), dtype)
         direct(bound_brackets, batch, no_scores)
     return batch
+
+
+def partly_parsed(batch: ParseBatch, whole, brackets) -> PartialParseBatch:
+    """The batch as one of which only some trees are known ``whole``.
+
+    ``brackets`` has rows (begin, end, label or -1 for any label) for every sentence.
+    """
+    whole, sizes = np.asarray(whole, bool), [len(rows) for rows in brackets]
+    bounds = batch.bounds.copy()
+    bounds[~whole, 0] = 0  # their right brackets, whatever will stand for the truth
+    rows = [row for known in brackets for row in known]
+    return partly_known(
+        batch._replace(bounds=bounds),
+        np.repeat(whole, np.diff(batch.start)),
+        bracket_start=np.cumsum([0, *sizes], dtype=np.int64),
+        brackets=np.array(rows, np.int32).reshape(-1, 3),
+    )

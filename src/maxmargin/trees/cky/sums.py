@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core import contract
-from maxmargin.core.kernel import implements, inner, kernel
+from maxmargin.core.kernel import implements, inlined, inner, kernel
 from maxmargin.trees.cky.batch import (
     ParseBatch,
+    PartialParseBatch,
     root_weight,
     sentence_of,
     span_at,
@@ -20,10 +21,10 @@ from maxmargin.trees.cky.batch import (
     unary_weight,
     word_weight,
 )
+from maxmargin.trees.cky.cells import NONE, admits, cell_of, limits_of
 from maxmargin.trees.cky.chart import (
     Sentence,
     add_logs,
-    cell_of,
     chain_score,
     inside_sums,
     label_score,
@@ -45,16 +46,41 @@ def sums_room(batch):
 
 @implements(contract.sums, ParseBatch)
 def sums(batch, i, theta, mu, work):
-    # log-sums of hundreds of scores need double precision
+    scores = start_sums(batch, i, theta, mu, work)
+    sentence, out = sentence_of(batch, i, scores), sentence_of(batch, i, mu)
+    return sum_trees(batch.grammar, sentence, None, False, out)
+
+
+@implements(contract.known_sums, PartialParseBatch)
+def known_sums(batch, i, theta, mu, work):
+    scores = start_sums(batch, i, theta, mu, work)
+    if batch.known[batch.start[i]]:
+        truth = batch.y[batch.start[i] : batch.start[i + 1]]
+        contract.parts(batch, i, truth, 1.0, mu)
+        return contract.value(batch, i, scores, truth)
+    sentence, out = sentence_of(batch, i, scores), sentence_of(batch, i, mu)
+    rows = batch.brackets[batch.bracket_start[i] : batch.bracket_start[i + 1]]
+    limits = limits_of(batch.grammar, sentence.length, rows)
+    return sum_trees(batch.grammar, sentence, limits, False, out)
+
+
+@inlined
+def start_sums(batch, i, theta, mu, work):
+    """mu <- 0; returns the scores in double precision, which log-sums need."""
     scores = work.reshape((1, batch.n_scores))
     for k in range(contract.extent(batch, i)):
         scores[0, k] = theta[0, k]
         mu[0, k] = 0.0
-    sentence, out = sentence_of(batch, i, scores), sentence_of(batch, i, mu)
-    chart = inside_sums(batch.grammar, sentence)
-    total = log_partition(batch.grammar, sentence, chart)
+    return scores
+
+
+@inner
+def sum_trees(tables, sentence, limits, once, out):
+    """The log-sum over trees; their expected parts are added to ``out``."""
+    chart = inside_sums(tables, sentence, limits)
+    total = log_partition(tables, sentence, chart)
     if total > -np.inf:
-        pass_down(batch.grammar, sentence, chart, total, False, out)
+        pass_down(tables, sentence, chart, total, limits, once, out)
     return total
 
 
@@ -68,7 +94,7 @@ def log_partition(tables, sentence, chart):
 
 
 @inner
-def pass_down(tables, sentence, chart, total, once, out):
+def pass_down(tables, sentence, chart, total, limits, once, out):
     """Add to ``out`` (a Sentence of expectations) how often each part is expected.
 
     ``once`` counts brackets that a chain has twice a single time.
@@ -93,12 +119,12 @@ def pass_down(tables, sentence, chart, total, once, out):
                 if core == -np.inf:
                     continue
                 f = 0.0
-                if flow[cell, a] > 0.0:
+                if flow[cell, a] > 0.0 and admits(tables, limits, cell, a, NONE):
                     f = flow[cell, a] * np.exp(core - best[cell, a])
                 for c in range(by_bottom[a], by_bottom[a + 1]):
                     top = tables.top[c]
                     above = flow[cell, top]
-                    if above == 0.0:
+                    if above == 0.0 or not admits(tables, limits, cell, a, c):
                         continue
                     v = chain_score(tables, chain, label, right, gold, cell, c)
                     p = above * np.exp(core + v - best[cell, top])
@@ -148,14 +174,10 @@ def bracket_probabilities(batch, i, w):
     table = np.zeros((length * (length + 1) // 2, batch.grammar.n_labels))
     if length == 0:
         return -np.inf, table
-    chart = inside_sums(batch.grammar, sentence)
-    total = log_partition(batch.grammar, sentence, chart)
-    if total > -np.inf:
-        s = sentence_of(batch, i, np.zeros(theta.shape))
-        rest = (s.length, s.tag_start, s.tags, s.rule, s.chain, s.root, s.tag)
-        out = Sentence(*rest, table, s.right, s.gold)
-        pass_down(batch.grammar, sentence, chart, total, True, out)
-    return total, table
+    s = sentence_of(batch, i, np.zeros(theta.shape))
+    rest = (s.length, s.tag_start, s.tags, s.rule, s.chain, s.root, s.tag)
+    out = Sentence(*rest, table, s.right, s.gold)
+    return sum_trees(batch.grammar, sentence, None, True, out), table
 
 
 @implements(contract.parts, ParseBatch)

@@ -9,7 +9,8 @@ import numpy as np
 
 from maxmargin.core.kernel import inlined, inner, kernel
 from maxmargin.trees.cky.batch import F1, HAMMING
-from maxmargin.trees.cky.chart import NONE, cell_of, chain_score, label_score
+from maxmargin.trees.cky.cells import NONE, cell_of
+from maxmargin.trees.cky.chart import chain_score, label_score
 
 NO_PARSE = -2  # in every slot of a labelling: the grammar has no tree
 
