@@ -37,6 +37,15 @@ def test_near_points(dtype, offset, make):
     np.testing.assert_allclose(k(make(X), make(X.copy())).diagonal(), 1, atol=1e-6)
 
 
+@pytest.mark.parametrize("n", [0, 1, 3, 4, 5, 6])
+def test_few_rows(n):
+    X, Y = np.random.default_rng(n).normal(size=(2, 40, 3)) + 1
+    X = X[:n]
+    np.testing.assert_allclose(squared_distances(X, Y), exact(X, Y), rtol=1e-10)
+    np.testing.assert_allclose(squared_distances(Y, X), exact(Y, X), rtol=1e-10)
+    np.testing.assert_allclose(squared_distances(X, X), exact(X, X), atol=1e-12)
+
+
 def test_many_near_points():
     """Tight clusters, where differences of all pairs would be dear."""
     rng = np.random.default_rng(0)

@@ -24,6 +24,8 @@ from maxmargin.kernels.tables import (
 )
 from maxmargin.kernels.vectors import set_field
 
+_FEW = 4  # rows whose distances are computed one by one
+
 
 @dataclass(frozen=True, repr=False)
 class _Radial(Kernel):
@@ -102,10 +104,15 @@ def squared_distances(X: Any, Y: Any) -> Any:
     equal rows have distance 0, and the table of X with itself is exactly symmetric.
     """
     same = X is Y
-    if not is_sparse(X) and not is_sparse(Y):  # zeros of sparse tables must stay
-        center = Y.mean(0) if len(Y) else 0
-        X = X - center
-        Y = X if same else Y - center
+    if not is_sparse(X) and not is_sparse(Y) and len(Y):  # zeros of sparse tables stay
+        if len(X) <= _FEW and not is_tensor(X):
+            return _by_differences(X, Y)
+        center = Y.mean(0)
+        if (center * center).sum() > 0.25 * squared_norms(
+            Y
+        ).mean():  # else they are near 0
+            X = X - center
+            Y = X if same else Y - center
     a = squared_norms(X)
     b = a if same else squared_norms(Y)
     D = multiply(product(X, Y), -2)
@@ -123,6 +130,15 @@ def squared_distances(X: Any, Y: Any) -> Any:
             block[at - rows.start, at] = 0
         if near.any():
             _again(block, near, X[rows], Y)
+    return D
+
+
+def _by_differences(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """One row of distances after the other, for a few rows the quickest way."""
+    D = np.empty((len(X), len(Y)), X.dtype)
+    for rows in row_blocks(*Y.shape):
+        for i, x in enumerate(X):
+            D[i, rows] = squared_norms(Y[rows] - x)
     return D
 
 
