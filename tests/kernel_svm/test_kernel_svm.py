@@ -294,7 +294,7 @@ def test_a_path_of_sizes_grows_one_basis(three, method):
 
 @pytest.mark.parametrize("method", ["nystroem", "training-points"])
 def test_a_path_of_C_starts_from_feasible_dual_points(three, method, monkeypatch):
-    from maxmargin.kernel_svm import training
+    from maxmargin.kernel_svm import device_solver
 
     starts = []
 
@@ -303,8 +303,8 @@ def test_a_path_of_C_starts_from_feasible_dual_points(three, method, monkeypatch
             starts.append((alpha.sum(axis=1), mass))
         return solve(Z, y, cost, mass, limits, alpha, *more)
 
-    solve = training.solve
-    monkeypatch.setattr(training, "solve", watched)
+    solve = device_solver.solve
+    monkeypatch.setattr(device_solver, "solve", watched)
     weights = np.where(np.arange(len(three[1])) % 5, 1.0, 0.0)
     model = KernelSVM(method=method, n_components=8)
     model.path(*three, Cs=[4.0, 0.5, 1.0], sample_weight=weights)

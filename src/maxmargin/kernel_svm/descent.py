@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.kernel_svm.devices import Cpu
+from maxmargin.kernels.basis import ROWS
 from maxmargin.kernels.tables import exponential
 
 SPREAD_ROWS = 2000  # from which the spread of a column is read
@@ -131,12 +132,12 @@ def margins(examples: Examples, scores):
     return truth - value, worst
 
 
-def all_scores(shape, examples: Examples, points, beta, rows=8192):
+def all_scores(shape, examples: Examples, points, beta):
     """f of every example, a block of rows at a time."""
     n = len(examples.y)
     out = examples.device.put(np.zeros((n, beta.shape[1]), np.float32))
-    for lo in range(0, n, rows):
-        part = slice(lo, lo + rows)
+    for lo in range(0, n, ROWS):
+        part = slice(lo, lo + ROWS)
         out[part] = shape.block(examples.X[part], examples.norms[part], points) @ beta
     return out
 

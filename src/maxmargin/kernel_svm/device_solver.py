@@ -14,7 +14,7 @@ import numpy as np
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.kernel_svm.devices import Cpu
-from maxmargin.kernel_svm.linear import Solved
+from maxmargin.kernel_svm.linear import Solved, solve
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.one_slack import ascend_simplex
 from maxmargin.solvers.proximal_bundle import ProximalBundle
@@ -121,6 +121,13 @@ class MatrixBundle(ProximalBundle):
             if share > 0:
                 alpha[rows, outputs] += share * objective.mass
         return alpha
+
+
+def solve_on(device: Cpu, Z, y, cost, mass, limits, alpha=None) -> Solved:
+    """The machine where its coordinates lie; on a CPU, from the dual point ``alpha``."""
+    if device.name == "cpu":
+        return solve(Z, y, cost, mass, limits, alpha)
+    return solve_on_device(Z, y, cost, mass, limits, device)
 
 
 def solve_on_device(Z, y, cost, mass, limits, device: Cpu) -> Solved:

@@ -30,7 +30,7 @@ from maxmargin.kernel_svm.descent import (
     descend,
     margins,
 )
-from maxmargin.kernel_svm.device_solver import solve_on_device
+from maxmargin.kernel_svm.device_solver import solve_on
 from maxmargin.kernel_svm.devices import Cpu
 from maxmargin.kernel_svm.isometry import find_isometry
 from maxmargin.kernel_svm.linear import Solved, signed, solve
@@ -70,15 +70,16 @@ def grow_points(kernel, X, y, cost, mass, sizes, rng, limits) -> Iterator[Stage]
     chosen = np.zeros(0, np.int64)
     stage = None
     for size in sizes:
-        pulls = first_pulls(y, cost, mass)
+        pulls, alpha = first_pulls(y, cost, mass), None
         if stage is not None:
-            pulls = signed(stage.solved.alpha, y, mass)
+            alpha = stage.solved.alpha
+            pulls = signed(alpha, y, mass)
         basis = stage.basis if stage else None
         new = preimages.best_of(kernel, X, pulls, basis, size - len(chosen), rng)
         chosen = np.concatenate([chosen, np.setdiff1d(new, chosen)])
         basis = Basis(kernel, take(X, chosen))
         Z = basis.transform(X)
-        stage = Stage(basis, solve_within(Z, y, cost, mass, limits, stage))
+        stage = Stage(basis, solve(Z, y, cost, mass, limits, alpha))
         yield stage
 
 
@@ -142,10 +143,8 @@ def pursue(
         basis = Basis(kernel, decode(B))
         B = B[basis.kept]
         Z = _transform(shape, examples, B, basis.inverse)
-        if device.name == "cpu":
-            solved = solve_within(Z, y, cost, mass, limits, stage)
-        else:
-            solved = solve_on_device(Z, y, cost, mass, limits, device)
+        alpha = stage.solved.alpha if stage else None
+        solved = solve_on(device, Z, y, cost, mass, limits, alpha)
         del Z  # before the caller makes its own
         stage = Stage(basis, solved)
         beta = basis.coefficients(stage.solved.weights).astype(np.float32)
@@ -235,8 +234,3 @@ def _transform(shape, examples: Examples, points, inverse) -> np.ndarray:
         block = shape.block(examples.X[part], examples.norms[part], b)
         Z[part] = block @ scale
     return Z
-
-
-def solve_within(Z, y, cost, mass, limits, stage: Stage | None = None) -> Solved:
-    """The machine on coordinates, from the last stage's dual point."""
-    return solve(Z, y, cost, mass, limits, stage.solved.alpha if stage else None)

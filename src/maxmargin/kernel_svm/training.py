@@ -11,7 +11,7 @@ import numpy as np
 
 from maxmargin.kernel_svm.certificate import KernelCertificate
 from maxmargin.kernel_svm.input import KernelProblem
-from maxmargin.kernel_svm.linear import Solved, signed, solve
+from maxmargin.kernel_svm.linear import Solved, signed
 from maxmargin.kernels.basis import Basis
 from maxmargin.kernels.inputs import count, is_sparse, take, toarray
 
@@ -224,17 +224,12 @@ def _machine(problem, basis: Basis, Z, model, limits, alpha) -> tuple[Trained, A
 
 
 def _solved(problem, Z, model, limits, alpha) -> Solved:
+    from maxmargin.kernel_svm.device_solver import solve_on
     from maxmargin.kernel_svm.devices import find_device
 
-    device, arguments = (
-        find_device(model.device),
-        (problem.y, problem.cost, problem.mass),
-    )
-    if device.name == "cpu":
-        return solve(Z, *arguments, limits, alpha)
-    from maxmargin.kernel_svm.device_solver import solve_on_device
-
-    return solve_on_device(device.put(Z, Z.dtype), *arguments, limits, device)
+    device = find_device(model.device)
+    arguments = problem.y, problem.cost, problem.mass, limits, alpha
+    return solve_on(device, device.put(Z, Z.dtype), *arguments)
 
 
 def unfinished(solution, limits) -> str:

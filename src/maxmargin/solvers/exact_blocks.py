@@ -68,7 +68,7 @@ class ExactBlocks(Solver):
         self.stages: list[float] = []
         self.mass = objective.mass
         if planes is not None:
-            self.alpha = alpha_from(objective, planes)
+            self.alpha = alpha_from(batch, planes).astype(objective.dtype)
         else:
             self.alpha = np.zeros((objective.n, batch.width), objective.dtype)
             shares = self._shares(pull)
@@ -199,34 +199,38 @@ class ExactBlocks(Solver):
     @property
     def planes(self) -> Planes:
         """The dual point as a plane store, for a later fit to start from."""
-        batch = self.objective.batch
-        n, k = self.objective.n, batch.n_labels
-        labels = np.tile(np.arange(-1, k - 1, dtype=np.int32), (n, 1))
-        labels += labels >= batch.y[:, None]
-        labels[:, 0] = batch.y
-        rows = np.arange(n)[:, None]
-        planes = Planes(
-            labels=labels.ravel(),
-            count=np.full(n, k, np.int32),
-            alpha=self.alpha[rows, labels].astype(np.float64),
-            c=batch.cost[batch.y[:, None], labels].astype(np.float64),
-            r=np.ones((n, k)),
-            mass=self.objective.mass,
-        )
-        planes.r[:, 0] = 0.0
-        return planes
+        return planes_from(self.objective.batch, self.alpha, self.objective.mass)
 
 
-def alpha_from(objective, planes: Planes) -> np.ndarray:
+def planes_from(batch, alpha: np.ndarray, mass: np.ndarray) -> Planes:
+    """A plane store from dual variables by label, the truth first."""
+    n, k = len(alpha), batch.n_labels
+    labels = np.tile(np.arange(-1, k - 1, dtype=np.int32), (n, 1))
+    labels += labels >= batch.y[:, None]
+    labels[:, 0] = batch.y
+    rows = np.arange(n)[:, None]
+    planes = Planes(
+        labels=labels.ravel(),
+        count=np.full(n, k, np.int32),
+        alpha=alpha[rows, labels].astype(np.float64),
+        c=batch.cost[batch.y[:, None], labels].astype(np.float64),
+        r=np.ones((n, k)),
+        mass=mass,
+    )
+    planes.r[:, 0] = 0.0
+    return planes
+
+
+def alpha_from(batch, planes: Planes) -> np.ndarray:
     """Dual variables by label from a plane store."""
     n, room = planes.alpha.shape
-    alpha = np.zeros((n, objective.batch.width))
+    alpha = np.zeros((n, batch.width))
     live = np.arange(room) < planes.count[:, None]
     rows = np.broadcast_to(np.arange(n)[:, None], live.shape)
     np.add.at(
         alpha, (rows[live], planes.labels.reshape(n, room)[live]), planes.alpha[live]
     )
-    return alpha.astype(objective.dtype)
+    return alpha
 
 
 @kernel
