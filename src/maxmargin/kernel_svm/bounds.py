@@ -46,8 +46,13 @@ def exact_dual(
     if not np.isfinite(a).all() or not math.isfinite(linear):
         raise ValueError("coefficients and linear must be finite numbers.")
     square = _square(kernel, X, a, _block_rows(X, a.shape[1], memory))
+    return best_multiple(linear, square), square
+
+
+def best_multiple(linear: float, square: float) -> float:
+    """max over t in [0, 1] of t linear - t^2 / 2 square."""
     t = min(max(linear / square, 0.0), 1.0) if square > 0 else float(linear > 0)
-    return t * linear - 0.5 * t * t * square, square
+    return t * linear - 0.5 * t * t * square
 
 
 def _block_rows(X: Any, classes: int, memory: float) -> int:

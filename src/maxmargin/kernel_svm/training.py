@@ -245,7 +245,7 @@ def unfinished(solution, limits) -> str:
 
 def prove(problem, basis, Z, solved: Solved, model) -> KernelCertificate:
     """See ``certificate.py``."""
-    from maxmargin.kernel_svm.bounds import exact_dual
+    from maxmargin.kernel_svm.bounds import best_multiple, exact_dual
 
     found = solved.solution.certificate
     span = found.primal, found.dual, found.gap, found.relative_gap
@@ -263,8 +263,7 @@ def prove(problem, basis, Z, solved: Solved, model) -> KernelCertificate:
     if problem.kernel.kind == "precomputed":
         gram = toarray(problem.X[rows][:, rows]).astype(np.float64)
         square = float(np.einsum("ik,ij,jk->", a, gram, a, optimize=True))
-        best = min(linear / square, 1.0) if square > 0 else 1.0
-        bound = best * linear - 0.5 * best**2 * square
+        bound = best_multiple(linear, square)
     else:
         inputs = take(problem.X, rows)
         bound, square = exact_dual(problem.kernel, inputs, a, linear, model.memory)
