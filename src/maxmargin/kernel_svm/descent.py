@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.kernel_svm.clock import Clock
 from maxmargin.kernel_svm.devices import Cpu
 from maxmargin.kernels.basis import ROWS
 from maxmargin.kernels.tables import exponential
@@ -146,15 +147,20 @@ def all_scores(shape, examples: Examples, points, beta):
     return out
 
 
-def descend(shape, examples: Examples, terms: Terms, steps: int, rng) -> Terms:
-    """Move points and coefficients by so many steps, of sizes that fall to zero."""
+def descend(
+    shape, examples: Examples, terms: Terms, steps: int, rng, clock: Clock | None = None
+) -> Terms:
+    """Move points and coefficients by so many steps, of sizes that fall to zero.
+
+    When the clock says that time is over, it ends after a round.
+    """
     device = examples.device
     B, beta = device.put(terms.points) + 0, device.put(terms.beta)
     spread = float(device.get(examples.X[:SPREAD_ROWS]).std(axis=0).mean())
     step = shape.step(spread, B.shape[1])
     adam = device.zeros_like(B), device.zeros_like(B)
     drift, length, t = 0.0, None, 0
-    while t < steps:
+    while t < steps and not (clock is not None and t and clock.over()):
         scores = all_scores(shape, examples, B, beta)
         if terms.scores is not None:
             scores += terms.scores
