@@ -90,7 +90,7 @@ def test_the_optimum_is_that_of_the_constrained_program(solver, seed):
 
 
 def test_the_constraint_binds():
-    batch, X, y, held = problem(0)
+    _, X, y, _ = problem(0)
     free = reference(X, y, 1.0, 3, 0)
     assert reference(X, y, 1.0, 3, 2) > 1.01 * free
 
