@@ -112,6 +112,30 @@ def rooms(field, plan):
 # the best ----------------------------------------------------------------------------
 
 
+@inlined
+def through_edge(plan, theta, k, count, own, first, tables):
+    """The table of a step with one edge only, as all have in a forest."""
+    here, there = (
+        plan.strides[plan.at[k, STRIDES]],
+        plan.strides[plan.at[k, STRIDES] + 1],
+    )
+    begin, end = plan.at[k, TABLE], plan.at[k + 1, TABLE]
+    if there == 1:
+        for c in range(begin, end):
+            tables[c] = own[0] + theta[first + c - begin]
+        for s in range(1, count):
+            row = first + s * here - begin
+            for c in range(begin, end):
+                tables[c] = max(tables[c], own[s] + theta[row + c])
+    else:
+        for c in range(begin, end):
+            top = own[0] + theta[first]
+            for s in range(1, count):
+                top = max(top, own[s] + theta[first + s])
+            tables[c] = top
+            first += there
+
+
 @inner
 def inward(field, plan, theta, tables):
     """tables <- the best that eliminated nodes can add; returns the best score."""
@@ -119,6 +143,9 @@ def inward(field, plan, theta, tables):
     total = 0.0
     for k in range(len(plan.order)):
         count, edges, parts = begin(field, plan, theta, tables, k, own, offsets)
+        if edges == 1 and parts == 1:
+            through_edge(plan, theta, k, count, own, offsets[0], tables)
+            continue
         for c in range(plan.at[k, TABLE], plan.at[k + 1, TABLE]):
             fill_row(plan, theta, tables, k, count, edges, parts, own, offsets, row)
             top = row[0]
