@@ -67,7 +67,8 @@ def test_equal_features_share_a_table():
         assert sorted(map(tuple, field.ends.tolist())) == sorted(edges)
         for v in range(4):
             arcs = field.arcs[field.arc_start[v] : field.arc_start[v + 1]]
-            assert (field.ends[arcs // 2, arcs % 2] == v).all() and len(arcs) == 2
+            assert (field.ends[arcs // 2, arcs % 2] == v).all()
+            assert len(arcs) == 2
 
 
 def test_truth_is_told_by_sizes():

@@ -8,11 +8,13 @@ then the tables (``field.py``).
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from maxmargin.core.arrays import LARGEST
+from maxmargin.graphs.field import Field
 from maxmargin.graphs.input import GraphInput
 from maxmargin.graphs.rows import Rows, distinct_rows, stacked
 from maxmargin.graphs.schema import Blocks, Schema
@@ -75,9 +77,7 @@ def make_graphs(
     first = np.cumsum(counts, axis=1) - counts  # of the nodes of a type in their graph
     kinds, pairs, patterns, owner, given, edges = _edges(schema, inputs, first)
     order = np.lexsort((patterns, kinds, owner))
-    kinds, pairs, patterns, owner = (
-        a[order] for a in (kinds, pairs, patterns, owner)
-    )
+    kinds, pairs, patterns, owner = (a[order] for a in (kinds, pairs, patterns, owner))
     new = np.ones(len(order), bool)
     new[1:] = (np.diff(owner) > 0) | (np.diff(kinds) > 0) | (np.diff(patterns) > 0)
     heads = np.flatnonzero(new)
@@ -89,7 +89,9 @@ def make_graphs(
     before = np.cumsum(cells) - cells
     begun = np.append(before, before[-1:] + cells[-1:])
     begun = begun if len(begun) else np.zeros(1, np.int64)
-    table_at = before - begun[table_start[:-1]][table_owner] + ends_of_nodes[table_owner]
+    table_at = (
+        before - begun[table_start[:-1]][table_owner] + ends_of_nodes[table_owner]
+    )
     edge_start = _offsets(np.bincount(owner, minlength=len(inputs)))
     arc_start, arcs = _arcs(pairs, owner, node_start, edge_start)
     parts = ends_of_nodes + begun[table_start[1:]] - begun[table_start[:-1]]
@@ -100,9 +102,7 @@ def make_graphs(
     used = np.minimum(np.diff(table_edges), blocks.rows[table_type])
     entries = np.bincount(
         graph, np.diff(nodes.indptr)[node_row], len(inputs)
-    ) + np.bincount(
-        table_owner, used * np.diff(edges.indptr)[table_row], len(inputs)
-    )
+    ) + np.bincount(table_owner, used * np.diff(edges.indptr)[table_row], len(inputs))
     return Graphs(
         node_start=node_start,
         edge_start=edge_start,
@@ -128,6 +128,23 @@ def make_graphs(
     ), given[order]
 
 
+def fields_of(graphs: Graphs) -> list[Field]:
+    """The Field of every example, in Python."""
+    nodes, edges = graphs.node_start.tolist(), graphs.edge_start.tolist()
+    return [
+        Field(
+            graphs.node_at[a + i : b + i + 1],
+            graphs.ends[e:f],
+            graphs.edge_at[e:f],
+            graphs.arc_start[a + i : b + i + 1],
+            graphs.arcs[2 * e : 2 * f],
+        )
+        for i, ((a, b), (e, f)) in enumerate(
+            zip(pairwise(nodes), pairwise(edges), strict=True)
+        )
+    ]
+
+
 def node_rows(schema: Schema, inputs: list[GraphInput]) -> Rows:
     """Features of all nodes, type by type, with the constant."""
     places = [
@@ -148,7 +165,7 @@ def _edges(schema, inputs, first):
             if not len(ends):
                 continue
             here.append((np.ones((len(ends), 1)) if table is None else table, i, key))
-            pairs.append(ends + (first[i, u], first[i, v]))
+            pairs.append(ends + first[i, [u, v]])
             kinds.append(np.full(len(ends), s))
             owner.append(np.full(len(ends), i))
             given.append(np.arange(len(ends)))
@@ -171,9 +188,9 @@ def _check_signs(rows: Rows, places) -> None:
         for table, i, _ in (place for some in places for place in some):
             if row < table.shape[0]:
                 raise ValueError(
-                    f"X[{i}]: edge {row} has a feature of {rows.values[bad[0]]:g}, but with "
-                    "edges='associative' features of edges must be 0 or more, so that equal "
-                    "labels are never punished: shift them, or choose other edges."
+                    f"X[{i}]: edge {row} has a feature of {rows.values[bad[0]]:g}, but "
+                    "with edges='associative' features of edges must be 0 or more, so that "
+                    "equal labels are never punished: shift them, or choose other edges."
                 )
             row -= table.shape[0]
 

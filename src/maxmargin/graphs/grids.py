@@ -22,7 +22,8 @@ def grid_graph(
     one) and "contrast" (a one, and how alike the two pixels are, exp(-|a - b|^2 / 2 m)
     where m is the mean of |a - b|^2).
 
-    >>> nodes, edges, features = grid_graph([[0.0, 1.0], [2.0, 3.0]], edge_features="direction")
+    >>> image = [[0.0, 1.0], [2.0, 3.0]]
+    >>> nodes, edges, features = grid_graph(image, edge_features="direction")
     >>> edges.tolist()
     [[0, 1], [2, 3], [0, 2], [1, 3]]
     >>> features.tolist()
@@ -41,7 +42,7 @@ def grid_graph(
         raise ValueError(f"neighbours={neighbours!r} is not possible: choose 4 or 8.")
     wanted = _wanted(edge_features)
     rows, columns = pixels.shape[:2]
-    nodes = pixels.reshape(rows * columns, -1).astype(np.float64)
+    nodes = pixels.reshape(rows * columns, *pixels.shape[2:] or (1,)).astype(np.float64)
     at = np.arange(rows * columns).reshape(rows, columns)
     pairs = [_step(at, down, right) for down, right in STEPS[neighbours]]
     edges = np.concatenate(pairs)

@@ -135,7 +135,7 @@ def _with_types(nodes, edges, features, sizes, where) -> GraphInput:
         graph.edges[u, name, v] = pairs, _edge_table(table, len(pairs), here)
     if features:
         raise ValueError(
-            f"{where} has features of edges {next(iter(features))}, of which there are none."
+            f"{where} has features of edges {next(iter(features))}, but no such edges."
         )
     for name, values in sizes.items():
         if name not in tables:
@@ -156,8 +156,8 @@ def _edge_key(key, tables, where) -> EdgeKey:
     unknown = [t for t in (u, v) if t not in tables]
     if unknown:
         raise ValueError(
-            f"{where} has edges of type {key!r}, but no {unknown[0]!r} nodes: its nodes are "
-            f"of the types {', '.join(map(repr, tables))}."
+            f"{where} has edges of type {key!r}, but no {unknown[0]!r} nodes: its nodes "
+            f"are of the types {', '.join(map(repr, tables))}."
         )
     return u, (name[0] if name else ""), v
 
@@ -178,7 +178,7 @@ def _from_networkx(x, where) -> GraphInput:
     missing = [name for name, row in zip(names, rows, strict=True) if row is None]
     if missing:
         raise ValueError(
-            f"{where}: node {missing[0]!r} has no attribute 'x': give every node its features."
+            f"{where}: node {missing[0]!r} has no attribute 'x': give every node features."
         )
     triples = list(x.edges(data=True))
     pairs = [(number[u], number[v]) for u, v, _ in triples]
@@ -226,8 +226,8 @@ def _edge_table(features, m: int, where: str):
     table = _table(features, f"{where}: the edge features")
     if table.shape[0] != m:
         raise ValueError(
-            f"{where} has {m} edges, but {table.shape[0]} rows of edge features: give every "
-            "edge a row."
+            f"{where} has {m} edges, but {table.shape[0]} rows of edge features: give "
+            "every edge a row."
         )
     return table
 
@@ -274,8 +274,8 @@ def _check_pairs(graph: GraphInput, where: str) -> None:
         if len(loops):
             e = int(loops[0])
             raise ValueError(
-                f"{where}: edge {e} joins node {pairs[e, 0]} with itself: remove self-loops "
-                "(what they would say, features of the node can)."
+                f"{where}: edge {e} joins node {pairs[e, 0]} with itself: remove "
+                "self-loops (what they would say, features of the node can)."
             )
         keys.append(np.minimum(a, b) * total + np.maximum(a, b))
     flat = np.concatenate([np.zeros(0, np.int64), *keys])
@@ -307,7 +307,7 @@ def _sizes(values, n: int, where: str) -> np.ndarray:
     bad = np.flatnonzero(~np.isfinite(sizes) | (sizes < 0))
     if len(bad):
         raise ValueError(
-            f"{where}: the size of node {bad[0]} is {sizes[bad[0]]:g}: sizes must be finite "
-            "and 0 or more."
+            f"{where}: the size of node {bad[0]} is {sizes[bad[0]]:g}: sizes must be "
+            "finite and 0 or more."
         )
     return sizes

@@ -50,8 +50,8 @@ def _read(labels, graph: GraphInput, where: str) -> dict[str, list]:
         out[name] = [None] * n if values is None else _row(values, here)
         if len(out[name]) != n:
             raise ValueError(
-                f"{here} has {len(out[name])} labels, but its graph has {n} nodes: give one "
-                "label per node, None where it is not known."
+                f"{here} has {len(out[name])} labels, but its graph has {n} nodes: give "
+                "one label per node, None where it is not known."
             )
     return out
 

@@ -3,8 +3,8 @@
     theta[node_at[v] + s]                   = w_type(v)[:, s] . x_v
     theta[table_at[p] + a * states + b]     = w_type(p)[:, cells[a, b]] . x_p
 
-:func:`of_graphs` has what speaks of parts; :func:`of_labellings` adds what speaks of outputs
-that give every node one state. ``batch.graphs`` are the graphs (``batch.py``).
+:func:`of_graphs` has what speaks of parts; :func:`of_labellings` adds what speaks of
+outputs that give every node one state. ``batch.graphs`` are the graphs (``batch.py``).
 """
 
 from __future__ import annotations
@@ -52,7 +52,11 @@ def field_of(batch, i):
     a, b = g.node_start[i] + i, g.node_start[i + 1] + i + 1
     e, f = g.edge_start[i], g.edge_start[i + 1]
     return Field(
-        g.node_at[a:b], g.ends[e:f], g.edge_at[e:f], g.arc_start[a:b], g.arcs[2 * e : 2 * f]
+        g.node_at[a:b],
+        g.ends[e:f],
+        g.edge_at[e:f],
+        g.arc_start[a:b],
+        g.arcs[2 * e : 2 * f],
     )
 
 
@@ -114,7 +118,10 @@ def spread(batch, i, coefficient, mu, w):
         first, rows = b.cell_at[t], b.rows[t]
         size = b.cell_at[t + 1] - first
         for j in range(edges.indptr[row], edges.indptr[row + 1]):
-            x, place = coefficient * edges.values[j], b.edge_w[t] + edges.indices[j] * rows
+            x, place = (
+                coefficient * edges.values[j],
+                b.edge_w[t] + edges.indices[j] * rows,
+            )
             for c in range(size):
                 r = b.cells[first + c]
                 if r >= 0:
@@ -150,6 +157,19 @@ def put_back(before, theta):
 
 
 # labellings ------------------------------------------------------------------------------
+
+
+def clamp(batch, i, theta):
+    """``contract.clamp`` of partial twins: states of known nodes that are not theirs."""
+    g = batch.graphs
+    first = batch.start[i]
+    for v in range(batch.start[i + 1] - first):
+        if batch.known[first + v]:
+            at = g.node_at[g.node_start[i] + i + v]
+            for s in range(g.node_at[g.node_start[i] + i + v + 1] - at):
+                if s != batch.y[first + v]:
+                    theta[0, at + s] = -np.inf
+    return 0.0
 
 
 def value(batch, i, theta, y):

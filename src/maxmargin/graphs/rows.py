@@ -36,7 +36,10 @@ def stacked(places: list[list[tuple]], widths, constant: int, what: str) -> Rows
     none = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))
     return Rows(
         np.concatenate(
-            [none.indptr, *(p.indptr[1:] + s for p, s in zip(parts, shift, strict=False))]
+            [
+                none.indptr,
+                *(p.indptr[1:] + s for p, s in zip(parts, shift, strict=False)),
+            ]
         ),
         np.concatenate([none.indices, *(p.indices for p in parts)]),
         np.concatenate([none.values, *(p.values for p in parts)]),
@@ -59,10 +62,10 @@ def _check(rows: Rows, places, what: str) -> None:
         return
     value, column = rows.values[bad[0]], rows.indices[bad[0]]
     row = int(np.searchsorted(rows.indptr, bad[0], side="right")) - 1
-    for table, i, kind in places:
-        if row < table.shape[0]:
-            break
-        row -= table.shape[0]
+    firsts = np.cumsum([0, *(table.shape[0] for table, _, _ in places)])
+    place = int(np.searchsorted(firsts, row, side="right")) - 1
+    row -= int(firsts[place])
+    _, i, kind = places[place]
     of = f" of type {kind!r}" if kind and kind != ("", "", "") else ""
     remedy = (
         "scale the features to a moderate range"
@@ -84,9 +87,7 @@ def distinct_rows(rows: Rows, width: int) -> tuple[Rows, np.ndarray]:
     _, first, number = _unique(table)
     sizes = np.diff(rows.indptr)[first]
     indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    entries = np.arange(indptr[-1]) + np.repeat(
-        rows.indptr[first] - indptr[:-1], sizes
-    )
+    entries = np.arange(indptr[-1]) + np.repeat(rows.indptr[first] - indptr[:-1], sizes)
     return Rows(indptr, rows.indices[entries], rows.values[entries]), number
 
 

@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.core.arrays import MAX_FEATURES
+from maxmargin.core.saved import Saved, distinct
 from maxmargin.graphs.input import PLAIN, EdgeKey, GraphInput
 
 EDGES = ("directed", "symmetric", "associative")
@@ -93,15 +95,81 @@ class Schema:
         )
 
     @property
+    def n_node_weights(self) -> int:
+        widths = zip(self.labels, self.node_widths, strict=True)
+        return sum(len(some) * width for some, width in widths)
+
+    @property
     def n_weights(self) -> int:
-        nodes = sum(
-            len(some) * d for some, d in zip(self.labels, self.node_widths, strict=True)
-        )
         edges = sum(
             (int(self.cells(s).max(initial=-1)) + 1) * d
             for s, d in enumerate(self.edge_widths)
         )
-        return nodes + edges
+        return self.n_node_weights + edges
+
+    # saving ------------------------------------------------------------------------------
+
+    def state(self) -> dict:
+        return {
+            "node_types": list(self.node_types),
+            "node_widths": [int(width) for width in self.node_widths],
+            "constant": self.constant,
+            "labels": [list(labels) for labels in self.labels],
+            "edge_types": [list(key) for key in self.edge_types],
+            "edge_widths": [int(width) for width in self.edge_widths],
+            "featured": list(self.featured),
+        }
+
+    @classmethod
+    def from_state(cls, saved: Saved, edges: str) -> Schema:
+        node_types = saved.texts("node_types")
+        labels = saved.value("labels", list)
+        for some in labels:
+            distinct(some, "labels", str, int)
+        keys = [tuple(key) for key in _lists(saved, "edge_types")]
+        if len(set(keys)) < len(keys) or any(
+            len(key) != 3
+            or not all(isinstance(part, str) for part in key)
+            or not {key[0], key[2]} <= set(node_types)
+            for key in keys
+        ):
+            raise ValueError("its types of edges are not valid")
+        constant = saved.whole("constant", high=1)
+        node_widths = _widths(saved, "node_widths", len(node_types), constant)
+        edge_widths = _widths(saved, "edge_widths", len(keys), 0)
+        featured = saved.value("featured", list)
+        if len(featured) != len(keys) or not set(map(type, featured)) <= {bool}:
+            raise ValueError("'featured' does not fit the types of edges")
+        if len(labels) != len(node_types) or not all(labels) or not node_types:
+            raise ValueError("labels and types of nodes do not fit together")
+        if PLAIN in node_types and len(node_types) > 1:
+            raise ValueError("its types of nodes are not valid")
+        return cls(
+            node_types,
+            node_widths,
+            constant,
+            labels,
+            keys,
+            edge_widths,
+            featured,
+            edges,
+        )
+
+
+def _lists(saved: Saved, name: str) -> list[list]:
+    values = saved.value(name, list)
+    if not all(type(value) is list for value in values):
+        raise ValueError(f"{name!r} is not a list of lists")
+    return values
+
+
+def _widths(saved: Saved, name: str, count: int, low: int) -> list[int]:
+    values = saved.value(name, list)
+    if len(values) != count or not all(
+        type(width) is int and low <= width <= MAX_FEATURES for width in values
+    ):
+        raise ValueError(f"{name!r} has numbers out of range")
+    return values
 
 
 def learn(graphs: list[GraphInput], edges: str, constant: int) -> Schema:
@@ -167,8 +235,8 @@ def check_graphs(schema: Schema, graphs: list[GraphInput]) -> None:
                 have = "no" if table is None else table.shape[1]
                 want = "none" if width is None else width
                 raise ValueError(
-                    f"X[{i}] has {have} features for each of its edges{of}, but others have "
-                    f"{want}: give all the same."
+                    f"X[{i}] has {have} features for each of its edges{of}, but others "
+                    f"have {want}: give all the same."
                 )
 
 
