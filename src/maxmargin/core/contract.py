@@ -12,7 +12,8 @@ slots, so solvers store, compare and exchange outputs without knowing what they 
 Requires, for every example i, weights w, labellings y and part scores theta:
 
     value(theta(w), y) == <w, Psi(x_i, y)>         where emit() lists Psi(x_i, y)
-    argmax(theta, scale) maximises value(theta, y) + scale * loss(y) over all outputs
+    argmax(theta, scale) maximises value(theta, y) + scale * loss(y) over all outputs,
+    up to shortfall()
     loss(true y) == 0 and loss(y) >= 0
 
 Ensures: every solver, every check in ``maxmargin.testing``, and every formulation. With
@@ -73,6 +74,16 @@ def argmax(batch, i: Int, theta: Table, scale: Float, y: Labels) -> None:
 
     Ties go to the lowest label. scale = 0 is prediction, 1 margin rescaling.
     """
+
+
+@generic
+def shortfall(batch, i: Int) -> Float:
+    """By how much the last answer of argmax() for example i may be below the maximum.
+
+    0 where the search is exact. Relaxations know an upper bound: they keep the number of
+    each example in an array of the batch, and certificates add it to what was found.
+    """
+    return 0.0
 
 
 @required

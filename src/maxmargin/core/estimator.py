@@ -45,6 +45,7 @@ class Encoded:
     attributes: dict = field(default_factory=dict)
     feature_of_row: np.ndarray | None = None  # if features were renumbered for training
     first: Encoded | None = None  # what is known for sure: core/partial.py
+    nonnegative: np.ndarray | None = None  # weights that must be so: solvers/signs.py
 
 
 class MaxMarginEstimator(BaseEstimator):
@@ -125,9 +126,11 @@ class MaxMarginEstimator(BaseEstimator):
         def make(batch, easy=None, mass=mass):
             """The objective of a batch, or of some of its examples."""
             mass = mass if easy is None else np.where(easy, mass, 0.0)
-            return self._make_objective(
+            objective = self._make_objective(
                 batch, encoded.n_weights, form, mass, dtype, n_jobs, seed
             )
+            objective.nonnegative = encoded.nonnegative
+            return objective
 
         if hidden(encoded.batch) and not self._sums_over_hidden(encoded.batch, name):
             from maxmargin.core.latent_training import train

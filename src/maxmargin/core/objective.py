@@ -37,6 +37,9 @@ class Objective:
 
     solver = "block-coordinate"  # what "auto" stands for
 
+    # numbers of the weights that must not be negative (``solvers/signs.py``)
+    nonnegative: np.ndarray | None = None
+
     def __init__(self, batch, n_weights, form: Form, mass, dtype, n_jobs=1, seed=0):
         self.batch = batch
         self.n_weights = n_weights

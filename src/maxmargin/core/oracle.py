@@ -34,6 +34,7 @@ from maxmargin.core.contract import (
     loss,
     margin,
     recall,
+    shortfall,
 )
 from maxmargin.core.formulation import Plain
 from maxmargin.core.kernel import generic, implements, inner, kernel
@@ -67,7 +68,7 @@ def find_plainly(form, batch, i, theta, y):
     argmax(batch, i, theta, 1.0, y)
     found = loss(batch, i, y)
     lead = margin(batch, i, theta, y)
-    return found - lead, found, lead, 1
+    return found - lead + shortfall(batch, i), found, lead, 1
 
 
 @inner
@@ -97,7 +98,7 @@ def search_rescaled(batch, form, i, theta, y):
         calls += 1
         found = loss(batch, i, y)
         lead = margin(batch, i, theta, y)
-        top = max(lam * found - lead, 0.0)
+        top = max(lam * found - lead + shortfall(batch, i), 0.0)
         bound = min(bound, upper_bound(form, lam, top, least))
         v = violation(form, found, lead)
         if v > best:

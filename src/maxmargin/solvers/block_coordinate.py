@@ -31,6 +31,7 @@ from maxmargin.solvers.planes import (
     with_room,
 )
 from maxmargin.solvers.schedule import SKIP_BELOW, Average, Schedule
+from maxmargin.solvers.signs import Signs
 from maxmargin.solvers.solver import Solver
 
 WORTHWHILE = 0.03  # share of the estimated gap that a pass over chosen blocks must gain
@@ -47,6 +48,7 @@ class PlaneSolver(Solver):
     def __init__(self, objective: Objective, planes=None):
         super().__init__(objective)
         self.buffers = objective.buffers()
+        self.signs = Signs(objective)
         self.planes = planes
         if planes is None:
             self.planes = make_planes(objective.batch, objective.form, objective.mass)
@@ -64,6 +66,7 @@ class PlaneSolver(Solver):
         dual of a real point.
         """
         self.ask(rebuild, self.buffers, self.w)
+        self.signs.restart(self.w)
         squared = sum_of_squares(self.w)
         self.dual = dual_value(self.planes, self.objective.form, squared)
 
@@ -154,7 +157,7 @@ class BlockCoordinate(PlaneSolver):
         )
         self.objective.oracle_calls += calls
         self.crowded += crowded
-        self.gained += gain
+        self.gained += gain + self.signs.hold(self.w)
         if impossible:
             raise NotSeparable(
                 not_separable("a wrong output has the features of the true one")
@@ -169,4 +172,4 @@ class BlockCoordinate(PlaneSolver):
         chosen = np.flatnonzero((gaps >= threshold) & (gaps > 0))
         order = self.schedule.shuffled(chosen)
         gain = self.ask(cached_pass, self.buffers, order, self.w, gaps)
-        return gain, len(order)
+        return gain + self.signs.hold(self.w), len(order)

@@ -52,6 +52,7 @@ class ExactBlocks(Solver):
             isinstance(objective.batch, tuple)
             and implemented(contract.solve_block, type(objective.batch))
             and not (form.slack or form.quadratic or objective.hard)
+            and objective.nonnegative is None
             and objective.n * objective.batch.width <= MAX_VARIABLES
         )
 

@@ -44,8 +44,9 @@ class NSlack(PlaneSolver):
         for _ in range(MAX_PASSES):
             order = objective.rng.permutation(objective.n)
             self.ask(cached_pass, self.buffers, order, self.w, gaps)
+            gained = self.signs.hold(self.w)
             late = time.perf_counter() >= objective.deadline
-            if late or gaps.sum() <= wanted:
+            if late or gaps.sum() + gained <= wanted:
                 break
             self.newton()
         self.rebuild()

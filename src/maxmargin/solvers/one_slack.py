@@ -39,6 +39,7 @@ DEEP_ENOUGH = 0.05  # share of the gap that a cut from the cache must close
 INNER = 1e-3  # the quadratic program is solved to this share of the gap
 ROUNDING = 1e-13  # ... but not beyond this share of its numbers
 MAX_STEPS = 200_000  # ... nor in more steps
+MAX_TURNS = 100  # between cuts and multipliers of signs
 
 
 class OneSlack(PlaneSolver):
@@ -64,6 +65,7 @@ class OneSlack(PlaneSolver):
         self.cuts = [(np.zeros(0, np.int32), np.zeros(0))]
         self.offsets = np.zeros(1)
         self.gram = np.zeros((1, 1))
+        self.held = np.zeros((1, len(self.signs.at)))  # their parts that signs bind
         self.alpha = np.ones(1)
         self.idle = np.zeros(1, int)
         self.gap = np.inf
@@ -130,6 +132,7 @@ class OneSlack(PlaneSolver):
         self.gram = gram
         index = np.flatnonzero(g).astype(np.int32)
         self.cuts.append((index, g[index]))
+        self.held = np.vstack([self.held, g[self.signs.at]])
         self.offsets = np.append(self.offsets, offset)
         self.alpha = np.append(self.alpha, 0.0)
         self.idle = np.append(self.idle, 0)
@@ -140,19 +143,39 @@ class OneSlack(PlaneSolver):
         scale = max(abs(self.dual), float(np.abs(self.offsets).max()), 1e-12)
         tolerance = INNER * min(self.gap, scale) if np.isfinite(self.gap) else 0.0
         tolerance = max(tolerance, ROUNDING * scale)
-        ascend_simplex(self.gram, self.offsets, self.alpha, tolerance, MAX_STEPS)
+        self._ascend(tolerance)
         self.idle = np.where(self.alpha > 0, 0, self.idle + 1)
         keep = (self.idle <= IDLE_ROUNDS) | (np.arange(len(self.idle)) == 0)
         if not keep.all():
             self._drop(keep)
-        self.w = self.mixture(self.alpha).astype(self.objective.dtype)
+        w = self.mixture(self.alpha)
+        w[self.signs.at] = np.maximum(w[self.signs.at], 0.0)
+        self.w = w.astype(self.objective.dtype)
         # the value at the alpha found, whatever its precision: a true lower bound
-        value = self.alpha @ self.offsets - 0.5 * self.alpha @ self.gram @ self.alpha
-        self.dual = max(self.dual, float(value))
+        value = float(self.alpha @ self.offsets - 0.5 * self._squared())
+        self.dual = max(self.dual, value)
+
+    def _squared(self) -> float:
+        """|w|^2 of the mixture, without what its signs cut off."""
+        cut_off = np.minimum(self.alpha @ self.held, 0.0)
+        return float(self.alpha @ self.gram @ self.alpha - cut_off @ cut_off)
+
+    def _ascend(self, tolerance: float) -> None:
+        """Over the cuts and, in turns, the multipliers of signs (``signs.py``)."""
+        last = -np.inf
+        for _ in range(MAX_TURNS if len(self.signs.at) else 1):
+            push = -np.minimum(self.alpha @ self.held, 0.0)
+            slopes = self.offsets - self.held @ push
+            ascend_simplex(self.gram, slopes, self.alpha, tolerance, MAX_STEPS)
+            value = self.alpha @ self.offsets - 0.5 * self._squared()
+            if value - last <= 0.1 * tolerance:
+                break
+            last = value
 
     def _drop(self, keep) -> None:
         self.cuts = [cut for cut, kept in zip(self.cuts, keep, strict=True) if kept]
         self.gram = np.ascontiguousarray(self.gram[np.ix_(keep, keep)])
+        self.held = self.held[keep]
         self.offsets, self.alpha = self.offsets[keep], self.alpha[keep]
         self.idle = self.idle[keep]
 

@@ -10,6 +10,7 @@ from maxmargin.solvers.n_slack import NSlack
 from maxmargin.solvers.one_slack import OneSlack
 from maxmargin.solvers.online import PassiveAggressive, Perceptron, Subgradient
 from maxmargin.solvers.proximal_bundle import ProximalBundle
+from maxmargin.solvers.signs import refuse
 from maxmargin.solvers.smooth import LBFGS
 
 _SOLVERS = {
@@ -24,6 +25,7 @@ _SOLVERS = {
     "lbfgs": LBFGS,
     "handover": Handover,
 }
+_SIGNED = ("block-coordinate", "one-slack", "n-slack")
 
 
 def make(name: str, objective, planes=None):
@@ -36,6 +38,8 @@ def make(name: str, objective, planes=None):
         name = objective.solver
     if isinstance(name, type):
         return name(objective, planes)
+    if name not in _SIGNED:
+        refuse(objective, name)
     if name == "block-coordinate" and ExactBlocks.applies(objective):
         return ExactBlocks(objective, planes)
     return _SOLVERS[name](objective, planes)
