@@ -120,7 +120,7 @@ def is_submodular(field, theta):
 def graph_cut(field, theta, y):
     """y <- the best labelling of a submodular field; returns its score.
 
-    Of equal ones, the one with the fewest ones. Where k < 0 the edge is left out, so the
+    Of equal ones, the one with the fewest ones. Where k < 0 it is taken for zero, so the
     answer is the best one only if :func:`is_submodular` says so.
     """
     n, m = len(field.node_at) - 1, len(field.ends)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.kernel import inlined, inner, kernel
 from maxmargin.graphs.field import states_of
 from maxmargin.graphs.inference.graph_cut import add_nodes, barrier, table_form
 from maxmargin.graphs.inference.max_flow import minimum_cut
@@ -29,26 +29,38 @@ def roof(field, theta, twice):
     """
     n, m = len(field.node_at) - 1, len(field.ends)
     loss = barrier(field, theta)
-    ends, capacity = np.empty((2 * m, 2), np.int32), np.empty(4 * m)
-    excess = np.empty(2 * n)
-    add_nodes(field, theta, loss, excess[:n])
+    gain, weight = np.empty(n), np.empty(m)
+    add_nodes(field, theta, loss, gain)
     for e in range(m):
-        u, v = field.ends[e, 0], field.ends[e, 1]
-        gu, gv, k = table_form(field, theta, e, loss)
-        excess[u] += gu
-        excess[v] += gv
-        opposite = 0 if k >= 0.0 else n
-        ends[2 * e, 0], ends[2 * e, 1] = u, v + opposite
-        ends[2 * e + 1, 0], ends[2 * e + 1, 1] = u + n, v + n - opposite
-        capacity[4 * e : 4 * e + 4] = 0.5 * abs(k)
+        gu, gv, weight[e] = table_form(field, theta, e, loss)
+        gain[field.ends[e, 0]] += gu
+        gain[field.ends[e, 1]] += gv
+    half_integral(field.ends, gain, weight, twice)
+    return relaxed_value(field, theta, twice)
+
+
+@inner
+def half_integral(ends, gain, weight, twice):
+    """twice <- a solution of the relaxation with gains g and weights k.
+
+    Where it is not one half, any labelling can take its labels and be no worse for it.
+    """
+    n, m = len(gain), len(weight)
+    doubled, capacity = np.empty((2 * m, 2), np.int32), np.empty(4 * m)
+    for e in range(m):
+        u, v = ends[e, 0], ends[e, 1]
+        opposite = 0 if weight[e] >= 0.0 else n
+        doubled[2 * e, 0], doubled[2 * e, 1] = u, v + opposite
+        doubled[2 * e + 1, 0], doubled[2 * e + 1, 1] = u + n, v + n - opposite
+        capacity[4 * e : 4 * e + 4] = 0.5 * abs(weight[e])
+    excess = np.empty(2 * n)
     for v in range(n):
-        excess[n + v] = -excess[v]
-    arc_start, arcs = adjacency(ends, 2 * n)
+        excess[v], excess[n + v] = gain[v], -gain[v]
+    arc_start, arcs = adjacency(doubled, 2 * n)
     side = np.empty(2 * n, np.int8)
-    minimum_cut(ends, arc_start, arcs, capacity, excess, side)
+    minimum_cut(doubled, arc_start, arcs, capacity, excess, side)
     for v in range(n):
         twice[v] = side[v] + 1 - side[n + v]
-    return relaxed_value(field, theta, twice)
 
 
 @inlined
