@@ -48,8 +48,13 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
         first node of an edge to the second; "symmetric" has the same for both directions;
         "associative" one for equal labels, which is kept from being negative (not so with
         objective="log"): then two labels need no more than a graph cut.
-    inference : {"auto", "elimination"}
-        How the best labelling is found.
+    inference : {"auto", "elimination", "graph-cut", "relaxed", "expansion"}
+        How the best labelling is found: exactly by "elimination" where graphs are narrow
+        (trees, chains, small grids) or by a "graph-cut" (two labels, associative edges);
+        "relaxed" trains with the local polytope, whose fractional outputs are planes too,
+        so that the certificate is one of the relaxed problem, and rounds predictions;
+        "expansion" is quick but finds too few planes, so its certificate is not exact.
+        "auto" is the first of these that is possible, and never the last.
     fit_intercept : bool, default True
         Add a constant feature to nodes. Its weights are regularised too.
     unlabelled_weight : float, default 0.1
@@ -138,14 +143,18 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
         graphs, _ = make_graphs(schema, inputs, costs, node_rows(schema, inputs))
         truth = np.maximum(flat, 0)
         name, batch = training_batch(
-            self.inference, self.objective, schema, graphs, truth
+            self.inference, self.objective, schema, graphs, truth, self._tolerance()
         )
         if (flat < 0).any():
             batch = partly_known(batch, flat >= 0)
         signs = None
         if self.edges == "associative" and self.objective != "log":
             signs = np.arange(schema.n_node_weights, schema.n_weights)
-        attributes = {"_schema": schema, "inference_": name, "relaxed_": False}
+        attributes = {
+            "_schema": schema,
+            "inference_": name,
+            "relaxed_": name == "relaxed",
+        }
         return Encoded(
             batch,
             schema.n_weights,

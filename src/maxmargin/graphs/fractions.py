@@ -1,10 +1,10 @@
 """Outputs that are points of the local polytope: shares of states, not states.
 
-The slots of an example are mu in units of 1 / UNIT (``inference/fractional.py``): the states
-of its nodes, then a full table for every edge. Scores, losses and features are linear in
-mu, and the truth is a corner, so that such points are planes like any other: training is
-that of the relaxed problem, and its certificate bounds the optimum of that. (Finley &
-Joachims 2008: over-generating search; Kulesza & Pereira 2007.)
+The slots of an example are mu in units of 1 / UNIT (``inference/fractional.py``): the
+states of its nodes, then a full table for every edge. Scores, losses and features are
+linear in mu, and the truth is a corner, so that such points are planes like any other:
+training is that of the relaxed problem, and its certificate bounds the optimum of that.
+(Finley & Joachims 2008: over-generating search; Kulesza & Pereira 2007.)
 """
 
 from __future__ import annotations

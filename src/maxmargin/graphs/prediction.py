@@ -146,7 +146,7 @@ class GraphPrediction:
 
     def _labelling_batch(self, graphs):
         y = np.zeros(int(graphs.node_start[-1]), np.int32)
-        return labelling_batch(self.inference, self._schema, graphs, y)
+        return labelling_batch(self.inference, self._schema, graphs, y, self._w)
 
     def _narrow(self, graphs, what: str):
         from maxmargin.graphs.structures.elimination import elimination_graphs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,9 @@ from maxmargin.graphs.parts import add_losses, field_of, put_back
 from maxmargin.graphs.structures.messages import message_starts
 
 PASSES = 300  # of one search
-SHARE = 0.02  # of the tolerance of training, times the largest loss: what searches leave
+SHARE = (
+    0.02  # of the tolerance of training, times the largest loss: what searches leave
+)
 
 
 @of_fractions
@@ -48,7 +51,7 @@ def largest_losses(graphs: Graphs) -> np.ndarray:
     """A bound on the loss of every example."""
     blocks = graphs.blocks
     ends = np.append(blocks.cost_at, len(blocks.cost))
-    most = [blocks.cost[a:b].max(initial=0.0) for a, b in zip(ends, ends[1:], strict=False)]
+    most = [blocks.cost[a:b].max(initial=0.0) for a, b in pairwise(ends.tolist())]
     owner = np.repeat(np.arange(len(graphs.node_start) - 1), np.diff(graphs.node_start))
     each = graphs.size * np.array(most)[graphs.node_type]
     return np.bincount(owner, each, len(graphs.node_start) - 1)

@@ -1,4 +1,4 @@
-"""Good labellings of any graph by dual ascent: for prediction, where nothing is exact."""
+"""Good labellings of any graph, by dual ascent and expansions: for prediction."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
-from maxmargin.core.kernel import implements
+from maxmargin.core.kernel import implements, inner
 from maxmargin.core.partial import with_known
 from maxmargin.graphs.batch import Graphs
 from maxmargin.graphs.inference.dual_ascent import ascend
+from maxmargin.graphs.inference.expansion import expansion
 from maxmargin.graphs.inference.messages import message_room
 from maxmargin.graphs.parts import (
     add_losses,
@@ -21,10 +22,11 @@ from maxmargin.graphs.parts import (
 )
 
 PASSES = 200
+NEAR = 1e-6  # of the bound: a labelling so near is the best one
 
 
 class RoundedGraphs(NamedTuple):
-    """Graphs; what the best labelling may have more than the one found is ``short``."""
+    """Graphs; ``short`` bounds what the best labelling has more than the one found."""
 
     start: np.ndarray
     y: np.ndarray
@@ -51,8 +53,23 @@ def shortfall(batch, i):
 def argmax(batch, i, theta, scale, y):
     truth = batch.y[batch.start[i] : batch.start[i + 1]]
     before = add_losses(batch, i, scale, truth, theta)
-    field = field_of(batch, i)
-    messages = np.zeros(message_room(field))
-    bound, value = ascend(field, theta[0], messages, PASSES, 1e-6, y)
-    batch.short[i] = max(bound - value, 0.0)
+    batch.short[i] = good_labelling(field_of(batch, i), theta[0], y)
     put_back(before, theta)
+
+
+@inner
+def good_labelling(field, theta, y):
+    """y <- a labelling; returns a bound on what the best one has more.
+
+    Messages begin at zero, so that answers depend on the scores alone.
+    """
+    size = 1.0
+    for v in range(len(field.node_at) - 1):
+        for k in range(field.node_at[v], field.node_at[v + 1]):
+            if theta[k] > -np.inf:
+                size = max(size, abs(theta[k]))
+    messages = np.zeros(message_room(field))
+    bound, value = ascend(field, theta, messages, PASSES, NEAR * size, y)
+    if bound - value > NEAR * size:
+        value = max(value, expansion(field, theta, y, 3))
+    return max(bound - value, 0.0)
