@@ -16,9 +16,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from maxmargin.graphs.schema import Schema
 
 METHODS = ("auto", "elimination", "graph-cut", "relaxed", "expansion")
+CHOSEN = (*METHODS[1:], "reweighted")
+RELAXED = ("relaxed", "reweighted")  # whose certificates are of other problems
 NARROW = 1 << 12  # joint states of a clique up to which "auto" eliminates
 
 
@@ -32,17 +36,28 @@ def check_inference(name) -> None:
 def training_batch(
     name: str, objective: str, schema: Schema, graphs, y, tol: float
 ) -> tuple[str, Any]:
-    """(the method chosen, a batch for training with it)."""
+    """(the method chosen, a batch for training with it); y is -1 where it is not known."""
+    from maxmargin.core.partial import partly_known
+
+    states = np.maximum(y, 0)
     if objective == "log":
-        return _summing(name, graphs, y)
-    batch = _exact(name, schema, graphs, y)
-    if batch is not None:
-        return batch
-    if name == "expansion":
+        method, batch = summing_batch(name, graphs, states)
+    elif (found := _exact(name, schema, graphs, states)) is not None:
+        method, batch = found
+    elif name == "expansion":
         from maxmargin.graphs.structures.expansion import expansion_graphs
 
-        return name, expansion_graphs(graphs, y)
-    return "relaxed", relaxed_batch(graphs, y, tol)
+        method, batch = name, expansion_graphs(graphs, states)
+    else:
+        method, batch = "relaxed", relaxed_batch(graphs, states, tol)
+    known = y >= 0
+    if known.all():
+        return method, batch
+    if method == "relaxed":
+        from maxmargin.graphs.fractions import known_slots
+
+        known = known_slots(batch, known)
+    return method, partly_known(batch, known)
 
 
 def relaxed_batch(graphs, y, tol: float) -> Any:
@@ -113,7 +128,7 @@ def _no_cut(schema: Schema, w) -> str:
     return ""
 
 
-def _summing(name: str, graphs, y) -> tuple[str, Any]:
+def summing_batch(name: str, graphs, y) -> tuple[str, Any]:
     """(method, batch) for the log objective and for marginals."""
     from maxmargin.graphs.inference.elimination_plan import LIMIT
     from maxmargin.graphs.structures.elimination import elimination_graphs

@@ -136,13 +136,18 @@ class GraphPrediction:
         check_is_fitted(self, "coef_")
         schema, inputs = self._schema, read_graphs(X)
         check_graphs(schema, inputs)
+        rows = self._node_rows(inputs, schema, self._kernels)
         costs = [np.zeros((len(some), len(some))) for some in schema.labels]
-        return inputs, make_graphs(schema, inputs, costs, self._node_rows(inputs))[0]
+        return inputs, make_graphs(schema, inputs, costs, rows)[0]
 
-    def _node_rows(self, inputs):
+    @staticmethod
+    def _node_rows(inputs, schema, kernels):
+        """Features of all nodes, or their coordinates in the space of a kernel."""
         from maxmargin.graphs.batch import node_rows
 
-        return node_rows(self._schema, inputs)
+        if kernels is not None:
+            return kernels.rows(schema, inputs)
+        return node_rows(schema, inputs)
 
     def _labelling_batch(self, graphs):
         y = np.zeros(int(graphs.node_start[-1]), np.int32)
