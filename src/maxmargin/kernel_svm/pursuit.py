@@ -41,8 +41,8 @@ from maxmargin.solvers.result import Limits
 
 FIRST = 10  # points of the first stage
 TOGETHER = 200  # up to so many points, all move; later, only new ones
-STEPS = 50, 500, 10_000  # of a stage where all move: for each point, at least, at most
-LATER_STEPS = 8_000  # of a stage where only new ones do
+STEPS = 40, 500, 8_000  # of a stage where all move: for each point, at least, at most
+LATER_STEPS = 6_000  # of a stage where only new ones do
 EPOCHS = 100  # times that a stage sees as many examples as there are, at most
 LOOSE = 0.1  # tolerance where a descent follows
 ROUGH = 10_000  # examples of a training that a descent follows ...
