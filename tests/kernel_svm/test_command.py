@@ -217,6 +217,7 @@ def test_names_are_told_from_numbers():
         ("1,2,x\n1,x\n", "line 2: it has 2 columns, but the first row has 3"),
         ("1,2,x\n\n1,,x\n", "line 3: column 2 is empty"),
         ("1,b,x\n", "line 1: column 2, 'b', is not a number; if these are names"),
+        ("1,2,x\n1_000,2,y\n", "line 2: column 1, '1_000', is not a number."),
         ("1,2,x\n1,nan,x\n", "line 2: column 2, nan, is not a finite number"),
         ("1,2,x\n1,1e999,x\n", "line 2: column 2, inf, is not a finite number"),
         ("1,2,x\n1,2,\n", "line 2: its class is empty"),

@@ -104,7 +104,7 @@ def read_csv(
                 f"{len(first)}."
             )
         try:
-            values.extend([float(row[j]) for j in numbers])
+            values.extend([_read(row[j]) for j in numbers])
         except ValueError:
             _complain(row, numbers, where, lines)
         if place is not None:
@@ -147,9 +147,16 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
             yield line, cells
 
 
+def _read(cell: str) -> float:
+    """The number; 1_000, which Python reads as one, is none elsewhere."""
+    if "_" in cell:
+        raise ValueError
+    return float(cell)
+
+
 def _number(cell: str) -> bool:
     try:
-        return not math.isnan(float(cell))
+        return not math.isnan(_read(cell))
     except ValueError:
         return not cell  # an empty cell is a number that is missing
 
@@ -210,7 +217,7 @@ def _complain(row, numbers, where, before) -> None:
     """Say which cell of a row is not a number."""
     for j in numbers:
         try:
-            float(row[j])
+            _read(row[j])
         except ValueError:
             at = f"{where}: column {j + 1}"
             if not row[j]:

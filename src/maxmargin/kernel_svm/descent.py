@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.kernel_svm.clock import Clock
 from maxmargin.kernel_svm.devices import Cpu
 from maxmargin.kernels.basis import ROWS
 from maxmargin.kernels.tables import exponential
@@ -35,8 +36,9 @@ NEAR = 0.5  # how far beyond the margin an example still counts as near it
 ROUND = 400  # steps until coordinates and near examples are found anew
 POINT_STEP = 0.1  # of the spread of a column ...
 WIDTH_STEP = 0.15  # ... and at most this share of a Gaussian's width in a direction
-WEIGHT_STEP = 0.002  # of the length of the weights
+WEIGHT_STEP = 0.005  # of the length of the weights
 NORM_EVERY = 10  # steps for which the gradient of |f|^2 is kept: it moves slowly
+LEAST_EXPONENT = -80.0  # below it, exp() gives subnormal numbers, which are slow
 RIDGE = 1e-4  # keeps coefficients small that cancel each other: points will move
 
 
@@ -89,7 +91,10 @@ class Gaussians:
         K *= 2 * self.gamma
         K -= self.gamma * norms[:, None]
         K -= self.gamma * (b * b).sum(1)
-        np.minimum(K, 0, out=K) if isinstance(K, np.ndarray) else K.clamp_(max=0)
+        if isinstance(K, np.ndarray):
+            np.clip(K, LEAST_EXPONENT, 0, out=K)
+        else:
+            K.clamp_(LEAST_EXPONENT, 0)
         return exponential(K)
 
     def step(self, spread: float, columns: int) -> float:
@@ -142,15 +147,20 @@ def all_scores(shape, examples: Examples, points, beta):
     return out
 
 
-def descend(shape, examples: Examples, terms: Terms, steps: int, rng) -> Terms:
-    """Move points and coefficients by so many steps, of sizes that fall to zero."""
+def descend(
+    shape, examples: Examples, terms: Terms, steps: int, rng, clock: Clock | None = None
+) -> Terms:
+    """Move points and coefficients by so many steps, of sizes that fall to zero.
+
+    When the clock says that time is over, it ends after a round.
+    """
     device = examples.device
     B, beta = device.put(terms.points) + 0, device.put(terms.beta)
     spread = float(device.get(examples.X[:SPREAD_ROWS]).std(axis=0).mean())
     step = shape.step(spread, B.shape[1])
     adam = device.zeros_like(B), device.zeros_like(B)
     drift, length, t = 0.0, None, 0
-    while t < steps:
+    while t < steps and not (clock is not None and t and clock.over()):
         scores = all_scores(shape, examples, B, beta)
         if terms.scores is not None:
             scores += terms.scores

@@ -70,7 +70,9 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
     device : "cpu" or "cuda"
         Where the products of "subspace-pursuit" and of prediction are made.
     tol, max_iter, max_time, n_jobs, random_state, verbose, callbacks
-        As in :class:`maxmargin.StructuralSVM`.
+        As in :class:`maxmargin.StructuralSVM`; ``max_time`` is for all of a fit, the search
+        for the basis included, ``max_iter`` for each training in it, and ``verbose`` shows
+        a line per stage of a pursuit.
 
     Attributes
     ----------
@@ -141,7 +143,11 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
     # training ---------------------------------------------------------------------------
 
     def fit(self, X, y, sample_weight=None):
-        """Train on inputs X and classes y; a call that raises changes nothing."""
+        """Train on inputs X and classes y; a call that raises changes nothing.
+
+        When ``max_time`` is over, or after Ctrl-C, the machine is the best found so far;
+        of a pursuit, that of its last stage, whose basis may be smaller than asked for.
+        """
         data, problem, settings = self._prepare(X, y, sample_weight)
         self._take(data, train(problem, self, settings))
         return self
@@ -151,7 +157,9 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
 
         Along C the basis is the one that training finds at ``self.C``, and each machine
         starts from the last. Along sizes the basis grows: a larger one begins with what
-        the smaller one has found.
+        the smaller one has found. ``max_time`` is for all of them together: sizes that it
+        does not reach have the machine of the last one that it did. Ctrl-C ends the run
+        with the best machine so far, and leaves out the values after it.
         """
         if (Cs is None) == (n_components is None):
             raise ValueError("Give path either Cs or n_components, a list of values.")
@@ -163,11 +171,10 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
         models = [type(self)(**{**self.get_params(), name: v}) for v in values]
         for model in models:
             model._settings()
-        for model, trained in zip(
-            models, train_sizes(problem, self, settings, name, values), strict=True
-        ):
-            model._take(data, trained)
-        return models
+        trained = train_sizes(problem, self, settings, name, values)
+        for i, machine in trained:
+            models[i]._take(data, machine)
+        return [models[i] for i, _ in trained]
 
     def _prepare(self, X, y, sample_weight):
         settings = self._settings()

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.kernel_svm import preimages
+from maxmargin.kernel_svm.clock import Clock
 from maxmargin.kernel_svm.descent import (
     Examples,
     Gaussians,
@@ -41,7 +42,7 @@ from maxmargin.solvers.result import Limits
 FIRST = 10  # points of the first stage
 TOGETHER = 200  # up to so many points, all move; later, only new ones
 STEPS = 50, 500, 10_000  # of a stage where all move: for each point, at least, at most
-LATER_STEPS = 2_000  # of a stage where only new ones do
+LATER_STEPS = 8_000  # of a stage where only new ones do
 EPOCHS = 100  # times that a stage sees as many examples as there are, at most
 LOOSE = 0.1  # tolerance where a descent follows
 ROUGH = 10_000  # examples of a training that a descent follows ...
@@ -65,11 +66,19 @@ def stages(n_components: int, wanted=()) -> list[int]:
     return sorted({min(s, n_components) for s in sizes} | {n_components})
 
 
-def grow_points(kernel, X, y, cost, mass, sizes, rng, limits) -> Iterator[Stage]:
-    """Stages of training points, each the best of a few for what is still missing."""
+def grow_points(
+    kernel, X, y, cost, mass, sizes, rng, limits, clock: Clock | None = None
+) -> Iterator[Stage]:
+    """Stages of training points, each the best of a few for what is still missing.
+
+    After the first stage, time that is over ends them.
+    """
+    clock = clock or Clock()
     chosen = np.zeros(0, np.int64)
     stage = None
     for size in sizes:
+        if stage is not None and clock.over():
+            return
         pulls, alpha = first_pulls(y, cost, mass), None
         if stage is not None:
             alpha = stage.solved.alpha
@@ -79,7 +88,7 @@ def grow_points(kernel, X, y, cost, mass, sizes, rng, limits) -> Iterator[Stage]
         chosen = np.concatenate([chosen, np.setdiff1d(new, chosen)])
         basis = Basis(kernel, take(X, chosen))
         Z = basis.transform(X)
-        stage = Stage(basis, solve(Z, y, cost, mass, limits, alpha))
+        stage = Stage(basis, solve(Z, y, cost, mass, clock.within(limits), alpha))
         yield stage
 
 
@@ -94,13 +103,16 @@ def pursue(
     limits,
     device: Cpu | None = None,
     preimage="gradient",
+    clock: Clock | None = None,
 ) -> Iterator[Stage]:
     """Stages of points that lie anywhere; X is a dense table, the kernel smooth.
+
+    After the first stage, time that is over ends them; one that has begun is left undone.
 
     With preimage="gradient", points start at violated examples and follow the gradient of
     the objective; with "fixed-point" they stay at the preimages (``preimages.py``).
     """
-    device = device or Cpu()
+    device, clock = device or Cpu(), clock or Clock()
     X = np.ascontiguousarray(X)
     rows, shape, decode, fixed = search_space(kernel, X, rng)
     examples = Examples.on(device, rows, y, cost, mass, fixed)
@@ -137,14 +149,16 @@ def pursue(
         if preimage == "fixed-point":
             steps = 0
         if steps:
-            terms = descend(shape, examples, terms, steps, rng)
+            terms = descend(shape, examples, terms, steps, rng, clock)
+        if stage is not None and clock.over():
+            return
         moved = device.get(terms.points)
         B = moved if terms.others is None else np.concatenate([B, moved])
         basis = Basis(kernel, decode(B))
         B = B[basis.kept]
         Z = _transform(shape, examples, B, basis.inverse)
         alpha = stage.solved.alpha if stage else None
-        solved = solve_on(device, Z, y, cost, mass, limits, alpha)
+        solved = solve_on(device, Z, y, cost, mass, clock.within(limits), alpha)
         del Z  # before the caller makes its own
         stage = Stage(basis, solved)
         beta = basis.coefficients(stage.solved.weights).astype(np.float32)

@@ -55,6 +55,7 @@ class SampledCuts(NamedTuple):
     dual: float
     history: list[dict]
     converged: bool
+    interrupted: bool = False
 
 
 class _Problem(NamedTuple):
@@ -150,44 +151,73 @@ def sample_cuts(
     y are class numbers, ``cost[true, predicted]`` is a table with a zero diagonal, `mass`
     the C_i. It stops when the objective at w exceeds that of the model by no more than tol
     of it (the thesis's epsilon is tol times it over sum C_i), and returns the best w it has
-    met. `progress` gets every row of the history (``current`` is the objective at w,
-    ``primal`` the best so far), and may return True to stop. Memory: (n, classes) numbers
-    per cut, for the cuts in use and those that were in the last 20 rounds, and blocks of
-    8,192 by r values of the kernel.
+    met; so does Ctrl-C after the first round. `progress` gets every row of the history
+    (``current`` is the objective at w, ``primal`` the best so far), and may return True to
+    stop. Memory: (n, classes) numbers per cut, for the cuts in use and those that were in
+    the last 20 rounds, and blocks of 8,192 by r values of the kernel.
     """
     problem = _checked(kernel, X, y, cost, mass)
     r, max_iter = whole(r, "r", high=2**53), whole(max_iter, "max_iter", high=2**53)
     tol, rng = positive(tol, "tol"), np.random.default_rng(rng)
-    began = time.perf_counter()
     model = _Model((len(problem.y), len(problem.cost)))
-    best, terms, history, converged = np.inf, [], [], False
-    for iteration in range(1, max_iter + 1):
-        hinges, classes = problem.worst(model.scores())
-        primal = 0.5 * model.square() + float(problem.mass @ hinges)
-        if primal < best:
-            best, terms = primal, model.terms()
-        violated = np.flatnonzero((classes != problem.y) & (problem.mass > 0))
-        dual = model.dual()
-        converged = primal - dual <= tol * primal or len(violated) == 0
-        row = {
-            "iteration": iteration,
-            "primal": best,
-            "current": primal,
-            "dual": dual,
-            "gap": best - dual,
-            "cuts": len(model.cuts) - 1,
-            "violated": len(violated),
-            "seconds": time.perf_counter() - began,
-        }
-        history.append(row)
-        stopped = progress is not None and progress(row)
-        if converged or stopped or iteration == max_iter:
-            break
-        offset = problem.mass[violated] @ problem.cost[problem.y, classes][violated]
-        model.add(_sampled_cut(problem, classes, violated, r, rng), float(offset))
-        model.solve(INNER * tol * best)
-    points, coefficients = _sum(terms, len(problem.cost))
-    return SampledCuts(points, coefficients, best, model.dual(), history, converged)
+    rounds = _Rounds(problem, model, r, tol, rng, progress)
+    interrupted = False
+    try:
+        rounds.run(max_iter)
+    except KeyboardInterrupt:
+        if not rounds.history:
+            raise
+        interrupted = True
+    points, coefficients = _sum(rounds.terms, len(problem.cost))
+    last = rounds.history[-1]
+    return SampledCuts(
+        points,
+        coefficients,
+        last["primal"],
+        last["dual"],
+        rounds.history,
+        rounds.converged,
+        interrupted,
+    )
+
+
+class _Rounds:
+    """The loop, and the best mixture of cuts it has met."""
+
+    def __init__(self, problem, model, r, tol, rng, progress):
+        self.problem, self.model, self.r, self.tol = problem, model, r, tol
+        self.rng, self.progress = rng, progress
+        self.best, self.terms, self.history = np.inf, [], []
+        self.converged = False
+
+    def run(self, max_iter: int) -> None:
+        problem, model, began = self.problem, self.model, time.perf_counter()
+        for iteration in range(1, max_iter + 1):
+            hinges, classes = problem.worst(model.scores())
+            primal = 0.5 * model.square() + float(problem.mass @ hinges)
+            if primal < self.best:
+                self.best, self.terms = primal, model.terms()
+            violated = np.flatnonzero((classes != problem.y) & (problem.mass > 0))
+            dual = model.dual()
+            self.converged = primal - dual <= self.tol * primal or len(violated) == 0
+            row = {
+                "iteration": iteration,
+                "primal": self.best,
+                "current": primal,
+                "dual": dual,
+                "gap": self.best - dual,
+                "cuts": len(model.cuts) - 1,
+                "violated": len(violated),
+                "seconds": time.perf_counter() - began,
+            }
+            self.history.append(row)
+            stopped = self.progress is not None and self.progress(row)
+            if self.converged or stopped or iteration == max_iter:
+                return
+            costs = problem.cost[problem.y, classes][violated]
+            cut = _sampled_cut(problem, classes, violated, self.r, self.rng)
+            model.add(cut, float(problem.mass[violated] @ costs))
+            model.solve(INNER * self.tol * self.best)
 
 
 def _sampled_cut(problem: _Problem, classes, violated, r: int, rng) -> _Cut:

@@ -1,0 +1,139 @@
+"""Bases of a kernel machine, from the smallest that is wanted to the largest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from maxmargin.kernel_svm.clock import INTERRUPTED, Clock, report
+from maxmargin.kernel_svm.linear import Solved
+from maxmargin.kernels.basis import Basis
+from maxmargin.kernels.inputs import is_sparse, toarray
+
+DEFAULT_SIZE = 500  # of n_components: all samples, where there are fewer
+LOOSE = 0.03  # tolerance of stages on the way to the basis that was asked for
+
+
+@dataclass
+class Found:
+    """A basis, and the machine on it, where one was trained to find it.
+
+    ``wanted`` is the number of points asked for, if time or Ctrl-C ended the search before.
+    """
+
+    basis: Basis
+    solved: Solved | None = None
+    wanted: int | None = None
+
+    @property
+    def alpha(self) -> np.ndarray | None:
+        return None if self.solved is None else self.solved.alpha
+
+
+def find_bases(problem, model, sizes, limits, rng, clock: Clock) -> Iterator[Found]:
+    """A basis for every size, in the order of the sizes, which do not fall.
+
+    When time is up, the last one stands for all that are left; after Ctrl-C, for the next
+    one only.
+    """
+    n, method = len(problem), model.method
+    if method == "exact":
+        sizes = [n] * len(sizes)
+    elif sizes == [DEFAULT_SIZE]:
+        sizes = [min(DEFAULT_SIZE, n)]
+    elif max(sizes) > n:
+        raise ValueError(
+            f"n_components={max(sizes)} is more than the {n} training samples: choose at "
+            'most that, or method="exact".'
+        )
+    check_memory(model, n, max(sizes))
+    if problem.kernel.kind == "precomputed":
+        yield from _precomputed(problem, method, sizes, rng)
+    elif method in ("subspace-pursuit", "training-points"):
+        yield from _pursued(problem, model, sizes, limits, rng, clock)
+    else:
+        yield from _chosen(problem, method, sizes, rng)
+
+
+def _chosen(problem, method, sizes, rng):
+    from maxmargin.kernels.choosing import choose
+
+    name = "all" if method == "exact" else method
+    basis, found = None, None
+    seed = int(rng.integers(2**31))  # one, so that larger bases begin with smaller ones
+    for size in sizes:
+        if size != found:
+            basis = choose(name, problem.kernel, problem.X, size, seed, problem.mass)
+            found = size
+        yield Found(basis)
+
+
+def _pursued(problem, model, sizes, limits, rng, clock):
+    from maxmargin.kernel_svm.pursuit import stages
+
+    planned, wanted = stages(max(sizes), sizes), list(sizes)
+    found, best = _stages(problem, model, planned, limits, rng, clock), None
+    for size, stage in zip(planned, clock.watched(found), strict=False):
+        row = vars(stage.solved.solution.certificate)
+        report("basis", size, row, clock, limits.verbose)
+        # of a stage that was cut short, nobody knows
+        if best is None or not clock.over() or _primal(stage) <= _primal(best):
+            best = stage
+        while wanted and wanted[0] == size:
+            size = wanted.pop(0)
+            yield Found(best.basis, best.solved, None if best is stage else size)
+    for size in wanted[:1] if clock.interrupted else wanted:
+        yield Found(best.basis, best.solved, size)
+
+
+def _primal(stage) -> float:
+    return stage.solved.solution.certificate.primal
+
+
+def _stages(problem, model, planned, limits, rng, clock):
+    """See ``pursuit.py``; a stage that Ctrl-C ended is the last."""
+    from maxmargin.kernel_svm.devices import find_device
+    from maxmargin.kernel_svm.pursuit import grow_points, pursue
+
+    X, kernel = problem.X, problem.kernel
+    smooth = kernel.differentiable and (is_sparse(X) or hasattr(X, "shape"))
+    rough = {"tol": max(limits.tol, LOOSE), "verbose": max(limits.verbose - 1, 0)}
+    loose = replace(limits, callbacks=(), **rough)
+    arguments = problem.y, problem.cost, problem.mass, planned, rng, loose
+    if model.method == "training-points" or not smooth:
+        found = grow_points(kernel, X, *arguments, clock)
+    else:
+        table = X.toarray() if is_sparse(X) else X
+        device = find_device(model.device)
+        found = pursue(kernel, table, *arguments, device, model.preimage, clock)
+    for stage in found:
+        clock.interrupted |= stage.solved.solution.status == INTERRUPTED
+        yield stage
+
+
+def _precomputed(problem, method, sizes, rng):
+    """Bases of columns of the table that was given."""
+    K, n = problem.X, len(problem)
+    if method not in ("exact", "nystroem"):
+        raise ValueError(
+            f'method={method!r} needs the inputs, but kernel="precomputed" has only their '
+            'kernel values: choose "exact" or "nystroem".'
+        )
+    order = rng.permutation(n) if method == "nystroem" else np.arange(n)
+    for size in sizes:
+        chosen = np.sort(order[:size])
+        gram = toarray(K[chosen][:, chosen])
+        yield Found(Basis(problem.kernel, chosen, gram))
+
+
+def check_memory(model, n: int, k: int) -> None:
+    """Say how much the tables take, before they are made."""
+    needed = 12.0 * n * k + 24.0 * k * k  # coordinates and their places; factors
+    if needed > model.memory:
+        raise ValueError(
+            f"{n} samples and {k} basis functions take about {needed / 1e9:.2g} GB, but "
+            f"memory={model.memory:g} allows {model.memory / 1e9:.2g} GB: choose "
+            "fewer n_components, or another method than exact, or allow more."
+        )

@@ -1,0 +1,91 @@
+"""The time of a whole fit, and the patience of whoever waits for it."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from maxmargin.core.compiling import compile_seconds
+from maxmargin.solvers.result import Limits
+
+INTERRUPTED = "interrupted"  # as the driver says it
+
+
+class Clock:
+    """One ``max_time`` for all stages of a fit, compiling left out; and Ctrl-C."""
+
+    def __init__(self, max_time: float | None = None):
+        self.max_time = math.inf if max_time is None else float(max_time)
+        self.interrupted = False
+        self.began, self.compiled = time.perf_counter(), compile_seconds()
+
+    def seconds(self) -> float:
+        """Since the fit began."""
+        return time.perf_counter() - self.began
+
+    def left(self) -> float:
+        return self.max_time - self.seconds() + compile_seconds() - self.compiled
+
+    def over(self) -> bool:
+        """Whether the fit has to end with what it has."""
+        return self.interrupted or self.left() <= 0
+
+    def within(self, limits: Limits) -> Limits:
+        """The limits of a stage that begins now; a driver makes one pass in any case."""
+        if math.isinf(self.max_time):
+            return limits
+        return replace(limits, max_time=max(self.left(), 1e-9))
+
+    def watched(self, stages: Iterable) -> Iterator:
+        """The stages until Ctrl-C, which is raised only where there is none yet."""
+        some = False
+        try:
+            for stage in stages:
+                yield stage
+                some = True
+                if self.interrupted:
+                    return
+        except KeyboardInterrupt:
+            if not some:
+                raise
+            self.interrupted = True
+
+    def saw(self, status: str) -> str:
+        """How a stage ended, as the whole fit says it."""
+        if status == INTERRUPTED:
+            self.interrupted = True
+        if self.interrupted:
+            return INTERRUPTED
+        if status.startswith("stopped after max_time") or self.left() <= 0:
+            return f"stopped after max_time={self.max_time:g} seconds"
+        return status
+
+
+class Progress:
+    """What a loop without a driver does with a row of history; True ends it."""
+
+    def __init__(self, limits: Limits, clock: Clock):
+        self.limits, self.clock, self.status = limits, clock, ""
+
+    def __call__(self, row: dict) -> bool:
+        report("pass", row["iteration"], row, self.clock, self.limits.verbose)
+        if self.clock.left() <= 0:
+            self.status = self.clock.saw("")
+        for callback in self.limits.callbacks:
+            if callback(row):
+                self.status = self.status or "stopped by a callback"
+        return bool(self.status)
+
+
+def report(what: str, number: int, row: dict, clock: Clock, verbose: int) -> None:
+    """A line of progress."""
+    if verbose:
+        print(
+            f"{what} {number:5d}  {clock.seconds():8.2f} s  primal {row['primal']:.6g}  "
+            f"dual {row['dual']:.6g}  gap {row['gap']:.3g}",
+            file=sys.stderr,
+            flush=True,
+        )
