@@ -6,10 +6,13 @@ The methods, and what they are for:
     graph-cut     exact for two labels and associative edges, on any graph
     relaxed       the local polytope: fractional outputs are planes of training too, so its
                   certificate is one of the relaxed problem; predictions are rounded
+    reweighted    of "relaxed" with sums: a convex bound of log Z, tree-reweighted
     expansion     alpha expansion: labellings that no move improves; training with them
                   finds too few planes, and its certificate is not exact
+    swap          the same with swaps of two labels
+    max-product   loopy max-product, likewise
 
-"auto" is the first of these that is possible, without the last.
+"auto" is the first of these that is possible, and never one of the last three.
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ import numpy as np
 
 from maxmargin.graphs.schema import Schema
 
-METHODS = ("auto", "elimination", "graph-cut", "relaxed", "expansion")
+INEXACT = ("expansion", "swap", "max-product")
+METHODS = ("auto", "elimination", "graph-cut", "relaxed", *INEXACT)
 CHOSEN = (*METHODS[1:], "reweighted")
 RELAXED = ("relaxed", "reweighted")  # whose certificates are of other problems
 NARROW = 1 << 12  # joint states of a clique up to which "auto" eliminates
@@ -44,10 +48,10 @@ def training_batch(
         method, batch = summing_batch(name, graphs, states)
     elif (found := _exact(name, schema, graphs, states)) is not None:
         method, batch = found
-    elif name == "expansion":
-        from maxmargin.graphs.structures.expansion import expansion_graphs
+    elif name in INEXACT:
+        from maxmargin.graphs.structures.inexact import inexact_graphs
 
-        method, batch = name, expansion_graphs(graphs, states)
+        method, batch = name, inexact_graphs(graphs, states, name)
     else:
         method, batch = "relaxed", relaxed_batch(graphs, states, tol)
     known = y >= 0
@@ -76,10 +80,10 @@ def labelling_batch(name: str, schema: Schema, graphs, y, w) -> Any:
     found = _exact(name, schema, graphs, y, w)
     if found is not None:
         return found[1]
-    if name == "expansion":
-        from maxmargin.graphs.structures.expansion import expansion_graphs
+    if name in INEXACT:
+        from maxmargin.graphs.structures.inexact import inexact_graphs
 
-        return expansion_graphs(graphs, y)
+        return inexact_graphs(graphs, y, name)
     from maxmargin.graphs.structures.rounded import rounded_graphs
 
     return rounded_graphs(graphs, y)
@@ -133,11 +137,16 @@ def summing_batch(name: str, graphs, y) -> tuple[str, Any]:
     from maxmargin.graphs.inference.elimination_plan import LIMIT
     from maxmargin.graphs.structures.elimination import elimination_graphs
 
-    limit = NARROW if name == "auto" else LIMIT
-    batch, wide = elimination_graphs(graphs, y, limit)
-    if batch is None:
-        raise too_wide(wide)
-    return "elimination", batch
+    if name in ("auto", "elimination"):
+        limit = NARROW if name == "auto" else LIMIT
+        batch, wide = elimination_graphs(graphs, y, limit)
+        if batch is not None:
+            return "elimination", batch
+        if name == "elimination":
+            raise too_wide(wide)
+    from maxmargin.graphs.structures.reweighted import reweighted_graphs
+
+    return "reweighted", reweighted_graphs(graphs, y)
 
 
 def too_wide(i: int) -> ValueError:

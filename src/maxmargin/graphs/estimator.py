@@ -6,12 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
+from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights, masses
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, restore_shared, shared_state
 from maxmargin.core.structural import check_lengths
 from maxmargin.core.unlabelled import UNLABELLED, weigh
-from maxmargin.graphs.choice import CHOSEN, RELAXED, check_inference, training_batch
+from maxmargin.graphs.choice import (
+    CHOSEN,
+    INEXACT,
+    RELAXED,
+    check_inference,
+    relaxed_batch,
+    training_batch,
+)
 from maxmargin.graphs.costs import node_costs
 from maxmargin.graphs.input import read_graphs
 from maxmargin.graphs.known import known_parts
@@ -47,13 +54,15 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
         first node of an edge to the second; "symmetric" has the same for both directions;
         "associative" one for equal labels, which is kept from being negative (not so with
         objective="log"): then two labels need no more than a graph cut.
-    inference : {"auto", "elimination", "graph-cut", "relaxed", "expansion"}
+    inference : {"auto", "elimination", "graph-cut", "relaxed", "expansion", "swap", \
+        "max-product"}
         How the best labelling is found: exactly by "elimination" where graphs are narrow
         (trees, chains, small grids) or by a "graph-cut" (two labels, associative edges);
         "relaxed" trains with the local polytope, whose fractional outputs are planes too,
         so that the certificate is one of the relaxed problem, and rounds predictions;
-        "expansion" is quick but finds too few planes, so its certificate is not exact.
-        "auto" is the first of these that is possible, and never the last.
+        "expansion", "swap" and "max-product" are quick but find too few planes, so that
+        their certificates are not exact. "auto" is the first of these that is possible,
+        and never one of the last three.
     fit_intercept : bool, default True
         Add a constant feature to nodes. Its weights are regularised too.
     unlabelled_weight : float, default 0.1
@@ -75,6 +84,8 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
         of edges,); with types, a dict
     inference_ : str, the method that training used
     relaxed_ : bool, whether the certificate is one of a relaxed problem
+    primal_bound_ : float, an upper bound of the objective at the weights: the primal of the
+        certificate, or, where that is not exact, what the relaxation proves
     certificate_, history_, n_iter_, converged_
 
     Examples
@@ -181,6 +192,24 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
         size, kind = schema.n_weights, np.float64
         return Encoded(batch, size, kind, weights, attributes, nonnegative=signs)
 
+    def _finish(self, encoded: Encoded, solution) -> None:
+        super()._finish(encoded, solution)
+        self.primal_bound_ = float(getattr(self.certificate_, "primal", np.inf))
+        if self.inference_ in INEXACT and self.objective == "hinge":
+            self.primal_bound_ = self._proved_primal(encoded, solution.w)
+
+    def _proved_primal(self, encoded: Encoded, w) -> float:
+        """The relaxed objective, which bounds the true one from above."""
+        from maxmargin.core.objective import Objective
+        from maxmargin.core.partial import ordinary
+
+        batch = ordinary(encoded.batch)
+        batch = relaxed_batch(batch.graphs, batch.y, self._tolerance())
+        form, _, _, _, n_jobs = self._settings()
+        mass = masses(float(self.C), encoded.weights)
+        objective = Objective(batch, len(w), form, mass, np.float64, n_jobs)
+        return float(objective.primal(np.asarray(w, np.float64))[0])
+
     def _install(self, encoded: Encoded, w) -> None:
         self._set_weights(encoded.attributes["_schema"], np.array(w, np.float64))
 
@@ -197,6 +226,7 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
             "schema": self._schema.state(),
             "kernels": kernels,
             "inference": self.inference_,
+            "primal_bound": self.primal_bound_,
             **shared_state(self),
         }
         return arrays | {"w": self._w}, state
@@ -221,4 +251,5 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
         if model.inference_ not in CHOSEN:
             raise ValueError("its method of inference is not known")
         model.relaxed_ = model.inference_ in RELAXED
+        model.primal_bound_ = saved.value("primal_bound", float)
         return restore_shared(model, state)
