@@ -1,8 +1,8 @@
 """Quick searches on any graph that find good labellings, not always the best.
 
-Training with them finds too few planes (it *under-generates*): the dual is a true bound, the
-primal that it reports is not, and ``exact`` says so. The relaxation bounds the primal from
-above (``GraphLabeler.primal_bound_``). (Finley & Joachims 2008.)
+Training with them finds too few planes (it *under-generates*): the dual is a true bound,
+the primal that it reports is not, and ``exact`` says so. The relaxation bounds the primal
+from above (``GraphLabeler.primal_bound_``). (Finley & Joachims 2008.)
 """
 
 from __future__ import annotations
