@@ -38,12 +38,19 @@ docs/graphs.md. Files may be compressed with gzip."""
     the model
       --edges directed|symmetric|associative  weights of pairs of labels: by direction
           (default), the same for both, or one for equal labels
-      --inference  auto, elimination, graph-cut, relaxed or expansion
+      --inference  auto, elimination, graph-cut, relaxed, expansion, swap or max-product
       --C  weight of the data, per graph
       --label-weight LABEL:X+  what mistaking a node of this label costs, beside 1 for
           others; repeatable
       --unlabelled-weight X  times the weight of graphs without any known label
           (default: 0.1)
+    a kernel of the features of nodes
+      --kernel  rbf, poly, laplace or linear
+      --method  which nodes are its basis: exact (all), nystroem, nystroem-kmeans,
+          nystroem-leverage or incomplete-cholesky
+      --n-components  nodes in the basis
+      --gamma  a number, scale or auto
+      --kernel-memory  bytes that its tables may take
     """
     evaluate_options = """
       --confusion FILE.png  draw which labels are confused
@@ -90,6 +97,8 @@ docs/graphs.md. Files may be compressed with gzip."""
         how = f"inference by {model.inference_}"
         if model.relaxed_:
             how += " (what is proved is proved of the relaxed problem)"
+        elif not model.certificate_.exact:
+            how += f" (objective at most {model.primal_bound_:.6g}, by the relaxation)"
         return (
             f"{notes['graphs']:,} graphs, {notes['nodes']:,} nodes, {notes['edges']:,} "
             f"edges, {_number_of_labels(model)} labels; C={model.C:g}; {how}"

@@ -5,6 +5,7 @@ Needs matplotlib (extra ``plot``). Weights of edges are in ``edge_plots.py``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -209,7 +210,7 @@ def plot_fractional(
     Parameters
     ----------
     marginals : array (nodes, labels), from :meth:`maxmargin.GraphLabeler.relaxed_marginals`
-    shape : (rows, columns) if the nodes are a grid; None: in their order, in one line
+    shape : (rows, columns) if the nodes are a grid; None: in their order, line after line
     labels : the labels, as ``classes_`` has them, or None for numbers
     ax : two Axes, for the best labels and for their shares, or None
     """
@@ -217,7 +218,7 @@ def plot_fractional(
     if table.ndim != 2 or not table.size:
         raise ValueError("marginals must be a table (nodes, labels), not empty.")
     n = len(table)
-    rows, columns = shape if shape is not None else _strip(n)
+    rows, columns = shape if shape is not None else _lines(n)
     if rows * columns < n or (shape is not None and rows * columns != n):
         raise ValueError(
             f"the shape {shape} has not room for {n} nodes, one in each cell."
@@ -247,9 +248,9 @@ def plot_fractional(
     return axes[0].figure
 
 
-def _strip(n: int) -> tuple[int, int]:
-    """Rows and columns for nodes in their order: lines of sixty at most."""
-    columns = min(n, 60)
+def _lines(n: int) -> tuple[int, int]:
+    """Rows and columns for nodes in their order, one line after the other."""
+    columns = min(n, max(10, math.ceil(1.6 * math.sqrt(n))))
     return -(-n // columns), columns
 
 
@@ -277,7 +278,7 @@ def draw_worst(X, truth, predicted, shapes, most: int) -> Figure:
     grids = all(shapes[i] is not None for i in chosen)
     figure, rows = _rows(len(chosen), 4 if grids else 3)
     for i, panels in zip(chosen, rows, strict=True):
-        size = shapes[i] or _strip(len(truth[i]))
+        size = shapes[i] or _lines(len(truth[i]))
         maps = [_filled(row, *size, None) for row in (truth[i], predicted[i])]
         image = _photograph(X[i], shapes[i]) if grids else None
         plot_segmentation(image, *maps, labels=names, ax=panels)

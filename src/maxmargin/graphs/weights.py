@@ -51,17 +51,20 @@ def named_weights(model) -> list[tuple[str, str, float]]:
     def by_type(value):
         return value if isinstance(value, dict) else {"": value}
 
-    out = []
+    out, schema = [], model._schema
+    feature = "feature" if model.kernel is None else "basis point"
     classes, coef = by_type(model.classes_), by_type(model.coef_)
     intercept = by_type(model.intercept_)
     for name, labels in classes.items():
         group = f"{name} nodes".strip()
         for k, label in enumerate(labels.tolist()):
             row = enumerate(coef[name][k].tolist())
-            out += [(group, f"{label}, feature {j}", value) for j, value in row]
-            out.append((group, f"{label}, constant", float(intercept[name][k])))
-    schema = model._schema
+            out += [(group, f"{label}, {feature} {j}", value) for j, value in row]
+            if schema.constant:
+                out.append((group, f"{label}, constant", float(intercept[name][k])))
     for s, key in enumerate(schema.edge_types):
+        if (schema.cells(s) < 0).all():
+            continue
         table = model.edge_coef_[key] if schema.typed else model.edge_coef_
         group = f"edges {' '.join(filter(None, key))}".strip()
         ends = [schema.labels[t] for t in schema.ends(s)]
