@@ -342,3 +342,33 @@ def test_costs_and_sizes():
     )
     table = GraphLabeler(loss=[[0, 1], [50, 0]], C=0.01).fit(X, y)
     np.testing.assert_allclose(table.coef_, costly.coef_)
+
+
+def test_scores_of_parts_add_up():
+    X, y = blobs(5, side=3, n=4)
+    model = GraphLabeler(C=0.3).fit(X, y)
+    nodes, edges = model.decision_function(X), model.edge_scores(X)
+    for x, unary, pairs, ranked in zip(
+        X, nodes, edges, model.predict_k_best(X, 2), strict=True
+    ):
+        assert pairs.shape == (len(x[1]), 2, 2)
+        for labels, value in ranked:
+            total = unary[np.arange(9), labels].sum()
+            total += sum(
+                table[labels[u], labels[v]]
+                for (u, v), table in zip(x[1].tolist(), pairs, strict=True)
+            )
+            np.testing.assert_allclose(total, value)
+    X, y = typed_data()
+    model = GraphLabeler().fit(X, y)
+    tables = model.edge_scores(X[:2])[1]
+    assert tables["word", "", "document"].shape == (len(y[1]["word"]), 2, 2)
+
+
+def test_what_the_relaxation_leaves_open():
+    X, y = blobs(6, side=3, n=4)
+    model = GraphLabeler(C=0.3, edges="associative").fit(X, y)
+    for shares, labels in zip(model.predict_relaxed(X), model.predict(X), strict=True):
+        np.testing.assert_allclose(shares.sum(1), 1.0)
+        np.testing.assert_array_equal(shares.argmax(1), labels)  # it is submodular
+        assert set(np.unique(shares)) <= {0.0, 1.0}
