@@ -181,6 +181,15 @@ def emit(batch, i, y, coefficient, index, values, m):
 
 @implements(contract.solve_block, MulticlassBatch)
 def solve_block(batch, i, theta, mass, alpha, w):
+    gap, top, moved = solve_simplex(batch, i, theta, mass, alpha)
+    if moved:
+        add_to_rows(batch, i, theta[0], w)
+    return gap, top
+
+
+@inlined
+def solve_simplex(batch, i, theta, mass, alpha):
+    """(gap before, hinge before, whether w changes: theta[0] is then by how much)."""
     # Without its own share, class k has score b_k - cost_k, where theta_k + cost_k =
     # b_k - |x|^2 alpha_k for every class (the truth too, with its share counted from
     # C_i downwards). At the optimum all classes that carry mass tie at some level:
@@ -198,7 +207,7 @@ def solve_block(batch, i, theta, mass, alpha, w):
         b[k] = v + square * a
     gap = mass * top - mean
     if gap <= 1e-15 * mass * top:
-        return max(gap, 0.0), top
+        return max(gap, 0.0), top, False
     if square == 0.0:  # nothing to learn from: the dearest class takes all the mass
         dearest = 0
         for k in range(n_labels):
@@ -206,7 +215,7 @@ def solve_block(batch, i, theta, mass, alpha, w):
             if b[k] > b[dearest]:
                 dearest = k
         alpha[dearest] = mass
-        return gap, top
+        return gap, top, False
     # Find the level by dropping classes below it until none is (Michelot 1986).
     active, level = n_labels + 1, -np.inf
     while True:
@@ -227,21 +236,31 @@ def solve_block(batch, i, theta, mass, alpha, w):
         alpha[k] = new
     for k in range(n_labels, len(step)):
         step[k] = 0
-    add_to_rows(batch, i, step, w)
-    return gap, top
+    return gap, top, True
 
 
 @implements(contract.emit_block, MulticlassBatch)
 def emit_block(batch, i, mass, alpha, w):
-    truth = batch.y[i]
     step = np.zeros(batch.width, w.dtype)
-    total = 0.0
+    total = block_step(batch, i, mass, alpha, step)
+    add_to_rows(batch, i, step, w)
+    return total
+
+
+@inlined
+def block_step(batch, i, mass, alpha, step):
+    """step <- what example i adds to w by class; returns sum alpha loss."""
+    truth, total = batch.y[i], 0.0
     for k in range(batch.n_labels):
         step[k] = -alpha[k]
         total += float(alpha[k]) * float(batch.cost[truth, k])
     step[truth] += mass
-    add_to_rows(batch, i, step, w)
     return total
+
+
+def weight_table(batch, w) -> np.ndarray:
+    """w as a table (features, classes), a view."""
+    return w.reshape(-1, batch.width)[:, : batch.n_labels]
 
 
 @inlined

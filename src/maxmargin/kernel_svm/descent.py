@@ -33,11 +33,12 @@ from maxmargin.kernels.tables import exponential
 SPREAD_ROWS = 2000  # from which the spread of a column is read
 FAR_SHARE = 0.25  # of a sample: examples beyond the margin, which may come back
 NEAR = 0.5  # how far beyond the margin an example still counts as near it
-ROUND = 400  # steps until coordinates and near examples are found anew
+ROUND = 800  # steps until coordinates and near examples are found anew
 POINT_STEP = 0.1  # of the spread of a column ...
 WIDTH_STEP = 0.15  # ... and at most this share of a Gaussian's width in a direction
-WEIGHT_STEP = 0.002  # of the length of the weights
-NORM_EVERY = 10  # steps for which the gradient of |f|^2 is kept: it moves slowly
+WEIGHT_STEP = 0.005  # of the length of the weights
+NORM_EVERY = 20  # steps for which the gradient of |f|^2 is kept: it moves slowly
+LEAST_EXPONENT = -80.0  # below it, exp() gives subnormal numbers, which are slow
 RIDGE = 1e-4  # keeps coefficients small that cancel each other: points will move
 
 
@@ -86,11 +87,13 @@ class Gaussians:
         self.gamma = gamma
 
     def block(self, x, norms, b):
-        K = x @ b.T
-        K *= 2 * self.gamma
+        K = x @ (2 * self.gamma * b).T
         K -= self.gamma * norms[:, None]
         K -= self.gamma * (b * b).sum(1)
-        np.minimum(K, 0, out=K) if isinstance(K, np.ndarray) else K.clamp_(max=0)
+        if isinstance(K, np.ndarray):
+            np.clip(K, LEAST_EXPONENT, 0, out=K)
+        else:
+            K.clamp_(LEAST_EXPONENT, 0)
         return exponential(K)
 
     def step(self, spread: float, columns: int) -> float:

@@ -18,6 +18,7 @@ from maxmargin.kernel_svm.linear import Solved, solve
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.one_slack import ascend_simplex
 from maxmargin.solvers.proximal_bundle import ProximalBundle
+from maxmargin.solvers.signs import Signs
 from maxmargin.solvers.solver import Solver
 
 MAX_ROUNDS = 3000  # where no limit was asked for
@@ -81,11 +82,9 @@ class MatrixBundle(ProximalBundle):
 
     def __init__(self, objective: MatrixObjective):
         Solver.__init__(self, objective)
-        self.dual, self.gap = 0.0, np.inf
-        self.cuts = [(np.zeros(0, np.int32), np.zeros(0))]
+        self.signs = Signs(objective)
+        self.start_cuts()
         self.outputs = [objective.batch.y.copy()]
-        self.offsets, self.gram = np.zeros(1), np.zeros((1, 1))
-        self.alpha, self.idle = np.ones(1), np.zeros(1, int)
         self.start_near(self.w)
 
     def prepare(self) -> None:

@@ -22,32 +22,17 @@ class Solved:
     alpha: np.ndarray
 
 
-def dense_batch(Z: np.ndarray, y: np.ndarray, cost: np.ndarray):
-    """A batch of classes whose rows are all of Z; its values are not copied."""
-    from maxmargin.classes.structure import MulticlassBatch, class_fields
-
-    n, k = Z.shape
-    return MulticlassBatch(
-        indptr=np.arange(n + 1, dtype=np.int64) * k,
-        indices=np.tile(np.arange(k, dtype=np.int32), n),
-        values=np.ascontiguousarray(Z).ravel(),
-        norms=np.einsum("ij,ij->i", Z, Z).astype(np.float64),
-        n_features=k,
-        longest=k,
-        **class_fields(n, y, cost, Z.dtype),
-    )
-
-
 def solve(Z, y, cost, mass, limits, alpha=None) -> Solved:
     """Train on coordinates Z, from the dual point ``alpha`` where it is given."""
+    from maxmargin.classes.dense import make_batch, weight_table
     from maxmargin.solvers.exact_blocks import alpha_from, planes_from
 
-    batch = dense_batch(Z, y, cost)
+    batch = make_batch(Z, y, cost)
     planes = None if alpha is None else planes_from(batch, alpha, mass)
-    machine, solution = _train(batch, batch.width, mass, limits, planes)
-    m = batch.n_labels
-    weights = np.array(solution.w.reshape(-1, batch.width)[:, :m], np.float64)
-    return Solved(weights, solution, alpha_from(batch, machine.planes)[:, :m])
+    machine, solution = _train(batch, batch.n_labels, mass, limits, planes)
+    weights = np.array(weight_table(batch, solution.w), np.float64)
+    alpha = alpha_from(batch, machine.planes)[:, : batch.n_labels]
+    return Solved(weights, solution, alpha)
 
 
 def solve_lines(Z, problem, limits) -> Solved:
@@ -55,10 +40,11 @@ def solve_lines(Z, problem, limits) -> Solved:
     from maxmargin.classes.taxonomy.structure import make_batch
 
     n, k = Z.shape
-    flat = dense_batch(Z, problem.y, problem.cost)
+    indptr = np.arange(n + 1, dtype=np.int64) * k
+    indices = np.tile(np.arange(k, dtype=np.int32), n)
     lines = [np.flatnonzero(row).tolist() for row in problem.lines]
     ones = np.ones(problem.lines.shape[1])
-    rows = flat.indptr, flat.indices, flat.values
+    rows = indptr, indices, np.ascontiguousarray(Z).ravel()
     batch = make_batch(*rows, k, problem.y, problem.cost, lines, ones, Z.dtype)
     _, solution = _train(batch, batch.node_width, problem.mass, limits)
     weights = solution.w.reshape(k, -1)[:, : len(ones)]

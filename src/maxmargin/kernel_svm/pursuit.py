@@ -41,8 +41,8 @@ from maxmargin.solvers.result import Limits
 
 FIRST = 10  # points of the first stage
 TOGETHER = 200  # up to so many points, all move; later, only new ones
-STEPS = 50, 500, 10_000  # of a stage where all move: for each point, at least, at most
-LATER_STEPS = 2_000  # of a stage where only new ones do
+STEPS = 40, 500, 8_000  # of a stage where all move: for each point, at least, at most
+LATER_STEPS = 6_000  # of a stage where only new ones do
 EPOCHS = 100  # times that a stage sees as many examples as there are, at most
 LOOSE = 0.1  # tolerance where a descent follows
 ROUGH = 10_000  # examples of a training that a descent follows ...
@@ -55,6 +55,7 @@ class Stage:
 
     basis: Basis
     solved: Solved
+    coordinates: np.ndarray | None = None  # of single precision, until the next stage
 
 
 def stages(n_components: int, wanted=()) -> list[int]:
@@ -159,10 +160,12 @@ def pursue(
         Z = _transform(shape, examples, B, basis.inverse)
         alpha = stage.solved.alpha if stage else None
         solved = solve_on(device, Z, y, cost, mass, clock.within(limits), alpha)
+        single = device.name == "cpu" and X.dtype == np.float32
+        stage = Stage(basis, solved, Z if single else None)
         del Z  # before the caller makes its own
-        stage = Stage(basis, solved)
         beta = basis.coefficients(stage.solved.weights).astype(np.float32)
         yield stage
+        stage.coordinates = None
 
 
 def search_space(kernel, X, rng) -> tuple[np.ndarray, Any, Callable, int]:

@@ -139,8 +139,7 @@ class ExactBlocks(Solver):
         k, dual, before = objective.batch.n_labels, self._dual(), self.alpha.copy()
         found, solved = self.newton.step(before, dual)
         self.vain += 1
-        rows = self.average.w.reshape(-1, objective.batch.width)
-        rows[:, :k] = self.newton.weights
+        self.newton.write_weights(self.average.w)
         for start in [found, before] if solved else [before]:
             self.alpha[:, :k] = start[:, :k]
             self._rebuild()

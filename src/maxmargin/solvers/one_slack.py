@@ -60,6 +60,9 @@ class OneSlack(PlaneSolver):
             planes = with_room(objective.batch, planes, room)
             planes.alpha[:] = 0.0
         super().__init__(objective, planes)
+        self.start_cuts()
+
+    def start_cuts(self) -> None:
         self.dual = 0.0
         # Cuts as (index, values): most features never take part. R >= 0 is the first.
         self.cuts = [(np.zeros(0, np.int32), np.zeros(0))]

@@ -24,6 +24,8 @@ import time
 
 import numpy as np
 
+from maxmargin.classes import dense, structure
+from maxmargin.classes.dense import DenseClasses
 from maxmargin.classes.structure import MulticlassBatch
 from maxmargin.core.kernel import kernel
 
@@ -60,10 +62,16 @@ class ProximalNewton:
     def applies(objective) -> bool:
         batch = objective.batch
         return (
-            isinstance(batch, MulticlassBatch)
+            isinstance(batch, (MulticlassBatch, DenseClasses))
             and batch.n_features <= MAX_FEATURES
             and objective.n * max(batch.n_features, batch.width) <= MAX_ENTRIES
         )
+
+    def write_weights(self, w) -> None:
+        """w <- the weights found, as the batch has them."""
+        batch = self.objective.batch
+        place = dense if isinstance(batch, DenseClasses) else structure
+        place.weight_table(batch, w)[:] = self.weights
 
     def step(self, alpha, dual: float):
         """Towards the next proximal point of ``alpha``: (a, whether it is one)."""
@@ -156,6 +164,8 @@ class ProximalNewton:
 
 
 def dense_rows(batch) -> np.ndarray:
+    if isinstance(batch, DenseClasses):
+        return batch.values.astype(np.float64)
     n = len(batch.indptr) - 1
     x = np.zeros((n, batch.n_features))
     x[np.repeat(np.arange(n), np.diff(batch.indptr)), batch.indices] = batch.values
