@@ -70,10 +70,11 @@ def test_too_little_memory():
         memory=1e4,
     )
     says(
-        "of 40 samples in a basis of 10 would take .* GB, but memory=1000 allows 1e-06 GB. "
-        "With n_components up to 1 it fits",
-        memory=1e3,
+        "of 40 samples in a basis of 10 would take .* GB, but memory=10000 allows 1e-05 "
+        "GB. With n_components up to 7 it fits",
+        memory=1e4,
     )
+    KernelSVM(n_components=7, memory=1e4).fit(X, Y)
 
 
 @pytest.mark.parametrize("name", ["foo", None, ["exact"], 3])
