@@ -9,6 +9,7 @@ import maxmargin
 from maxmargin import grid_graph
 from maxmargin.cli.main import main
 from maxmargin.files import read_graph_file, write_graph_file
+from maxmargin.graphs.command import Graph
 
 
 def small_images(seed, n=8, shape=(2, 3)):
@@ -118,6 +119,24 @@ def test_types(here, capsys):
     assert "edges word page: a - A" in capsys.readouterr().out
     assert main(["evaluate", "m", "typed.jsonl", "--fractional", "f.png"]) == 2
     assert "graphs with types cannot be drawn so" in capsys.readouterr().err
+
+
+def test_C_is_chosen_by_folds(here, capsys):
+    train = ["train", "graph", "train.npz", "--path", "1e-6,10", "--cv", "2", "-o", "m"]
+    assert main(train) == 0
+    assert "accuracy   mean IoU   seconds" in capsys.readouterr().out
+    assert maxmargin.load("m").C == 10
+    part = Graph().read("train.jsonl.gz", True).select([3, 1])
+    assert part.where(0).endswith("line 4")
+    assert len(part) == len(part.more) == len(part.y) == 2
+
+
+def test_inexact_search_says_what_is_proved(here, capsys):
+    train = ["train", "graph", "train.npz", "--inference", "expansion", "-o", "m"]
+    assert main(train) == 0
+    shown = capsys.readouterr().out
+    bound = maxmargin.load("m").primal_bound_
+    assert f"expansion (objective at most {bound:.6g}, by the relaxation)" in shown
 
 
 def test_weights_of_labels(here):

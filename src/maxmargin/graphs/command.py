@@ -6,12 +6,22 @@ import contextlib
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from maxmargin.cli.command import Command, Sample
 
 WORST = 4  # graphs in a picture
+
+
+@dataclass(frozen=True)
+class Part(Sample):
+    """Graphs that know their places in the file, also of a part of it."""
+
+    def select(self, chosen: list[int]) -> Part:
+        more = [self.more[i] for i in chosen]
+        part = replace(super().select(chosen), more=more)
+        return replace(part, where=lambda i: self.where(chosen[i]))
 
 
 @dataclass
@@ -110,7 +120,7 @@ docs/graphs.md. Files may be compressed with gzip."""
         from maxmargin.graphs.graph_file import read_graph_file
 
         found = read_graph_file(path, truth, self.encoding)
-        return Sample(found.X, found.y, found.path, found.where, more=found.shapes)
+        return Part(found.X, found.y, found.path, found.where, more=found.shapes)
 
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
         """Labels of every graph, in its order of nodes."""
@@ -201,7 +211,7 @@ docs/graphs.md. Files may be compressed with gzip."""
             return plot_confusion(*pairs)
         if option == "fractional":
             with in_file(sample):
-                tables = model.relaxed_marginals(sample.X)
+                tables = model.predict_relaxed(sample.X)
             return plots.draw_fractional(model, sample.X, tables, sample.more, WORST)
         return plots.draw_worst(sample.X, truth, found, sample.more, WORST)
 

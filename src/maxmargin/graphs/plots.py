@@ -209,7 +209,7 @@ def plot_fractional(
 
     Parameters
     ----------
-    marginals : array (nodes, labels), from :meth:`maxmargin.GraphLabeler.relaxed_marginals`
+    marginals : array (nodes, labels), from :meth:`maxmargin.GraphLabeler.predict_relaxed`
     shape : (rows, columns) if the nodes are a grid; None: in their order, line after line
     labels : the labels, as ``classes_`` has them, or None for numbers
     ax : two Axes, for the best labels and for their shares, or None
@@ -291,7 +291,7 @@ def draw_fractional(model, X, tables, shapes, most: int) -> Figure:
     """The graphs with the most fractional nodes."""
     if isinstance(model.classes_, dict):
         raise ValueError(
-            "graphs with types cannot be drawn so: use relaxed_marginals in Python."
+            "graphs with types cannot be drawn so: use predict_relaxed in Python."
         )
     there = [i for i in range(len(X)) if len(tables[i])]
     count = [int((table.max(1, initial=0) < 1 - CERTAIN).sum()) for table in tables]

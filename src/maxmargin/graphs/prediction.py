@@ -64,18 +64,6 @@ class GraphPrediction:
 
     predict_proba = predict_marginals
 
-    def relaxed_marginals(self, X) -> list[Any]:
-        """Per graph (nodes, labels): what the local polytope's best point has of each.
-
-        The relaxed search of ``inference="relaxed"``, before rounding: rows sum to 1, and
-        where the relaxation is tight, they are 0 and 1. With types, a dict of them.
-        """
-        from maxmargin.graphs.relaxation import relaxed_shares
-
-        inputs, graphs = self._graphs(X)
-        shares = relaxed_shares(graphs, self._w, self._tolerance(), self._threads())
-        return self._node_tables(inputs, shares)
-
     def decision_function(self, X) -> list[Any]:
         """Per graph (nodes, labels): the scores of nodes alone; with types, a dict."""
         from maxmargin.graphs.ranking import part_scores
