@@ -69,7 +69,7 @@ def test_evaluation_and_pictures(here, capsys):
     assert (found["graphs"], found["nodes"]) == (8, 48)
     assert main(["inspect", "m", "--top", "4", "--plot", "edges.png"]) == 0
     shown = capsys.readouterr().out
-    assert "directed, inference by elimination" in shown
+    assert "edges       directed\ninference   elimination\n" in shown
     assert "nodes: left, feature 0" in shown
     for name in ("worst.png", "c.png", "f.png", "edges.png"):
         assert (here / name).stat().st_size > 1000
@@ -137,6 +137,9 @@ def test_inexact_search_says_what_is_proved(here, capsys):
     shown = capsys.readouterr().out
     bound = maxmargin.load("m").primal_bound_
     assert f"expansion (objective at most {bound:.6g}, by the relaxation)" in shown
+    train[4] = "relaxed"
+    assert main(train) == 0
+    assert "relaxed (what is proved is proved of the rel" in capsys.readouterr().out
 
 
 def test_weights_of_labels(here):

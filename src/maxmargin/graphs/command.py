@@ -104,14 +104,10 @@ docs/graphs.md. Files may be compressed with gzip."""
 
     def summary(self, model) -> str:
         notes = model.notes
-        how = f"inference by {model.inference_}"
-        if model.relaxed_:
-            how += " (what is proved is proved of the relaxed problem)"
-        elif not model.certificate_.exact:
-            how += f" (objective at most {model.primal_bound_:.6g}, by the relaxation)"
         return (
             f"{notes['graphs']:,} graphs, {notes['nodes']:,} nodes, {notes['edges']:,} "
-            f"edges, {_number_of_labels(model)} labels; C={model.C:g}; {how}"
+            f"edges, {_number_of_labels(model)} labels; C={model.C:g}; "
+            f"inference by {_how(model)}"
         )
 
     # files -----------------------------------------------------------------------------
@@ -219,13 +215,13 @@ docs/graphs.md. Files may be compressed with gzip."""
 
     def rows(self, model) -> list[tuple[str, str]]:
         notes = model.notes
-        relaxed = ", relaxed" if model.relaxed_ else ""
         return [
             ("trained on", notes["file"]),
             ("graphs", f"{notes['graphs']:,}"),
             ("nodes", f"{notes['nodes']:,}, {notes['edges']:,} edges"),
             ("labels", str(_number_of_labels(model))),
-            ("edges", f"{model.edges}, inference by {model.inference_}{relaxed}"),
+            ("edges", model.edges),
+            ("inference", _how(model)),
             ("objective", f"{model.objective}, C={model.C:g}"),
             ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
         ]
@@ -283,6 +279,16 @@ def _weights(given: list[str], y) -> dict[Any, float]:
                 f"--label-weight {text} is not a label and a number, such as fault:5."
             ) from None
     return found
+
+
+def _how(model) -> str:
+    """The method of inference, and of what the certificate speaks."""
+    if model.relaxed_:
+        return f"{model.inference_} (what is proved is proved of the relaxed problem)"
+    if not model.certificate_.exact:
+        bound = f"{model.primal_bound_:.6g}"
+        return f"{model.inference_} (objective at most {bound}, by the relaxation)"
+    return model.inference_
 
 
 def _number_of_labels(model) -> int:
