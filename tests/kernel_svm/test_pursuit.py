@@ -65,6 +65,30 @@ def test_the_space_that_is_searched_has_the_same_kernel(width, kernel):
     assert fixed == (width == 40 and isinstance(kernel, type(kernels.rbf(1.0))))
 
 
+@pytest.mark.parametrize("preimage", ["gradient", "fixed-point"])
+@pytest.mark.parametrize("width", [3, 40])
+def test_units_and_origins_change_nothing(width, preimage):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 3)) @ rng.normal(size=(3, width))
+    y = (X[:, 0] * X[:, 1] > 0) * 1
+    settings = {"n_components": 8, "preimage": preimage, "random_state": 0}
+    wanted = KernelSVM(**settings).fit(X, y)
+    for scale, origin in ((2.0**200, 0.0), (2.0**-200, 0.0), (1.0, 2.0**30)):
+        moved = X * scale + origin
+        found = KernelSVM(**settings).fit(moved, y)
+        assert len(found.basis_) == len(wanted.basis_)
+        primal = wanted.certificate_.primal
+        assert found.certificate_.primal == pytest.approx(primal, rel=0.02)
+
+
+def test_extreme_widths_and_values():
+    X, y = random_data(n=30)
+    for gamma in (1e-300, 1e300):
+        assert KernelSVM(gamma=gamma, n_components=8).fit(X, y).certificate_.exact
+    with pytest.raises(ValueError, match="squares that cannot hold: scale the feat"):
+        KernelSVM("poly", n_components=8).fit(X * 1e20, y)
+
+
 # descent ----------------------------------------------------------------------------------
 
 
