@@ -64,12 +64,17 @@ def test_memory_that_is_no_number(memory):
 
 def test_too_little_memory():
     says(
-        r"40 samples and 40 basis functions take about 5.8e-05 GB, but memory=10000 allows "
-        r"1e-05 GB: choose fewer n_components, or another method than exact, or allow",
+        r"exact machine of 40 samples takes at least 1.2e-05 GB, for 40 rows of the "
+        r"kernel's table, but memory=10000 allows 1e-05 GB: choose another method",
         method="exact",
         memory=1e4,
     )
-    says("10 basis functions take about .* GB", memory=1e3)
+    says(
+        "of 40 samples in a basis of 10 would take .* GB, but memory=10000 allows 1e-05 "
+        "GB. With n_components up to 7 it fits",
+        memory=1e4,
+    )
+    KernelSVM(n_components=7, memory=1e4).fit(X, Y)
 
 
 @pytest.mark.parametrize("name", ["foo", None, ["exact"], 3])
