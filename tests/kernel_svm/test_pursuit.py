@@ -171,6 +171,18 @@ def test_descent_lowers_the_objective():
     assert (start.points == X[:10].astype(np.float32)).all()
 
 
+def test_the_gradient_of_the_norm_is_renewed(monkeypatch):
+    X, y = random_data(n=100)
+    examples = descent.Examples.on(Cpu(), X, y, 1 - np.eye(3), np.ones(100))
+    terms = descent.Terms(X[:5].astype(np.float32), np.ones((5, 3), np.float32))
+    calls, renew = [], descent._norm_gradient
+    watch = lambda *given: calls.append(1) or renew(*given)  # noqa: E731
+    monkeypatch.setattr(descent, "_norm_gradient", watch)
+    rng = np.random.default_rng(0)
+    descent.descend(descent.Gaussians(0.3), examples, terms, 100, rng)
+    assert len(calls) == 100 // descent.NORM_EVERY
+
+
 def test_the_last_columns_stay():
     X, y = random_data(n=100)
     X[:, -1] = 0.0
@@ -228,6 +240,13 @@ def test_preimages_climb(towards):
     assert (ends >= after - 1e-9).all()
     slopes = np.linalg.norm(kernel.gradient(X, longer, c), axis=1)
     assert np.median(slopes) < 0.05
+
+
+def test_fixed_points_do_not_leave_the_data():
+    X = np.array([[0.0], [1.0]])
+    c = np.array([[1.0], [-1.2]])  # away from both, <r, phi> is larger: zero
+    found = preimages.fixed_points(kernels.rbf(1.0), X, c, np.array([[0.6]]))
+    assert np.abs(found).max() <= 1.0
 
 
 def test_the_preimage_of_a_point_is_the_point():
