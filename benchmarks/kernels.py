@@ -140,7 +140,7 @@ def _compare(task: str, options, targets: Targets) -> None:
 
 
 def _further(task: str, size: int, most, wanted: float) -> int:
-    """How many of Nystroem's functions are needed, at least: more than ``size``, or less."""
+    """How many of Nystroem's functions are needed: just above or below ``size``."""
     beyond = fresh(ours, task=task, method="nystroem", sizes=[size], most=most)
     _show(task, "nystroem", beyond)
     functions, accuracy, _ = beyond["rows"][-1]
