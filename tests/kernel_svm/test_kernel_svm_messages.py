@@ -236,6 +236,9 @@ def test_other_features():
             model.predict(table)
     with pytest.raises(ValueError, match="Expected 2D array"):
         model.predict(X[0])
+    for other in (["a", "b"], {"a": [1.0]}, [["a", "b"]]):
+        with pytest.raises(ValueError, match="trained on one of 4 columns"):
+            model.predict(other)
     says("row 1 of X does not have 2 values", [[1.0, 2.0], [1.0]], [0, 1])
 
 

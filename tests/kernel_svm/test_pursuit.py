@@ -81,6 +81,30 @@ def test_the_space_that_is_searched_has_the_same_kernel(width, kernel):
     assert fixed == (width == 400 and isinstance(kernel, type(kernels.rbf(1.0))))
 
 
+@pytest.mark.parametrize("preimage", ["gradient", "fixed-point"])
+@pytest.mark.parametrize("width", [3, 40])
+def test_units_and_origins_change_nothing(width, preimage):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 3)) @ rng.normal(size=(3, width))
+    y = (X[:, 0] * X[:, 1] > 0) * 1
+    settings = {"n_components": 8, "preimage": preimage, "random_state": 0}
+    wanted = KernelSVM(**settings).fit(X, y)
+    for scale, origin in ((2.0**200, 0.0), (2.0**-200, 0.0), (1.0, 2.0**30)):
+        moved = X * scale + origin
+        found = KernelSVM(**settings).fit(moved, y)
+        assert len(found.basis_) == len(wanted.basis_)
+        primal = wanted.certificate_.primal
+        assert found.certificate_.primal == pytest.approx(primal, rel=0.02)
+
+
+def test_extreme_widths_and_values():
+    X, y = random_data(n=30)
+    for gamma in (1e-300, 1e300):
+        assert KernelSVM(gamma=gamma, n_components=8).fit(X, y).certificate_.exact
+    with pytest.raises(ValueError, match="squares that cannot hold: scale the feat"):
+        KernelSVM("poly", n_components=8).fit(X * 1e20, y)
+
+
 # descent ----------------------------------------------------------------------------------
 
 
@@ -163,6 +187,18 @@ def test_descent_lowers_the_objective():
     assert (start.points == X[:10].astype(np.float32)).all()
 
 
+def test_the_gradient_of_the_norm_is_renewed(monkeypatch):
+    X, y = random_data(n=100)
+    examples = descent.Examples.on(Cpu(), X, y, 1 - np.eye(3), np.ones(100))
+    terms = descent.Terms(X[:5].astype(np.float32), np.ones((5, 3), np.float32))
+    calls, renew = [], descent._norm_gradient
+    watch = lambda *given: calls.append(1) or renew(*given)  # noqa: E731
+    monkeypatch.setattr(descent, "_norm_gradient", watch)
+    rng = np.random.default_rng(0)
+    descent.descend(descent.Gaussians(0.3), examples, terms, 100, rng)
+    assert len(calls) == 100 // descent.NORM_EVERY
+
+
 def test_the_last_columns_stay():
     X, y = random_data(n=100)
     X[:, -1] = 0.0
@@ -220,6 +256,13 @@ def test_preimages_climb(towards):
     assert (ends >= after - 1e-9).all()
     slopes = np.linalg.norm(kernel.gradient(X, longer, c), axis=1)
     assert np.median(slopes) < 0.05
+
+
+def test_fixed_points_do_not_leave_the_data():
+    X = np.array([[0.0], [1.0]])
+    c = np.array([[1.0], [-1.2]])  # away from both, <r, phi> is larger: zero
+    found = preimages.fixed_points(kernels.rbf(1.0), X, c, np.array([[0.6]]))
+    assert np.abs(found).max() <= 1.0
 
 
 def test_the_preimage_of_a_point_is_the_point():

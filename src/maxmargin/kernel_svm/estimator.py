@@ -16,6 +16,7 @@ from maxmargin.core.parameters import parameters
 from maxmargin.kernel_svm.devices import find_device
 from maxmargin.kernel_svm.input import (
     KernelProblem,
+    own,
     read_input,
     read_training,
     weighted,
@@ -214,7 +215,7 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
         """Set the fitted attributes."""
         for attribute in ("n_features_in_", "feature_names_in_"):  # of an earlier fit
             self.__dict__.pop(attribute, None)
-        self.kernel_, self.basis_ = trained.kernel, trained.points
+        self.kernel_, self.basis_ = trained.kernel, own(trained.points, data.X)
         self.dual_coef_ = trained.coefficients
         self.columns_ = trained.columns
         for attribute, value in data.attributes.items():
