@@ -256,3 +256,20 @@ def test_copies_count_once(method):
     if method != "subspace-pursuit":
         assert len(model.basis_) == 3
     assert model.predict(points).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "method", ["nystroem", "nystroem-kmeans", "incomplete-cholesky"]
+)
+def test_samples_of_no_weight_do_not_make_the_default_basis_too_large(method):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
+    weights = np.where(np.arange(30) < 5, 0.0, 1.0)
+    model = KernelSVM(method=method).fit(X, y, sample_weight=weights)
+    assert len(model.basis_) <= 25
+
+
+def test_a_tiny_C_is_no_foreign_error():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 3
+    assert KernelSVM(C=1e-300).fit(X, y).certificate_.primal >= 0

@@ -41,7 +41,7 @@ def find_bases(problem, model, sizes, limits, rng, clock: Clock) -> Iterator[Fou
     """
     n, method = len(problem), model.method
     if sizes == [DEFAULT_SIZE]:
-        sizes = [min(DEFAULT_SIZE, n)]
+        sizes = [min(DEFAULT_SIZE, int((problem.mass > 0).sum()))]
     elif max(sizes) > n:
         raise ValueError(
             f"n_components={max(sizes)} is more than the {n} training samples: choose at "

@@ -231,7 +231,8 @@ def _exact(problem, basis, Z, a, rows, linear, found, memory) -> KernelCertifica
     dual = min(bound, found.primal)
     gap = found.primal - dual
     share = gap / found.primal if found.primal > 0 else 0.0
-    return KernelCertificate(found.primal, dual, gap, share, True, found.dual, residual)
+    within = max(found.dual, dual)  # what bounds the exact machine bounds this one too
+    return KernelCertificate(found.primal, dual, gap, share, True, within, residual)
 
 
 # all training points ------------------------------------------------------------------
