@@ -24,6 +24,7 @@ FAMILIES = (
     "clusterings",
     "hypergraphs",
     "motifs",
+    "graphs",
 )
 
 Places = Mapping[str, str]  # {name: module, relative to the family's folder}

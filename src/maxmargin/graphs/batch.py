@@ -1,0 +1,232 @@
+"""Graphs in flat arrays, as the kernels of all methods of inference read them.
+
+Nodes of an example are numbered type by type. Its edges are sorted by type and features:
+edges with equal features have equal scores, so they share a *table*, and a grid without
+features of edges has one for all its edges. In theta, the scores of the nodes come first,
+then the tables (``field.py``).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core.arrays import LARGEST
+from maxmargin.graphs.field import Field
+from maxmargin.graphs.input import GraphInput
+from maxmargin.graphs.rows import Rows, distinct_rows, stacked
+from maxmargin.graphs.schema import Blocks, Schema
+
+
+class Graphs(NamedTuple):
+    """Examples one after the other. Offsets into theta, nodes and edges are their own.
+
+    ``node_at`` and ``arc_start`` have one number more than nodes: those of example i begin
+    at node_start[i] + i.
+    """
+
+    node_start: np.ndarray  # int64[n + 1]
+    edge_start: np.ndarray  # int64[n + 1]
+    table_start: np.ndarray  # int64[n + 1]
+    node_type: np.ndarray  # int32[nodes]
+    node_row: np.ndarray  # int64[nodes]: its row of features
+    size: np.ndarray  # float64[nodes]: what a loss there is multiplied with
+    node_at: np.ndarray  # the Field of every example, field.py
+    arc_start: np.ndarray
+    arcs: np.ndarray
+    ends: np.ndarray
+    edge_at: np.ndarray
+    table_type: np.ndarray  # int32[tables]: type of its edges
+    table_row: np.ndarray  # int64[tables]: their row of features
+    table_at: np.ndarray  # int64[tables]: place in theta
+    table_edges: np.ndarray  # int64[tables + 1]: its edges, counted over all examples
+    nodes: Rows  # features
+    edges: Rows
+    blocks: Blocks
+    most_parts: int  # numbers of theta of one example, at most
+    most_entries: int  # features of one labelling, at most
+    least: float  # the smallest loss that is not zero
+
+
+def make_graphs(
+    schema: Schema, inputs: list[GraphInput], costs: list[np.ndarray], nodes: Rows
+) -> tuple[Graphs, np.ndarray]:
+    """(the graphs in flat arrays, where their edges were in the input).
+
+    ``nodes`` has the features of all nodes, type by type and graph by graph in each.
+    """
+    blocks = schema.blocks(costs)
+    counts = np.array(
+        [[g.count(name) for name in schema.node_types] for g in inputs], np.int64
+    ).reshape(len(inputs), len(schema.node_types))
+    node_start = _offsets(counts.sum(1))
+    n_nodes = int(node_start[-1])
+    node_type = np.repeat(
+        np.tile(np.arange(counts.shape[1], dtype=np.int32), len(inputs)), counts.ravel()
+    )
+    # rows stand type by type, nodes graph by graph
+    node_row = np.empty(n_nodes, np.int64)
+    node_row[np.argsort(node_type, kind="stable")] = np.arange(n_nodes)
+    states = blocks.states[node_type]
+    node_at = _within(states, node_start)
+    graph = np.repeat(np.arange(len(inputs)), np.diff(node_start))
+    size = _sizes(schema, inputs, n_nodes)
+
+    first = np.cumsum(counts, axis=1) - counts  # of the nodes of a type in their graph
+    kinds, pairs, patterns, owner, given, edges = _edges(schema, inputs, first)
+    order = np.lexsort((patterns, kinds, owner))
+    kinds, pairs, patterns, owner = (a[order] for a in (kinds, pairs, patterns, owner))
+    new = np.ones(len(order), bool)
+    new[1:] = (np.diff(owner) > 0) | (np.diff(kinds) > 0) | (np.diff(patterns) > 0)
+    heads = np.flatnonzero(new)
+    table_type = kinds[heads].astype(np.int32)
+    table_owner = owner[heads]
+    cells = np.diff(blocks.cell_at)[table_type]
+    table_start = _offsets(np.bincount(table_owner, minlength=len(inputs)))
+    ends_of_nodes = node_at[node_start[1:] + np.arange(len(inputs))]
+    before = np.cumsum(cells) - cells
+    begun = np.append(before, before[-1:] + cells[-1:])
+    begun = begun if len(begun) else np.zeros(1, np.int64)
+    table_at = (
+        before - begun[table_start[:-1]][table_owner] + ends_of_nodes[table_owner]
+    )
+    edge_start = _offsets(np.bincount(owner, minlength=len(inputs)))
+    arc_start, arcs = _arcs(pairs, owner, node_start, edge_start)
+    parts = ends_of_nodes + begun[table_start[1:]] - begun[table_start[:-1]]
+    table_edges = np.append(heads, len(order)).astype(np.int64)
+    table_row = patterns[heads]
+    # entries of a labelling: rows of the nodes; of every table, for as many rows of
+    # weights as its edges can have
+    used = np.minimum(np.diff(table_edges), blocks.rows[table_type])
+    entries = np.bincount(
+        graph, np.diff(nodes.indptr)[node_row], len(inputs)
+    ) + np.bincount(table_owner, used * np.diff(edges.indptr)[table_row], len(inputs))
+    return Graphs(
+        node_start=node_start,
+        edge_start=edge_start,
+        table_start=table_start,
+        node_type=node_type,
+        node_row=node_row,
+        size=size,
+        node_at=node_at,
+        arc_start=arc_start,
+        arcs=arcs,
+        ends=np.ascontiguousarray(pairs, np.int32),
+        edge_at=table_at[np.cumsum(new) - 1] if len(order) else np.zeros(0, np.int64),
+        table_type=table_type,
+        table_row=table_row,
+        table_at=table_at,
+        table_edges=table_edges,
+        nodes=nodes,
+        edges=edges,
+        blocks=blocks,
+        most_parts=int(parts.max(initial=1)),
+        most_entries=int(entries.max(initial=0)),
+        least=_least_loss(blocks, size),
+    ), given[order]
+
+
+def fields_of(graphs: Graphs) -> list[Field]:
+    """The Field of every example, in Python."""
+    nodes, edges = graphs.node_start.tolist(), graphs.edge_start.tolist()
+    return [
+        Field(
+            graphs.node_at[a + i : b + i + 1],
+            graphs.ends[e:f],
+            graphs.edge_at[e:f],
+            graphs.arc_start[a + i : b + i + 1],
+            graphs.arcs[2 * e : 2 * f],
+        )
+        for i, ((a, b), (e, f)) in enumerate(
+            zip(pairwise(nodes), pairwise(edges), strict=True)
+        )
+    ]
+
+
+def node_rows(schema: Schema, inputs: list[GraphInput]) -> Rows:
+    """Features of all nodes, type by type, with the constant."""
+    places = [
+        [(g.nodes[name], i, name) for i, g in enumerate(inputs) if g.count(name)]
+        for name in schema.node_types
+    ]
+    return stacked(places, schema.node_widths, schema.constant, "node")
+
+
+def _edges(schema, inputs, first):
+    """(types, pairs, rows of features, graphs, places in the input) of all edges, Rows."""
+    places, kinds, pairs, owner, given = [], [], [], [], []
+    for s, key in enumerate(schema.edge_types):
+        u, v = schema.ends(s)
+        here = []
+        for i, g in enumerate(inputs):
+            ends, table = g.edges.get(key, (np.zeros((0, 2), np.int64), None))
+            if not len(ends):
+                continue
+            here.append((np.ones((len(ends), 1)) if table is None else table, i, key))
+            pairs.append(ends + first[i, [u, v]])
+            kinds.append(np.full(len(ends), s))
+            owner.append(np.full(len(ends), i))
+            given.append(np.arange(len(ends)))
+        places.append(here)
+    rows = stacked(places, schema.edge_widths, 0, "edge")
+    if schema.edges == "associative":
+        _check_signs(rows, places)
+    rows, patterns = distinct_rows(rows, max(schema.edge_widths, default=1))
+    flat = [
+        np.concatenate([np.zeros(0, np.int64), *part]) for part in (kinds, owner, given)
+    ]
+    pairs = np.concatenate([np.zeros((0, 2), np.int64), *pairs])
+    return flat[0], pairs, patterns, flat[1], flat[2], rows
+
+
+def _check_signs(rows: Rows, places) -> None:
+    bad = np.flatnonzero(rows.values < 0)
+    if len(bad):
+        row = int(np.searchsorted(rows.indptr, bad[0], side="right")) - 1
+        for table, i, _ in (place for some in places for place in some):
+            if row < table.shape[0]:
+                raise ValueError(
+                    f"X[{i}]: edge {row} has a feature of {rows.values[bad[0]]:g}, but "
+                    "with edges='associative' features of edges must be 0 or more, so that "
+                    "equal labels are never punished: shift them, or choose other edges."
+                )
+            row -= table.shape[0]
+
+
+def _sizes(schema, inputs, n_nodes) -> np.ndarray:
+    parts = [
+        g.sizes.get(name, np.ones(g.count(name)))
+        for g in inputs
+        for name in schema.node_types
+    ]
+    sizes = np.concatenate([np.zeros(0), *parts])
+    assert len(sizes) == n_nodes
+    return np.minimum(sizes, LARGEST)
+
+
+def _least_loss(blocks: Blocks, size) -> float:
+    costs, sizes = blocks.cost[blocks.cost > 0], size[size > 0]
+    return float(costs.min(initial=np.inf) * sizes.min(initial=np.inf))
+
+
+def _offsets(lengths) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _within(lengths, start) -> np.ndarray:
+    """Offsets of runs, counted anew in every example: one more than runs in each."""
+    total = _offsets(lengths)
+    examples = len(start) - 1
+    owner = np.repeat(np.arange(examples), np.diff(start) + 1)
+    place = np.arange(len(owner)) - owner
+    return total[place] - total[start[:-1]][owner]
+
+
+def _arcs(pairs, owner, node_start, edge_start):
+    """(arc_start, arcs) of all examples: ``field.py``."""
+    flat = (pairs + node_start[owner][:, None]).ravel()
+    degrees = np.bincount(flat, minlength=int(node_start[-1]))
+    order = np.argsort(flat, kind="stable")
+    return _within(degrees, node_start), order - 2 * edge_start[owner[order // 2]]

@@ -1,0 +1,1 @@
+"""Rooms of inference over a field: one algorithm each, compiled, on flat arrays."""

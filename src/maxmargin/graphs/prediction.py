@@ -1,0 +1,202 @@
+"""What a GraphLabeler does after training: predict, rank, complete, evaluate."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.core.estimator import check_weights
+from maxmargin.core.structural import check_lengths
+from maxmargin.core.structure import Outputs, check_k
+from maxmargin.graphs.choice import labelling_batch
+from maxmargin.graphs.input import GraphInput, read_graphs
+from maxmargin.graphs.labels import numbered, read_labels
+from maxmargin.graphs.schema import check_graphs
+
+
+class GraphPrediction:
+    """Prediction from ``_schema``, ``_w`` and the settings of a labeler."""
+
+    def predict(self, X) -> list[Any]:
+        """The best labels of every graph, in the order of its nodes.
+
+        An array of labels; with types, a dict of them; for a networkx graph, a dict
+        {node: label}.
+        """
+        from maxmargin.core.decode import decode
+
+        inputs, graphs = self._graphs(X)
+        batch = self._labelling_batch(graphs)
+        flat = decode(batch, self._w, self._threads())
+        return Outputs(self._outputs(inputs, flat))
+
+    def predict_k_best(self, X, k: int) -> list[list[tuple[Any, float]]]:
+        """The k best labellings of every graph with their scores, best first.
+
+        For graphs that are narrow enough for elimination: trees, chains, small grids.
+        """
+        from maxmargin.graphs.ranking import k_best
+
+        k = check_k(k)
+        inputs, graphs = self._graphs(X)
+        ranked = k_best(self._narrow(graphs, "predict_k_best"), self._w, k)
+        return [
+            [(self._output(graph, states), value) for states, value in some]
+            for graph, some in zip(inputs, ranked, strict=True)
+        ]
+
+    def predict_marginals(self, X) -> list[Any]:
+        """Per graph (nodes, labels): probabilities under exp(score) / Z.
+
+        With types, a dict of them. Scores of a maximum-margin model are not calibrated:
+        these rank the labels, but 0.9 need not mean right nine times out of ten.
+        """
+        from maxmargin.core.expectations import expectations
+
+        inputs, graphs = self._graphs(X)
+        tables, _ = expectations(self._summing_batch(graphs), self._w, self._threads())
+        return self._node_tables(inputs, tables)
+
+    predict_proba = predict_marginals
+
+    def decision_function(self, X) -> list[Any]:
+        """Per graph (nodes, labels): the scores of nodes alone; with types, a dict."""
+        from maxmargin.graphs.ranking import part_scores
+
+        inputs, graphs = self._graphs(X)
+        return self._node_tables(inputs, part_scores(graphs, self._w))
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """Share of the nodes, by size, that are labelled right."""
+        X, y = check_lengths(X, y)
+        weights = check_weights(sample_weight, len(y))
+        right = total = 0.0
+        for weight, x, truth, found in zip(weights, *self._compared(X, y), strict=True):
+            for a, b, size in zip(truth, found, x, strict=True):
+                if a is not None:
+                    right += weight * size * (a == b)
+                    total += weight * size
+        return float(right / total) if total else 1.0
+
+    def evaluate(self, X, y):
+        """A :class:`~maxmargin.graphs.metrics.GraphReport` of predictions."""
+        from maxmargin.graphs.metrics import graph_scores
+
+        sizes, truth, found = self._compared(*check_lengths(X, y))
+        return graph_scores(truth, found, sizes)
+
+    def complete(self, X, y) -> list[Any]:
+        """y with every None replaced by the best label, given the known ones."""
+        from maxmargin.core.completion import complete_all
+        from maxmargin.core.partial import partly_known
+
+        X, y = check_lengths(X, y)
+        inputs, graphs = self._graphs(X)
+        schema = self._schema
+        rows = read_labels(y, inputs)
+        flat = numbered(rows, schema.node_types, schema.labels)
+        batch = self._labelling_batch(graphs)._replace(y=np.maximum(flat, 0))
+        found = complete_all(partly_known(batch, flat >= 0), self._w, self._threads())
+        return Outputs(self._outputs(inputs, found))
+
+    # helpers ---------------------------------------------------------------------------
+
+    def _compared(self, X, y):
+        """(sizes, true labels, predicted labels) of every graph, type by type."""
+        inputs = read_graphs(X)
+        rows, found = read_labels(y, inputs), self.predict(inputs)
+        types = self._schema.node_types
+        sizes, truth, guess = [], [], []
+        for graph, row, labels in zip(inputs, rows, found, strict=True):
+            sizes.append(
+                np.concatenate(
+                    [graph.sizes.get(t, np.ones(graph.count(t))) for t in types]
+                )
+            )
+            truth.append([label for t in types for label in row.get(t, ())])
+            if isinstance(labels, dict):
+                parts = [labels] if not graph.typed else [labels[t] for t in labels]
+                labels = [
+                    v
+                    for part in parts
+                    for v in (
+                        part.values() if isinstance(part, dict) else part.tolist()
+                    )
+                ]
+            guess.append(list(labels))
+        return sizes, truth, guess
+
+    def _graphs(self, X):
+        """(graphs as they were given, in flat arrays)."""
+        from maxmargin.graphs.batch import make_graphs
+
+        check_is_fitted(self, "coef_")
+        schema, inputs = self._schema, read_graphs(X)
+        check_graphs(schema, inputs)
+        costs = [np.zeros((len(some), len(some))) for some in schema.labels]
+        return inputs, make_graphs(schema, inputs, costs, self._node_rows(inputs))[0]
+
+    def _node_rows(self, inputs):
+        from maxmargin.graphs.batch import node_rows
+
+        return node_rows(self._schema, inputs)
+
+    def _labelling_batch(self, graphs):
+        y = np.zeros(int(graphs.node_start[-1]), np.int32)
+        return labelling_batch(self.inference, self._schema, graphs, y, self._w)
+
+    def _narrow(self, graphs, what: str):
+        from maxmargin.graphs.structures.elimination import elimination_graphs
+
+        y = np.zeros(int(graphs.node_start[-1]), np.int32)
+        batch, wide = elimination_graphs(graphs, y)
+        if batch is None:
+            raise ValueError(
+                f"{what} needs graphs that are narrow enough for elimination, and the "
+                f"cycles of X[{wide}] join too many nodes."
+            )
+        return batch
+
+    def _summing_batch(self, graphs):
+        return self._narrow(graphs, "predict_marginals")
+
+    def _outputs(self, inputs: list[GraphInput], flat) -> list[Any]:
+        start = np.cumsum(
+            [0, *(sum(map(g.count, self._schema.node_types)) for g in inputs)]
+        )
+        return [
+            self._output(graph, flat[a:b])
+            for graph, (a, b) in zip(inputs, pairwise(start.tolist()), strict=True)
+        ]
+
+    def _output(self, graph: GraphInput, states) -> Any:
+        """The labels that these states of a graph's nodes stand for, as y has them."""
+        schema = self._schema
+        if not schema.typed:
+            labels = self.classes_[states]
+            if graph.names is None:
+                return labels
+            return dict(zip(graph.names, labels.tolist(), strict=True))
+        out, at = {}, 0
+        for name in schema.node_types:
+            n = graph.count(name)
+            if name in graph.nodes:
+                out[name] = self.classes_[name][states[at : at + n]]
+            at += n
+        return out
+
+    def _node_tables(self, inputs, parts) -> list[Any]:
+        """Tables (nodes, labels) from numbers in the layout of theta."""
+        schema, found = self._schema, []
+        for graph, flat in zip(inputs, parts, strict=True):
+            tables, at = {}, 0
+            for name, labels in zip(schema.node_types, schema.labels, strict=True):
+                n, k = graph.count(name), len(labels)
+                if name in graph.nodes:
+                    tables[name] = flat[at : at + n * k].reshape(n, k)
+                at += n * k
+            found.append(tables if schema.typed else next(iter(tables.values())))
+        return found

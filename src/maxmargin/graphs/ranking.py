@@ -1,0 +1,58 @@
+"""The k best labellings of graphs, and scores of their parts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.core.contract import score, shape
+from maxmargin.core.kernel import kernel, run
+from maxmargin.graphs.batch import Graphs, fields_of
+from maxmargin.graphs.inference import elimination
+from maxmargin.graphs.inference.elimination_plan import plan_of
+from maxmargin.graphs.structures.elimination import EliminationGraphs, gather
+
+
+def part_scores(graphs: Graphs, w) -> list[np.ndarray]:
+    """theta of every graph."""
+    start = graphs.node_start
+    batch = EliminationGraphs(
+        start, np.zeros(int(start[-1]), np.int32), graphs, gather([])
+    )
+    sizes = [_extent(graphs, i) for i in range(len(start) - 1)]
+    out = np.zeros(sum(sizes))
+    place = np.cumsum([0, *sizes])
+    run(score_range, batch, np.ascontiguousarray(w), place, out)
+    return np.split(out, place[1:-1]) if sizes else []
+
+
+def _extent(graphs: Graphs, i: int) -> int:
+    last = int(graphs.table_start[i + 1]) - 1
+    if last < graphs.table_start[i]:
+        return int(graphs.node_at[graphs.node_start[i + 1] + i])
+    s = graphs.table_type[last]
+    cells = graphs.blocks.cell_at[s + 1] - graphs.blocks.cell_at[s]
+    return int(graphs.table_at[last] + cells)
+
+
+@kernel
+def score_range(batch, w, place, out):
+    theta = np.zeros(shape(batch))
+    for i in range(len(place) - 1):
+        score(batch, i, w, theta)
+        for k in range(place[i + 1] - place[i]):
+            out[place[i] + k] = theta[0, k]
+
+
+def k_best(batch: EliminationGraphs, w, k: int) -> list[list[tuple[np.ndarray, float]]]:
+    """Up to k (states, score) of every graph, best first."""
+    scores = part_scores(batch.graphs, w)
+    out = []
+    for i, (field, theta) in enumerate(
+        zip(fields_of(batch.graphs), scores, strict=True)
+    ):
+        n = len(field.node_at) - 1
+        labellings, values = np.zeros((k, n), np.int32), np.zeros(k)
+        plan = plan_of(batch.plans, i)
+        count = elimination.k_best(field, plan, theta, labellings, values)
+        out.append([(labellings[r].copy(), float(values[r])) for r in range(count)])
+    return out

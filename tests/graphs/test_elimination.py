@@ -1,0 +1,121 @@
+"""Elimination against enumeration: the best, the k best, sums; plans and their limits."""
+
+import numpy as np
+import pytest
+from field_cases import grid_field, random_field, random_theta
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxmargin.core.kernel import kernel
+from maxmargin.graphs.field import extent, field_score, make_field
+from maxmargin.graphs.inference import elimination
+from maxmargin.graphs.inference import enumerate as every
+from maxmargin.graphs.inference.elimination_plan import (
+    gather,
+    plan,
+    plan_of,
+    plans,
+)
+
+SEEDS = st.integers(0, 10**6)
+
+
+def random_case(seed):
+    rng = np.random.default_rng(seed)
+    field = random_field(rng, tree=rng.random() < 0.3)
+    dtype = rng.choice([np.float32, np.float64])
+    return field, random_theta(rng, field, whole=rng.random() < 0.3, dtype=dtype)
+
+
+def n_nodes(field):
+    return len(field.node_at) - 1
+
+
+@given(SEEDS)
+def test_best(seed):
+    field, theta = random_case(seed)
+    y = np.full(n_nodes(field) + 1, -7, np.int32)  # longer than it need be
+    found = elimination.best(field, plan(field), theta, y)
+    score, _ = every.best(field, theta)
+    np.testing.assert_allclose(found, score, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(field_score(field, theta, y), score, atol=1e-12)
+    assert y[-1] == -7
+
+
+@given(SEEDS)
+def test_sums(seed):
+    field, theta = random_case(seed)
+    mu = np.full(extent(field) + 1, np.nan)
+    log_z = elimination.log_sums(field, plan(field), theta, mu)
+    expected, marginals = every.log_sums(field, theta)
+    np.testing.assert_allclose(log_z, expected, atol=1e-10)
+    np.testing.assert_allclose(mu[:-1], marginals, atol=1e-10)
+    assert np.isnan(mu[-1])
+
+
+@given(SEEDS, st.integers(1, 12))
+def test_k_best(seed, k):
+    field, theta = random_case(seed)
+    labellings, scores = np.zeros((k, n_nodes(field)), np.int32), np.zeros(k)
+    found = elimination.k_best(field, plan(field), theta, labellings, scores)
+    expected, _ = every.k_best(field, theta, k)
+    assert found == len(expected)
+    np.testing.assert_allclose(scores[:found], expected, atol=1e-10)
+    given_scores = every.scores(field, theta, labellings[:found])
+    np.testing.assert_allclose(given_scores, expected, atol=1e-10)
+    assert len({tuple(y) for y in labellings[:found]}) == found
+
+
+@kernel
+def best_of(fields, gathered, i, theta, y):
+    return elimination.best(fields, plan_of(gathered, i), theta, y)
+
+
+@given(SEEDS)
+def test_gathered_plans_are_the_plans(seed):
+    rng = np.random.default_rng(seed)
+    fields = [random_field(rng) for _ in range(3)]
+    fields.append(fields[0])
+    found = plans(fields)
+    assert found[3] is found[0]
+    gathered = gather(found)
+    assert len(gathered.start) <= 4
+    for i, expected in enumerate(found):
+        for a, b in zip(plan_of(gathered, i), expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+            assert a.dtype == b.dtype
+    theta, y = random_theta(rng, fields[3]), np.zeros(n_nodes(fields[3]), np.int32)
+    score = best_of(fields[3], gathered, 3, theta, y)
+    np.testing.assert_allclose(score, every.best(fields[3], theta)[0], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "width"), [(1, 50, 1), (4, 12, 4), (6, 6, 6)]
+)
+def test_plans_of_grids_are_narrow(rows, columns, width):
+    found = plan(grid_field(rows, columns, 2))
+    assert np.diff(found.at[:, 0]).max() <= width
+
+
+def test_limits():
+    assert plan(grid_field(60, 60, 2)) is None
+    ring = make_field([5] * 4, [(0, 1), (1, 2), (2, 3), (3, 0)])
+    assert plan(ring, 125) is not None
+    assert plan(ring, 124) is None
+    star = make_field([50] * 4, [(0, 1), (0, 2), (0, 3)])
+    assert plan(star, 10) is not None  # no larger than its edges
+
+
+def test_long_chains():
+    n = 3000
+    field = make_field([2] * n, [(k + 1, k) for k in range(n - 1)])
+    theta = np.random.default_rng(0).normal(size=extent(field))
+    y, forward = np.zeros(n, np.int32), np.zeros(2)
+    score = elimination.best(field, plan(field), theta, y)
+    for k in range(n):
+        if k > 0:  # rows of the table are the later node
+            table = theta[field.edge_at[k - 1] :][:4].reshape(2, 2)
+            forward = (table + forward).max(axis=1)
+        forward = forward + theta[2 * k : 2 * k + 2]
+    np.testing.assert_allclose(score, forward.max())
+    np.testing.assert_allclose(score, field_score(field, theta, y))
