@@ -17,7 +17,7 @@ from maxmargin.core.arrays import LARGEST
 from maxmargin.graphs.field import Field
 from maxmargin.graphs.input import GraphInput
 from maxmargin.graphs.rows import Rows, distinct_rows, stacked
-from maxmargin.graphs.schema import Blocks, Schema
+from maxmargin.graphs.schema import Blocks, Schema, node_tables
 
 
 class Graphs(NamedTuple):
@@ -147,11 +147,8 @@ def fields_of(graphs: Graphs) -> list[Field]:
 
 def node_rows(schema: Schema, inputs: list[GraphInput]) -> Rows:
     """Features of all nodes, type by type, with the constant."""
-    places = [
-        [(g.nodes[name], i, name) for i, g in enumerate(inputs) if g.count(name)]
-        for name in schema.node_types
-    ]
-    return stacked(places, schema.node_widths, schema.constant, "node")
+    tables = node_tables(schema, inputs)
+    return stacked(tables, schema.node_widths, schema.constant, "node")
 
 
 def _edges(schema, inputs, first):

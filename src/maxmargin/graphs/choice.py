@@ -6,19 +6,27 @@ The methods, and what they are for:
     graph-cut     exact for two labels and associative edges, on any graph
     relaxed       the local polytope: fractional outputs are planes of training too, so its
                   certificate is one of the relaxed problem; predictions are rounded
+    reweighted    of "relaxed" with sums: a convex bound of log Z, tree-reweighted
     expansion     alpha expansion: labellings that no move improves; training with them
                   finds too few planes, and its certificate is not exact
+    swap          the same with swaps of two labels
+    max-product   loopy max-product, likewise
 
-"auto" is the first of these that is possible, without the last.
+"auto" is the first of these that is possible, and never one of the last three.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from maxmargin.graphs.schema import Schema
 
-METHODS = ("auto", "elimination", "graph-cut", "relaxed", "expansion")
+INEXACT = ("expansion", "swap", "max-product")
+METHODS = ("auto", "elimination", "graph-cut", "relaxed", *INEXACT)
+CHOSEN = (*METHODS[1:], "reweighted")
+RELAXED = ("relaxed", "reweighted")  # whose certificates are of other problems
 NARROW = 1 << 12  # joint states of a clique up to which "auto" eliminates
 
 
@@ -32,17 +40,28 @@ def check_inference(name) -> None:
 def training_batch(
     name: str, objective: str, schema: Schema, graphs, y, tol: float
 ) -> tuple[str, Any]:
-    """(the method chosen, a batch for training with it)."""
-    if objective == "log":
-        return _summing(name, graphs, y)
-    batch = _exact(name, schema, graphs, y)
-    if batch is not None:
-        return batch
-    if name == "expansion":
-        from maxmargin.graphs.structures.expansion import expansion_graphs
+    """(the method chosen, a batch for training with it); y is -1 where it is not known."""
+    from maxmargin.core.partial import partly_known
 
-        return name, expansion_graphs(graphs, y)
-    return "relaxed", relaxed_batch(graphs, y, tol)
+    states = np.maximum(y, 0)
+    if objective == "log":
+        method, batch = summing_batch(name, graphs, states)
+    elif (found := _exact(name, schema, graphs, states)) is not None:
+        method, batch = found
+    elif name in INEXACT:
+        from maxmargin.graphs.structures.inexact import inexact_graphs
+
+        method, batch = name, inexact_graphs(graphs, states, name)
+    else:
+        method, batch = "relaxed", relaxed_batch(graphs, states, tol)
+    known = y >= 0
+    if known.all():
+        return method, batch
+    if method == "relaxed":
+        from maxmargin.graphs.fractions import known_slots
+
+        known = known_slots(batch, known)
+    return method, partly_known(batch, known)
 
 
 def relaxed_batch(graphs, y, tol: float) -> Any:
@@ -61,10 +80,10 @@ def labelling_batch(name: str, schema: Schema, graphs, y, w) -> Any:
     found = _exact(name, schema, graphs, y, w)
     if found is not None:
         return found[1]
-    if name == "expansion":
-        from maxmargin.graphs.structures.expansion import expansion_graphs
+    if name in INEXACT:
+        from maxmargin.graphs.structures.inexact import inexact_graphs
 
-        return expansion_graphs(graphs, y)
+        return inexact_graphs(graphs, y, name)
     from maxmargin.graphs.structures.rounded import rounded_graphs
 
     return rounded_graphs(graphs, y)
@@ -113,16 +132,21 @@ def _no_cut(schema: Schema, w) -> str:
     return ""
 
 
-def _summing(name: str, graphs, y) -> tuple[str, Any]:
+def summing_batch(name: str, graphs, y) -> tuple[str, Any]:
     """(method, batch) for the log objective and for marginals."""
     from maxmargin.graphs.inference.elimination_plan import LIMIT
     from maxmargin.graphs.structures.elimination import elimination_graphs
 
-    limit = NARROW if name == "auto" else LIMIT
-    batch, wide = elimination_graphs(graphs, y, limit)
-    if batch is None:
-        raise too_wide(wide)
-    return "elimination", batch
+    if name in ("auto", "elimination"):
+        limit = NARROW if name == "auto" else LIMIT
+        batch, wide = elimination_graphs(graphs, y, limit)
+        if batch is not None:
+            return "elimination", batch
+        if name == "elimination":
+            raise too_wide(wide)
+    from maxmargin.graphs.structures.reweighted import reweighted_graphs
+
+    return "reweighted", reweighted_graphs(graphs, y)
 
 
 def too_wide(i: int) -> ValueError:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
-from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
+from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights, masses
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, restore_shared, shared_state
 from maxmargin.core.structural import check_lengths
 from maxmargin.core.unlabelled import UNLABELLED, weigh
-from maxmargin.graphs.choice import check_inference, training_batch
+from maxmargin.graphs.choice import (
+    CHOSEN,
+    INEXACT,
+    RELAXED,
+    check_inference,
+    relaxed_batch,
+    training_batch,
+)
 from maxmargin.graphs.costs import node_costs
 from maxmargin.graphs.input import read_graphs
 from maxmargin.graphs.known import known_parts
 from maxmargin.graphs.labels import label_sets, numbered, read_labels
 from maxmargin.graphs.prediction import GraphPrediction
-from maxmargin.graphs.schema import EDGES, check_graphs, learn
+from maxmargin.graphs.schema import EDGES, Schema, check_graphs, learn
 from maxmargin.graphs.weights import public_weights
 
 
@@ -48,17 +54,23 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
         first node of an edge to the second; "symmetric" has the same for both directions;
         "associative" one for equal labels, which is kept from being negative (not so with
         objective="log"): then two labels need no more than a graph cut.
-    inference : {"auto", "elimination", "graph-cut", "relaxed", "expansion"}
+    inference : {"auto", "elimination", "graph-cut", "relaxed", "expansion", "swap", \
+        "max-product"}
         How the best labelling is found: exactly by "elimination" where graphs are narrow
         (trees, chains, small grids) or by a "graph-cut" (two labels, associative edges);
         "relaxed" trains with the local polytope, whose fractional outputs are planes too,
         so that the certificate is one of the relaxed problem, and rounds predictions;
-        "expansion" is quick but finds too few planes, so its certificate is not exact.
-        "auto" is the first of these that is possible, and never the last.
+        "expansion", "swap" and "max-product" are quick but find too few planes, so that
+        their certificates are not exact. "auto" is the first of these that is possible,
+        and never one of the last three.
     fit_intercept : bool, default True
         Add a constant feature to nodes. Its weights are regularised too.
     unlabelled_weight : float, default 0.1
         Times the sample weight of graphs without any known label.
+    kernel, method, n_components, gamma, kernel_memory
+        A kernel of the features of nodes, as in :class:`maxmargin.SequenceTagger`: scores
+        of labels are functions of its space, edges stay linear. ``coef_`` then has a
+        column per point of its basis.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
@@ -72,6 +84,8 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
         of edges,); with types, a dict
     inference_ : str, the method that training used
     relaxed_ : bool, whether the certificate is one of a relaxed problem
+    primal_bound_ : float, an upper bound of the objective at the weights: the primal of the
+        certificate, or, where that is not exact, what the relaxation proves
     certificate_, history_, n_iter_, converged_
 
     Examples
@@ -89,8 +103,16 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
     """
 
     _model_name = "GraphLabeler.v1"
+    _params_in_state = ("kernel",)
 
     __init__ = training_parameters(
+        {
+            "kernel": None,
+            "method": "exact",
+            "n_components": 500,
+            "gamma": "scale",
+            "kernel_memory": 4e9,
+        },
         C=1.0,
         loss="hamming",
         edges="directed",
@@ -107,6 +129,10 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
                 f"edges={self.edges!r} is not known; choose one of {', '.join(EDGES)}."
             )
         check_inference(self.inference)
+        if self.kernel is not None:
+            from maxmargin.tags.features.coordinates import check_kernel_options
+
+            check_kernel_options(self, "nodes")
         return super()._settings()
 
     def _encode(self, X, y, sample_weight) -> Encoded:
@@ -119,50 +145,70 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
         check_graphs(schema, inputs)
         rows = read_labels(y, inputs)
         schema.labels = label_sets(rows, schema.node_types)
-        costs = node_costs(self.loss, schema)
-        encode = partial(self._encode_graphs, schema, costs)
+        kernels, features = None, None
+        if self.kernel is not None:
+            from maxmargin.graphs.kernels import NodeKernels
+
+            kernels, features = NodeKernels.learn(self, schema, inputs)
         known = [
             {name: [v for v in some if v is not None] for name, some in row.items()}
             for row in rows
         ]
         if known == rows:
-            return encode(inputs, rows, weights)
+            return self._encoded(schema, kernels, inputs, rows, weights, features)
         labelled = [
             any(some.values()) or not any(row.values())
             for some, row in zip(known, rows, strict=True)
         ]
         weights = weigh(self, weights, labelled)
-        first = encode(known_parts(inputs, rows), known, weights)
-        return replace(encode(inputs, rows, weights), first=first)
-
-    def _encode_graphs(self, schema, costs, inputs, rows, weights) -> Encoded:
-        from maxmargin.core.partial import partly_known
-        from maxmargin.graphs.batch import make_graphs, node_rows
-
-        flat = numbered(rows, schema.node_types, schema.labels)
-        graphs, _ = make_graphs(schema, inputs, costs, node_rows(schema, inputs))
-        truth = np.maximum(flat, 0)
-        name, batch = training_batch(
-            self.inference, self.objective, schema, graphs, truth, self._tolerance()
+        sure = known_parts(inputs, rows)
+        return replace(
+            self._encoded(schema, kernels, inputs, rows, weights, features),
+            first=self._encoded(schema, kernels, sure, known, weights),
         )
-        if (flat < 0).any():
-            batch = partly_known(batch, flat >= 0)
+
+    def _encoded(
+        self, schema, kernels, inputs, rows, weights, features=None
+    ) -> Encoded:
+        from maxmargin.graphs.batch import make_graphs
+
+        if features is None:
+            features = self._node_rows(inputs, schema, kernels)
+        flat = numbered(rows, schema.node_types, schema.labels)
+        costs = node_costs(self.loss, schema)
+        graphs, _ = make_graphs(schema, inputs, costs, features)
+        name, batch = training_batch(
+            self.inference, self.objective, schema, graphs, flat, self._tolerance()
+        )
         signs = None
         if self.edges == "associative" and self.objective != "log":
             signs = np.arange(schema.n_node_weights, schema.n_weights)
         attributes = {
             "_schema": schema,
+            "_kernels": kernels,
             "inference_": name,
-            "relaxed_": name == "relaxed",
+            "relaxed_": name in RELAXED,
         }
-        return Encoded(
-            batch,
-            schema.n_weights,
-            np.float64,
-            weights,
-            attributes,
-            nonnegative=signs,
-        )
+        size, kind = schema.n_weights, np.float64
+        return Encoded(batch, size, kind, weights, attributes, nonnegative=signs)
+
+    def _finish(self, encoded: Encoded, solution) -> None:
+        super()._finish(encoded, solution)
+        self.primal_bound_ = float(getattr(self.certificate_, "primal", np.inf))
+        if self.inference_ in INEXACT and self.objective == "hinge":
+            self.primal_bound_ = self._proved_primal(encoded, solution.w)
+
+    def _proved_primal(self, encoded: Encoded, w) -> float:
+        """The relaxed objective, which bounds the true one from above."""
+        from maxmargin.core.objective import Objective
+        from maxmargin.core.partial import ordinary
+
+        batch = ordinary(encoded.batch)
+        batch = relaxed_batch(batch.graphs, batch.y, self._tolerance())
+        form, _, _, _, n_jobs = self._settings()
+        mass = masses(float(self.C), encoded.weights)
+        objective = Objective(batch, len(w), form, mass, np.float64, n_jobs)
+        return float(objective.primal(np.asarray(w, np.float64))[0])
 
     def _install(self, encoded: Encoded, w) -> None:
         self._set_weights(encoded.attributes["_schema"], np.array(w, np.float64))
@@ -175,26 +221,35 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
     # saving (files/model_file.py) ------------------------------------------------------
 
     def _get_state(self):
+        arrays, kernels = ({}, {}) if self._kernels is None else self._kernels.state()
         state = {
             "schema": self._schema.state(),
+            "kernels": kernels,
             "inference": self.inference_,
-            "relaxed": self.relaxed_,
+            "primal_bound": self.primal_bound_,
             **shared_state(self),
         }
-        return {"w": self._w}, state
+        return arrays | {"w": self._w}, state
 
     @classmethod
     def _from_state(cls, params, arrays, state):
-        from maxmargin.graphs.schema import Schema
-
         saved = Saved(arrays, state)
         model = cls(**params)
         model._settings()
         schema = Schema.from_state(Saved({}, saved.value("schema", dict)), model.edges)
-        model._set_weights(
-            schema, saved.floats("w", schema.n_weights, dtype=np.float64)
-        )
+        kernels = Saved(arrays, saved.value("kernels", dict))
+        model._kernels = None
+        if kernels.state:
+            from maxmargin.graphs.kernels import NodeKernels
+
+            model._kernels = NodeKernels.from_state(kernels, schema, model)
+        elif schema.node_widths != [d + schema.constant for d in schema.given_widths]:
+            raise ValueError("features and weights do not fit together")
+        w = saved.floats("w", schema.n_weights, dtype=np.float64)
+        model._set_weights(schema, w)
         model.inference_ = saved.value("inference", str)
-        check_inference(model.inference_)
-        model.relaxed_ = saved.value("relaxed", bool)
+        if model.inference_ not in CHOSEN:
+            raise ValueError("its method of inference is not known")
+        model.relaxed_ = model.inference_ in RELAXED
+        model.primal_bound_ = saved.value("primal_bound", float)
         return restore_shared(model, state)

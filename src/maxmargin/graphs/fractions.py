@@ -14,8 +14,9 @@ import numpy as np
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.graphs.batch import Graphs
-from maxmargin.graphs.inference.fractional import UNIT
-from maxmargin.graphs.parts import no_counts, of_graphs, put_node, put_rows
+from maxmargin.graphs.inference.fractional import UNIT, integral
+from maxmargin.graphs.parts import field_of, no_counts, of_graphs, put_node, put_rows
+from maxmargin.graphs.structures.rounded import good_labelling
 
 ONE = float(UNIT)
 
@@ -178,3 +179,45 @@ def put_points(batch, i, x, cx, y, cy, z, cz, index, values, m):
                     count[r] += cx * x[at + k] + cy * y[at + k] + cz * z[at + k]
         m = put_rows(g, p, count, index, values, m)
     return m
+
+
+# labels that are not known ---------------------------------------------------------------
+
+
+def known_slots(batch, known) -> np.ndarray:
+    """Which slots belong to nodes whose labels are known, or to edges between such."""
+    g = batch.graphs
+    n = len(batch.start) - 1
+    out = np.zeros(int(batch.start[-1]), bool)
+    graph = np.repeat(np.arange(n), np.diff(g.node_start))
+    nodes = np.arange(len(graph)) + graph
+    _fill(
+        out,
+        batch.start[graph] + g.node_at[nodes],
+        g.node_at[nodes + 1] - g.node_at[nodes],
+        known,
+    )
+    owner = np.repeat(np.arange(n), np.diff(g.edge_start))
+    ends = g.ends + g.node_start[owner][:, None]
+    types = np.repeat(g.table_type, np.diff(g.table_edges))
+    cells = np.diff(g.blocks.cell_at)[types]
+    _fill(out, batch.start[owner] + batch.slot_at, cells, known[ends].all(axis=1))
+    return out
+
+
+def _fill(out, first, sizes, values) -> None:
+    within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    out[np.repeat(first, sizes) + within] = np.repeat(values, sizes)
+
+
+def complete(batch, i, theta, y):
+    """``contract.complete`` of partial twins: a good labelling that agrees, as a corner."""
+    g = batch.graphs
+    states = np.zeros(g.node_start[i + 1] - g.node_start[i], np.int32)
+    for k in range(g.node_at[g.node_start[i + 1] + i]):
+        slot = batch.start[i] + k
+        if batch.known[slot] and batch.y[slot] == 0:
+            theta[0, k] = -np.inf
+    field = field_of(batch, i)
+    good_labelling(field, theta[0], states)
+    integral(field, states, y[: batch.start[i + 1] - batch.start[i]])

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.estimator import check_weights
 from maxmargin.core.structural import check_lengths
 from maxmargin.core.structure import Outputs, check_k
-from maxmargin.graphs.choice import labelling_batch
+from maxmargin.graphs.choice import labelling_batch, summing_batch
 from maxmargin.graphs.input import GraphInput, read_graphs
 from maxmargin.graphs.labels import numbered, read_labels
 from maxmargin.graphs.schema import check_graphs
@@ -51,8 +51,10 @@ class GraphPrediction:
     def predict_marginals(self, X) -> list[Any]:
         """Per graph (nodes, labels): probabilities under exp(score) / Z.
 
-        With types, a dict of them. Scores of a maximum-margin model are not calibrated:
-        these rank the labels, but 0.9 need not mean right nine times out of ten.
+        With types, a dict of them. Where graphs are too wide for elimination, these are
+        pseudo-marginals of a tree-reweighted bound of log Z. Scores of a
+        maximum-margin model are not calibrated: these rank the labels, but 0.9 need not
+        mean right nine times out of ten.
         """
         from maxmargin.core.expectations import expectations
 
@@ -136,13 +138,18 @@ class GraphPrediction:
         check_is_fitted(self, "coef_")
         schema, inputs = self._schema, read_graphs(X)
         check_graphs(schema, inputs)
+        rows = self._node_rows(inputs, schema, self._kernels)
         costs = [np.zeros((len(some), len(some))) for some in schema.labels]
-        return inputs, make_graphs(schema, inputs, costs, self._node_rows(inputs))[0]
+        return inputs, make_graphs(schema, inputs, costs, rows)[0]
 
-    def _node_rows(self, inputs):
+    @staticmethod
+    def _node_rows(inputs, schema, kernels):
+        """Features of all nodes, or their coordinates in the space of a kernel."""
         from maxmargin.graphs.batch import node_rows
 
-        return node_rows(self._schema, inputs)
+        if kernels is not None:
+            return kernels.rows(schema, inputs)
+        return node_rows(schema, inputs)
 
     def _labelling_batch(self, graphs):
         y = np.zeros(int(graphs.node_start[-1]), np.int32)
@@ -161,7 +168,8 @@ class GraphPrediction:
         return batch
 
     def _summing_batch(self, graphs):
-        return self._narrow(graphs, "predict_marginals")
+        y = np.zeros(int(graphs.node_start[-1]), np.int32)
+        return summing_batch(self.inference, graphs, y)[1]
 
     def _outputs(self, inputs: list[GraphInput], flat) -> list[Any]:
         start = np.cumsum(

@@ -31,7 +31,12 @@ def stacked(places: list[list[tuple]], widths, constant: int, what: str) -> Rows
         convert = from_sparse if all(sparse) and sparse else from_dense
         rows = Rows(*convert(tables, width - constant, np.dtype(np.float64)))
         _check(rows, some, what)
-        parts.append(_with_ones(rows, width - 1) if constant else rows)
+        parts.append(with_ones(rows, width - 1) if constant else rows)
+    return joined(parts)
+
+
+def joined(parts: list[Rows]) -> Rows:
+    """One after the other."""
     shift = np.cumsum([0, *(len(p.indices) for p in parts)])
     none = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))
     return Rows(
@@ -46,7 +51,7 @@ def stacked(places: list[list[tuple]], widths, constant: int, what: str) -> Rows
     )
 
 
-def _with_ones(rows: Rows, column: int) -> Rows:
+def with_ones(rows: Rows, column: int) -> Rows:
     """With a last column of ones."""
     indptr, indices, values = rows
     return Rows(

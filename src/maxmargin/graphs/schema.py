@@ -45,7 +45,8 @@ class Schema:
     """Types in the order of training; a plain graph has one of each."""
 
     node_types: list[str]
-    node_widths: list[int]  # with the constant
+    given_widths: list[int]  # features of nodes as they are given
+    node_widths: list[int]  # those that have weights, with the constant
     constant: int  # 1: the last feature of every node is 1
     labels: list[list[Any]]
     edge_types: list[EdgeKey]
@@ -112,6 +113,7 @@ class Schema:
     def state(self) -> dict:
         return {
             "node_types": list(self.node_types),
+            "given_widths": [int(width) for width in self.given_widths],
             "node_widths": [int(width) for width in self.node_widths],
             "constant": self.constant,
             "labels": [list(labels) for labels in self.labels],
@@ -135,6 +137,7 @@ class Schema:
         ):
             raise ValueError("its types of edges are not valid")
         constant = saved.whole("constant", high=1)
+        given = _widths(saved, "given_widths", len(node_types), 0)
         node_widths = _widths(saved, "node_widths", len(node_types), constant)
         edge_widths = _widths(saved, "edge_widths", len(keys), 0)
         featured = saved.value("featured", list)
@@ -146,6 +149,7 @@ class Schema:
             raise ValueError("its types of nodes are not valid")
         return cls(
             node_types,
+            given,
             node_widths,
             constant,
             labels,
@@ -181,11 +185,12 @@ def learn(graphs: list[GraphInput], edges: str, constant: int) -> Schema:
         raise ValueError(
             f"X[{i}] has types of nodes, but others have none: write all in one way."
         )
-    node_widths = [_node_width(graphs, name) + constant for name in node_types]
+    given = [_node_width(graphs, name) for name in node_types]
     found = [_edge_width(graphs, key) for key in edge_types]
     return Schema(
         node_types,
-        node_widths,
+        given,
+        [width + constant for width in given],
         constant,
         [],
         edge_types,
@@ -193,6 +198,14 @@ def learn(graphs: list[GraphInput], edges: str, constant: int) -> Schema:
         [width is not None for width in found],
         edges,
     )
+
+
+def node_tables(schema: Schema, graphs: list[GraphInput]) -> list[list[tuple]]:
+    """By type, the tables of nodes: (table, number of the graph, type)."""
+    return [
+        [(g.nodes[name], i, name) for i, g in enumerate(graphs) if g.count(name)]
+        for name in schema.node_types
+    ]
 
 
 def _node_width(graphs, name) -> int:
@@ -217,7 +230,7 @@ def check_graphs(schema: Schema, graphs: list[GraphInput]) -> None:
         for name, table in g.nodes.items():
             if name not in schema.node_types:
                 raise ValueError(f"X[{i}] has {_nodes(name)}, which training had not.")
-            width = schema.node_widths[schema.node_types.index(name)] - schema.constant
+            width = schema.given_widths[schema.node_types.index(name)]
             if table.shape[0] and table.shape[1] != width:
                 raise ValueError(
                     f"X[{i}] has {table.shape[1]} features for each of its {_nodes(name)}, "

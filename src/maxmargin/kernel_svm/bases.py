@@ -26,6 +26,7 @@ class Found:
     basis: Basis
     solved: Solved | None = None
     wanted: int | None = None
+    coordinates: np.ndarray | None = None  # of all samples, where they are at hand
 
     @property
     def alpha(self) -> np.ndarray | None:
@@ -83,7 +84,8 @@ def _pursued(problem, model, sizes, limits, rng, clock):
             best = stage
         while wanted and wanted[0] == size:
             size = wanted.pop(0)
-            yield Found(best.basis, best.solved, None if best is stage else size)
+            short = None if best is stage else size
+            yield Found(best.basis, best.solved, short, best.coordinates)
     for size in wanted[:1] if clock.interrupted else wanted:
         yield Found(best.basis, best.solved, size)
 

@@ -55,6 +55,7 @@ class Stage:
 
     basis: Basis
     solved: Solved
+    coordinates: np.ndarray | None = None  # of single precision, until the next stage
 
 
 def stages(n_components: int, wanted=()) -> list[int]:
@@ -159,10 +160,12 @@ def pursue(
         Z = _transform(shape, examples, B, basis.inverse)
         alpha = stage.solved.alpha if stage else None
         solved = solve_on(device, Z, y, cost, mass, clock.within(limits), alpha)
+        single = device.name == "cpu" and X.dtype == np.float32
+        stage = Stage(basis, solved, Z if single else None)
         del Z  # before the caller makes its own
-        stage = Stage(basis, solved)
         beta = basis.coefficients(stage.solved.weights).astype(np.float32)
         yield stage
+        stage.coordinates = None
 
 
 def search_space(kernel, X, rng) -> tuple[np.ndarray, Any, Callable, int]:

@@ -101,7 +101,9 @@ def _along_sizes(problem, model, limits, rng, clock, values):
         if start is not None and clock.over() and problem.lines is None:
             solved = start  # the stage is the machine
         else:
-            Z = _coordinates(problem, found.basis, model)
+            Z = found.coordinates
+            if Z is None or limits.tol < 1e-4:
+                Z = _coordinates(problem, found.basis, model)
             solved = _solved(problem, Z, model, clock.within(limits), found.alpha)
             if start is not None and not solved.solution.converged:
                 solved = _better(problem, start, solved)

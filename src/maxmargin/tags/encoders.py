@@ -39,7 +39,8 @@ def encoder_state(encoder: Any) -> tuple[dict, dict]:
     """(arrays, state) for :func:`restored_encoder`."""
     if encoder.kind == "kernel":
         arrays, state = encoder_state(encoder.inner)
-        return arrays | _basis_arrays(encoder.basis), state | _kernel_state(encoder)
+        kernel = {"kernel": kernel_state(encoder, "tagger")}
+        return arrays | basis_arrays(encoder.basis, "kernel"), state | kernel
     if encoder.kind != "columns":
         return {}, {"kind": encoder.kind, "vocabulary": encoder.feature_names()}
     columns, state = encoder.get_state()
@@ -73,7 +74,8 @@ def restored_encoder(saved: Saved, model: Any, d: int) -> Any:
 # kernels -------------------------------------------------------------------------------
 
 
-def _kernel_state(encoder: Any) -> dict:
+def kernel_state(encoder: Any, who: str) -> dict:
+    """What a file says of the kernel of a :class:`KernelEncoder`."""
     from maxmargin.kernels import from_state
 
     basis = encoder.basis
@@ -82,32 +84,31 @@ def _kernel_state(encoder: Any) -> dict:
         from_state(formula)
     except ValueError as error:
         raise ValueError(
-            f"The tagger cannot be saved, because a model file holds no code: {error} Use "
+            f"The {who} cannot be saved, because a model file holds no code: {error} Use "
             "pickle or joblib."
         ) from None
     given = encoder.kernel if isinstance(encoder.kernel, str) else None
     width = int(basis.points.shape[1])
-    return {"kernel": {"formula": formula, "given": given, "n_inputs": width}}
+    return {"formula": formula, "given": given, "n_inputs": width}
 
 
-def _basis_arrays(basis: Any) -> dict[str, np.ndarray]:
-    arrays = {"kernel.inverse": basis.inverse}
+def basis_arrays(basis: Any, name: str) -> dict[str, np.ndarray]:
+    """The arrays ``name.*`` of a file."""
+    arrays = {f"{name}.inverse": basis.inverse}
     points = basis.points
     if sp.issparse(points):
         points.sort_indices()
-        arrays["kernel.indptr"] = points.indptr.astype(np.int64)
-        arrays["kernel.indices"] = points.indices.astype(np.int64)
+        arrays[f"{name}.indptr"] = points.indptr.astype(np.int64)
+        arrays[f"{name}.indices"] = points.indices.astype(np.int64)
         points = points.data
-    return arrays | {"kernel.points": points}
+    return arrays | {f"{name}.points": points}
 
 
-def _restored_kernel(saved: Saved, model: Any, k: int) -> Any:
-    """Coordinates of a file: a kernel, k points of one width, an inverse factor."""
+def restored_basis(part: Saved, k: int) -> tuple[Any, Any]:
+    """(basis, the kernel as it was given) of a file: k points, an inverse factor."""
     from maxmargin.kernels import from_state
     from maxmargin.kernels.basis import Basis
-    from maxmargin.tags.features.coordinates import KernelEncoder
 
-    part = saved.part("kernel")
     kernel = from_state(part.value("formula", dict))
     given = part.value("given", str, type(None))
     d = part.whole("n_inputs", 1, 2**31 - 1)
@@ -116,13 +117,19 @@ def _restored_kernel(saved: Saved, model: Any, k: int) -> Any:
         points = _sparse_points(part, k, d)
     else:
         points = part.floats("points", k, d, dtype=np.float64)
-    rest = Saved(saved.arrays, {n: v for n, v in saved.state.items() if n != "kernel"})
-    inner = restored_encoder(rest, model, d)
     kernel(points[:1], points)  # a kernel of vectors of this width, or a sentence
-    model.kernel = kernel if given is None else given
+    return Basis.restored(kernel, points, inverse), given or kernel
+
+
+def _restored_kernel(saved: Saved, model: Any, k: int) -> Any:
+    from maxmargin.tags.features.coordinates import KernelEncoder
+
+    basis, model.kernel = restored_basis(saved.part("kernel"), k)
+    rest = Saved(saved.arrays, {n: v for n, v in saved.state.items() if n != "kernel"})
+    inner = restored_encoder(rest, model, basis.points.shape[1])
     encoder = new_encoder(model)
     assert isinstance(encoder, KernelEncoder)
-    encoder.inner, encoder.basis = inner, Basis.restored(kernel, points, inverse)
+    encoder.inner, encoder.basis = inner, basis
     return encoder
 
 

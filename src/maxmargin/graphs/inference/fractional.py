@@ -35,6 +35,7 @@ from maxmargin.graphs.field import states_of
 from maxmargin.graphs.inference.dual_ascent import ascend, chains_at
 from maxmargin.graphs.inference.messages import (
     arranged,
+    extrapolate,
     gather,
     largest,
     leave,
@@ -124,7 +125,7 @@ def relax(field, theta, messages, passes, tol, y, mu):
 def soft_sweep(field, theta, at, messages, order, rank, forwards, temperature, work):
     """Send all soft messages forwards, or backwards; returns the soft bound."""
     hat, less, out, sums = work[0], work[1], work[2], work[3]
-    buffer = work[4:].ravel()
+    buffer = work[4:]
     bound, n = 0.0, len(order)
     for t in range(n):
         v = order[t] if forwards else order[n - 1 - t]
@@ -210,16 +211,6 @@ def freedom(field):
     for v in range(len(field.node_at) - 1):
         total += np.log(states_of(field, v))
     return max(total, 1.0)
-
-
-@inner
-def extrapolate(messages, before, by):
-    """messages += by * (messages - before), before <- what they were."""
-    for k in range(len(messages)):
-        now = messages[k]
-        if now > -np.inf and before[k] > -np.inf:
-            messages[k] += by * (now - before[k])
-        before[k] = now
 
 
 @inner

@@ -13,8 +13,6 @@ Every push leaves some arc with exactly no capacity, in rounded numbers too.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from maxmargin.core.kernel import inlined, inner, kernel
@@ -22,24 +20,7 @@ from maxmargin.core.kernel import inlined, inner, kernel
 FREE, SOURCE, SINK = 0, 1, 2  # trees
 ROOT, NONE, ORPHAN = -1, -2, -3  # instead of the arc to a parent
 FAR = 1 << 30
-# numbers in Search.marks
-FIRST, COUNT, TIME = 0, 1, 2
-
-
-class Search(NamedTuple):
-    """The network and the two trees."""
-
-    head: np.ndarray  # int32[2 m]: the arc a ends at head[a ^ 1]
-    arc_start: np.ndarray
-    arcs: np.ndarray
-    capacity: np.ndarray  # what is left of it
-    excess: np.ndarray
-    tree: np.ndarray  # int8[n]
-    up: np.ndarray  # int32[n]: the arc from a node to its parent
-    stamp: np.ndarray  # int32[n]: when its distance was right
-    distance: np.ndarray  # int32[n]: from the root
-    orphans: np.ndarray  # int32: a ring
-    marks: np.ndarray  # int64: first and number of orphans, time
+ACTIVE_AT, ACTIVE, ORPHANS_AT, ORPHANS = range(4)  # marks: where rings begin, how many
 
 
 @kernel
@@ -49,196 +30,222 @@ def minimum_cut(ends, arc_start, arcs, capacity, excess, side):
     ``capacity`` (of arcs) and ``excess`` (of nodes) are float64, and are left as what is
     left of them. Of all minimum cuts, the one with the fewest ones.
     """
-    n = len(excess)
-    search = Search(
-        ends.ravel(),
-        arc_start,
-        arcs,
-        capacity,
-        excess,
-        np.zeros(n, np.int8),
-        np.full(n, NONE, np.int32),
-        np.zeros(n, np.int32),
-        np.zeros(n, np.int32),
-        np.empty(n + 1, np.int32),
-        np.zeros(3, np.int64),
-    )
-    flow = push_across(search)
-    flow += grow(search)
-    for v in range(n):
-        side[v] = 1 if search.tree[v] == SOURCE else 0
+    head = ends.ravel()  # arc a leaves head[a] and ends at head[a ^ 1]
+    tree = np.zeros(len(excess), np.int8)
+    flow = push_across(head, capacity, excess)
+    flow += grow(head, arc_start, arcs, capacity, excess, tree)
+    for v in range(len(excess)):
+        side[v] = 1 if tree[v] == SOURCE else 0
     return flow
 
 
 @inlined
-def push_across(search):
+def push_across(head, capacity, excess):
     """Push what goes through a single arc, which needs no trees; returns how much."""
     flow = 0.0
-    for a in range(len(search.capacity)):
-        v, w = search.head[a], search.head[a ^ 1]
-        if search.excess[v] > 0.0 and search.excess[w] < 0.0:
-            most = min(search.excess[v], -search.excess[w])
-            amount = min(most, search.capacity[a])
-            search.excess[v] -= amount
-            search.excess[w] += amount
-            search.capacity[a] -= amount
-            search.capacity[a ^ 1] += amount
+    for a in range(len(capacity)):
+        v, w = head[a], head[a ^ 1]
+        if excess[v] > 0.0 and excess[w] < 0.0:
+            amount = min(min(excess[v], -excess[w]), capacity[a])
+            excess[v] -= amount
+            excess[w] += amount
+            capacity[a] -= amount
+            capacity[a ^ 1] += amount
             flow += amount
     return flow
 
 
 @inner
-def grow(search):
-    """Grow both trees until they cannot meet; returns the flow."""
-    n, flow, time = len(search.excess), 0.0, 0
-    active, waiting = np.empty(n + 1, np.int32), np.zeros(n, np.bool_)
-    first, count = 0, 0
+def grow(head, arc_start, arcs, capacity, excess, tree):
+    """Grow both trees until they cannot meet; returns the flow.
+
+    ``up`` is the arc from a node to its parent, ``distance`` that from its root, and
+    ``stamp`` when that was right. Arrays are passed one by one: to take them out of a
+    tuple in the loops would count references there.
+    """
+    n, flow, time = len(excess), 0.0, 0
+    up, orphans = np.full(n, NONE, np.int32), np.empty(n + 1, np.int32)
+    stamp, distance = np.zeros(n, np.int32), np.ones(n, np.int32)
+    active, waiting, marks = (
+        np.empty(n + 1, np.int32),
+        tree != FREE,
+        np.zeros(4, np.int64),
+    )
     for v in range(n):
-        if search.excess[v] != 0.0:
-            search.tree[v] = SOURCE if search.excess[v] > 0.0 else SINK
-            search.up[v] = ROOT
-            search.distance[v] = 1
-            active[count] = v
-            count += 1
-            waiting[v] = True
-    while count > 0:
-        v = active[first]
-        if search.tree[v] != FREE:
-            middle, w = np.int64(-1), 0
-            for p in range(search.arc_start[v], search.arc_start[v + 1]):
-                a = search.arcs[p]
-                tree = search.tree[v]
-                outward = a if tree == SOURCE else a ^ 1
-                if search.capacity[outward] <= 0.0:
+        if excess[v] != 0.0:
+            tree[v] = SOURCE if excess[v] > 0.0 else SINK
+            up[v] = ROOT
+            activate(v, active, waiting, marks)
+    while marks[ACTIVE] > 0:
+        v = active[marks[ACTIVE_AT]]
+        if tree[v] != FREE:
+            middle, mine = np.int64(-1), tree[v]
+            for p in range(arc_start[v], arc_start[v + 1]):
+                a = arcs[p]
+                outward = a if mine == SOURCE else a ^ 1
+                if capacity[outward] <= 0.0:
                     continue
-                w = search.head[a ^ 1]
-                if search.tree[w] == FREE:
-                    search.tree[w] = tree
-                    attach(search, w, a ^ 1, search.stamp[v], search.distance[v] + 1)
-                    if not waiting[w]:
-                        waiting[w] = True
-                        active[(first + count) % (n + 1)] = w
-                        count += 1
-                elif search.tree[w] != tree:
+                w = head[a ^ 1]
+                if tree[w] != FREE and tree[w] != mine:
                     middle = outward
                     break
-                elif (
-                    search.distance[w] > search.distance[v]
-                    and search.stamp[w] <= search.stamp[v]
-                ):  # nearer to the root this way
-                    attach(search, w, a ^ 1, search.stamp[v], search.distance[v] + 1)
+                if tree[w] == FREE:
+                    tree[w] = mine
+                    activate(w, active, waiting, marks)
+                elif distance[w] <= distance[v] or stamp[w] > stamp[v]:
+                    continue  # it is no nearer to the root this way
+                up[w], stamp[w], distance[w] = a ^ 1, stamp[v], distance[v] + 1
             if middle >= 0:
                 time += 1
-                search.marks[TIME] = time
-                flow += augment(search, middle)
-                count = adopt(search, active, waiting, first, count)
+                flow += augment(middle, head, capacity, excess, up, orphans, marks)
+                while marks[ORPHANS] > 0:
+                    w = orphans[marks[ORPHANS_AT]]
+                    marks[ORPHANS_AT] = following(marks[ORPHANS_AT], orphans)
+                    marks[ORPHANS] -= 1
+                    adopt(
+                        w,
+                        head,
+                        arc_start,
+                        arcs,
+                        capacity,
+                        tree,
+                        up,
+                        stamp,
+                        distance,
+                        time,
+                    )
+                    if up[w] == NONE:
+                        release(
+                            w,
+                            head,
+                            arc_start,
+                            arcs,
+                            capacity,
+                            tree,
+                            up,
+                            orphans,
+                            active,
+                            waiting,
+                            marks,
+                        )
                 continue  # v may meet the other tree again
         waiting[v] = False
-        first = (first + 1) % (n + 1)
-        count -= 1
+        marks[ACTIVE_AT] = following(marks[ACTIVE_AT], active)
+        marks[ACTIVE] -= 1
     return flow
 
 
 @inlined
-def attach(search, v, arc, stamp, distance):
-    search.up[v] = arc
-    search.stamp[v] = stamp
-    search.distance[v] = distance
+def following(place, ring):
+    return place + 1 if place + 1 < len(ring) else 0
 
 
 @inlined
-def augment(search, middle):
+def put(v, ring, first, count):
+    """One more at the end of a ring."""
+    place = first + count
+    ring[place if place < len(ring) else place - len(ring)] = v
+
+
+@inlined
+def activate(v, active, waiting, marks):
+    """v may have neighbours to grow to: one more in the queue, unless it waits there."""
+    if not waiting[v]:
+        waiting[v] = True
+        put(v, active, marks[ACTIVE_AT], marks[ACTIVE])
+        marks[ACTIVE] += 1
+
+
+@inlined
+def cut_off(v, up, orphans, marks):
+    """v is an orphan, the first to be looked at: nearer to the root than the others."""
+    up[v] = ORPHAN
+    first = marks[ORPHANS_AT]
+    marks[ORPHANS_AT] = first - 1 if first > 0 else len(orphans) - 1
+    orphans[marks[ORPHANS_AT]] = v
+    marks[ORPHANS] += 1
+
+
+@inlined
+def augment(middle, head, capacity, excess, up, orphans, marks):
     """Push what fits through the path over the middle arc; returns how much."""
-    amount = search.capacity[middle]
+    amount = capacity[middle]
     for back in range(2):  # 0: from its tail towards the source, 1: on to the sink
-        v = search.head[middle ^ back]
-        while search.up[v] != ROOT:
-            a = search.up[v]
-            amount = min(amount, search.capacity[a ^ 1 ^ back])
-            v = search.head[a ^ 1]
-        amount = min(amount, abs(search.excess[v]))
-    search.capacity[middle] -= amount
-    search.capacity[middle ^ 1] += amount
+        v = head[middle ^ back]
+        while up[v] != ROOT:
+            a = up[v]
+            amount = min(amount, capacity[a ^ 1 ^ back])
+            v = head[a ^ 1]
+        amount = min(amount, abs(excess[v]))
+    capacity[middle] -= amount
+    capacity[middle ^ 1] += amount
     for back in range(2):
-        v = search.head[middle ^ back]
-        while search.up[v] != ROOT:
-            a = search.up[v]
-            search.capacity[a ^ back] += amount
-            search.capacity[a ^ 1 ^ back] -= amount
-            if search.capacity[a ^ 1 ^ back] <= 0.0:
-                orphan(search, v, True)
-            v = search.head[a ^ 1]
-        search.excess[v] -= amount if back == 0 else -amount
-        if search.excess[v] == 0.0:
-            orphan(search, v, True)
+        v = head[middle ^ back]
+        while up[v] != ROOT:
+            a = up[v]
+            capacity[a ^ back] += amount
+            capacity[a ^ 1 ^ back] -= amount
+            if capacity[a ^ 1 ^ back] <= 0.0:
+                cut_off(v, up, orphans, marks)
+            v = head[a ^ 1]
+        excess[v] -= amount if back == 0 else -amount
+        if excess[v] == 0.0:
+            cut_off(v, up, orphans, marks)
     return amount
 
 
 @inlined
-def orphan(search, v, in_front):
-    """One more orphan: in front for those near the root, whose children it may save."""
-    search.up[v] = ORPHAN
-    size = len(search.orphans)
-    if in_front:
-        search.marks[FIRST] = (search.marks[FIRST] + size - 1) % size
-        search.orphans[search.marks[FIRST]] = v
-    else:
-        last = (search.marks[FIRST] + search.marks[COUNT]) % size
-        search.orphans[last] = v
-    search.marks[COUNT] += 1
-
-
-@inner
-def adopt(search, active, waiting, first, count):
-    """A new parent for every orphan, or freedom; returns the number of active nodes."""
-    while search.marks[COUNT] > 0:
-        v = search.orphans[search.marks[FIRST]]
-        search.marks[FIRST] = (search.marks[FIRST] + 1) % len(search.orphans)
-        search.marks[COUNT] -= 1
-        tree, nearest, parent = search.tree[v], FAR, np.int64(NONE)
-        back = 0 if tree == SOURCE else 1
-        for p in range(search.arc_start[v], search.arc_start[v + 1]):
-            a = search.arcs[p]
-            w = search.head[a ^ 1]
-            if search.capacity[a ^ 1 ^ back] > 0.0 and search.tree[w] == tree:
-                distance = to_root(search, w)
-                if distance < nearest:
-                    nearest, parent = distance, a
-        if parent != NONE:
-            attach(search, v, parent, search.marks[TIME], nearest + 1)
-            continue
-        search.tree[v], search.up[v] = FREE, NONE
-        for p in range(search.arc_start[v], search.arc_start[v + 1]):
-            a = search.arcs[p]
-            w = search.head[a ^ 1]
-            if search.tree[w] == tree:
-                if search.capacity[a ^ 1 ^ back] > 0.0 and not waiting[w]:
-                    waiting[w] = True
-                    active[(first + count) % len(active)] = w
-                    count += 1
-                if search.up[w] == a ^ 1:
-                    orphan(search, w, False)
-    return count
+def adopt(v, head, arc_start, arcs, capacity, tree, up, stamp, distance, time):
+    """up[v] <- an arc to the nearest node with a root that v can be a child of, or NONE."""
+    nearest, parent, back = FAR, np.int64(NONE), 0 if tree[v] == SOURCE else 1
+    for p in range(arc_start[v], arc_start[v + 1]):
+        a = arcs[p]
+        w = head[a ^ 1]
+        if capacity[a ^ 1 ^ back] > 0.0 and tree[w] == tree[v]:
+            steps = to_root(w, head, up, stamp, distance, time)
+            if steps < nearest:
+                nearest, parent = steps, a
+    up[v], stamp[v], distance[v] = parent, time, nearest + 1
 
 
 @inlined
-def to_root(search, w):
+def release(
+    v, head, arc_start, arcs, capacity, tree, up, orphans, active, waiting, marks
+):
+    """v is free: its neighbours may grow to it again, its children are orphans."""
+    back, mine = 0 if tree[v] == SOURCE else 1, tree[v]
+    tree[v] = FREE
+    for p in range(arc_start[v], arc_start[v + 1]):
+        a = arcs[p]
+        w = head[a ^ 1]
+        if tree[w] == mine:
+            if capacity[a ^ 1 ^ back] > 0.0:
+                activate(w, active, waiting, marks)
+            if up[w] == a ^ 1:
+                up[w] = ORPHAN
+                put(w, orphans, marks[ORPHANS_AT], marks[ORPHANS])
+                marks[ORPHANS] += 1
+
+
+@inlined
+def to_root(w, head, up, stamp, distance, time):
     """The distance of w from its root, FAR if an orphan is above it.
 
     What was measured since the last push (by its stamp) is not measured again.
     """
-    time, steps, v = search.marks[TIME], 0, w
-    while search.stamp[v] != time and search.up[v] >= 0:
+    steps, v = 0, w
+    while stamp[v] != time and up[v] >= 0:
         steps += 1
-        v = search.head[search.up[v] ^ 1]
-    if search.up[v] == ORPHAN:
-        return FAR
-    distance = steps + (search.distance[v] if search.stamp[v] == time else 1)
-    v, left = w, distance
-    while search.stamp[v] != time:
-        search.stamp[v], search.distance[v] = time, left
-        if search.up[v] < 0:
-            break
+        v = head[up[v] ^ 1]
+    steps += distance[v] if stamp[v] == time else 1
+    if up[v] == ORPHAN:
+        steps = FAR
+    left, last = steps, v
+    v = w if steps < FAR else last
+    while v != last:
+        stamp[v], distance[v] = time, left
         left -= 1
-        v = search.head[search.up[v] ^ 1]
-    return distance
+        v = head[up[v] ^ 1]
+    if steps < FAR:
+        stamp[v], distance[v] = time, left
+    return steps

@@ -118,6 +118,16 @@ def without_infinities(messages):
             messages[k] = 0.0
 
 
+@inner
+def extrapolate(messages, before, by):
+    """messages += by * (messages - before), before <- what they were."""
+    for k in range(len(messages)):
+        now = messages[k]
+        if now > -np.inf and before[k] > -np.inf:
+            messages[k] += by * (now - before[k])
+        before[k] = now
+
+
 @inlined
 def gather(field, theta, at, messages, v, hat):
     """hat <- hat_v."""
@@ -197,12 +207,13 @@ def send_best(theta, table, side, less, k, other, out):
 
 @inlined
 def decay(x):
-    """exp(x) for x <= 0, in SIMD lanes: good to ten digits down to exp(-4), to five below.
+    """exp(x) for x <= 0, in SIMD lanes: (Taylor's polynomial of x / 64) to the 64th.
 
-    Messages of any kind are sound, so what matters is that it is quick and smooth.
+    Next to 1, which is the largest term of every sum, it is off by 1e-12 at most.
     """
     z = max(x, -40.0) * 0.015625
-    p = 1.0 + z * (1.0 + z * (0.5 + z * (1 / 6 + z * (1 / 24 + z * (1 / 120)))))
+    p = 1 / 24 + z * (1 / 120 + z * (1 / 720 + z * (1 / 5040)))
+    p = 1.0 + z * (1.0 + z * (0.5 + z * (1 / 6 + z * p)))
     p *= p
     p *= p
     p *= p
@@ -218,16 +229,17 @@ def send_soft(theta, place, less, k, other, temperature, sums, buffer, out):
     for z in range(other):
         out[z], sums[z] = -np.inf, 0.0
     for x in range(k):
+        row, first, here = buffer[x], table + x * up, less[x]
         for z in range(other):
-            buffer[x * other + z] = less[x] + theta[table + x * up + z * across]
-    for x in range(k):
+            row[z] = here + theta[first + z * across]
         for z in range(other):
-            out[z] = max(out[z], buffer[x * other + z])
+            out[z] = max(out[z], row[z])
     for z in range(other):  # what is impossible stays so, without inf - inf
         less[z] = max(out[z], -1e300)
     for x in range(k):
+        row = buffer[x]
         for z in range(other):
-            sums[z] += decay((buffer[x * other + z] - less[z]) * colder)
+            sums[z] += decay((row[z] - less[z]) * colder)
     for z in range(other):
         out[z] += temperature * np.log(sums[z])
 

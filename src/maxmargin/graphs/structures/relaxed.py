@@ -9,8 +9,9 @@ import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements
+from maxmargin.core.partial import with_known
 from maxmargin.graphs.batch import Graphs
-from maxmargin.graphs.fractions import of_fractions, slots_of, states_at
+from maxmargin.graphs.fractions import complete, of_fractions, slots_of, states_at
 from maxmargin.graphs.inference.fractional import relax
 from maxmargin.graphs.parts import add_losses, field_of, put_back
 from maxmargin.graphs.structures.messages import message_starts
@@ -21,7 +22,6 @@ SHARE = (
 )
 
 
-@of_fractions
 class RelaxedGraphs(NamedTuple):
     """Graphs, and the messages that the next search of each begins with."""
 
@@ -34,6 +34,11 @@ class RelaxedGraphs(NamedTuple):
     messages: np.ndarray
     message_start: np.ndarray
     tol: np.ndarray  # by example, how near a search comes to the optimum
+
+
+PartialRelaxedGraphs = with_known(RelaxedGraphs)
+of_fractions(RelaxedGraphs)
+implements(contract.complete, PartialRelaxedGraphs)(complete)
 
 
 def relaxed_graphs(graphs: Graphs, states, tol: float = 0.01) -> RelaxedGraphs:

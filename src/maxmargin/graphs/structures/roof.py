@@ -8,14 +8,14 @@ import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements
+from maxmargin.core.partial import with_known
 from maxmargin.graphs.batch import Graphs
-from maxmargin.graphs.fractions import of_fractions, slots_of, states_at
+from maxmargin.graphs.fractions import complete, of_fractions, slots_of, states_at
 from maxmargin.graphs.inference.fractional import UNIT
 from maxmargin.graphs.inference.roof import roof, roof_marginals
 from maxmargin.graphs.parts import add_losses, field_of, put_back
 
 
-@of_fractions
 class RoofGraphs(NamedTuple):
     """Graphs whose nodes have two states at most."""
 
@@ -25,6 +25,11 @@ class RoofGraphs(NamedTuple):
     slot_at: np.ndarray
     most_entries: int
     short: np.ndarray
+
+
+PartialRoofGraphs = with_known(RoofGraphs)
+of_fractions(RoofGraphs)
+implements(contract.complete, PartialRoofGraphs)(complete)
 
 
 def roof_graphs(graphs: Graphs, states) -> RoofGraphs:

@@ -43,10 +43,11 @@ class KernelEncoder:
         memory: float = KERNEL_MEMORY,
         seed: int = 0,
         single: bool = False,
+        words: tuple[str, str] = ("tokens", "sequences"),
     ):
         self.inner, self.kernel, self.gamma = inner, kernel, gamma
         self.method, self.n_components = method, n_components
-        self.memory, self.seed = memory, seed
+        self.memory, self.seed, self.words = memory, seed, words
         self.dtype = np.float32 if single else np.float64
         self.basis: Any = None
 
@@ -76,8 +77,8 @@ class KernelEncoder:
     def encode(self, X: Any) -> TokenMatrix:
         tokens = self.inner.encode(X)
         n, k = len(tokens.indptr) - 1, len(self.basis)
-        remedy = "Predict fewer sequences at a time."
-        check_memory(n, k, self.memory, "tokens", remedy, self.dtype().itemsize)
+        remedy = f"Predict fewer {self.words[1]} at a time."
+        check_memory(n, k, self.memory, self.words[0], remedy, self.dtype().itemsize)
         if n == 0:
             return self._matrix(tokens.start, np.empty((0, k)))
         return self._matrix(tokens.start, self._transform(self._rows(tokens)))
@@ -107,14 +108,15 @@ class KernelEncoder:
         k = n if self.method == "exact" else self.n_components
         if k > n:
             raise ValueError(
-                f"n_components={k} is more than the {n} training tokens there are to "
-                f'choose from: take at most {n}, or method="exact", which uses them all.'
+                f"n_components={k} is more than the {n} training {self.words[0]} there "
+                f'are to choose from: take at most {n}, or method="exact", which uses '
+                "them all."
             )
         remedy = (
             'method="nystroem" fits with n_components up to {points}; or allow more.'
         )
         size = self.dtype().itemsize + 8 * (self.method == "incomplete-cholesky")
-        check_memory(n, k, self.memory, "tokens", remedy, size)
+        check_memory(n, k, self.memory, self.words[0], remedy, size)
 
     def _matrix(self, start: np.ndarray, coordinates: np.ndarray) -> TokenMatrix:
         n, k = coordinates.shape
@@ -141,7 +143,7 @@ def own_coordinates(basis: Any, gram: np.ndarray) -> np.ndarray:
     return out
 
 
-def check_kernel_options(tagger: Any) -> None:
+def check_kernel_options(tagger: Any, what: str = "tokens") -> None:
     """Refuse impossible settings before any work."""
     from maxmargin.kernels import as_kernel
     from maxmargin.kernels.checks import looks_up
@@ -158,6 +160,6 @@ def check_kernel_options(tagger: Any) -> None:
     checked_memory(tagger.kernel_memory)
     if looks_up(as_kernel(tagger.kernel, tagger.gamma)):
         raise ValueError(
-            "A precomputed kernel says nothing of new tokens: give the tokens as vectors "
+            f"A precomputed kernel says nothing of new {what}: give the {what} as vectors "
             "and a kernel of vectors, or kernels.function(f)."
         )
