@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
+from itertools import pairwise
 
+import numpy as np
 from common import need_data
 
 COLOURS = (1, 2, 3, 4, 6)  # of Snakes, as bits of red, green and blue; 4 is background
@@ -171,7 +172,7 @@ def random_grid(side: int, labels: int, tables: str, seed: int = 0):
 
 def _pictures(pixels, labels, shapes):
     cut = np.cumsum([0, *shapes.astype(int).prod(1)])
-    spans = [slice(a, b) for a, b in zip(cut[:-1], cut[1:], strict=True)]
+    spans = [slice(a, b) for a, b in pairwise(cut)]
     pictures = [
         pixels[span].reshape(*shape, 3)
         for span, shape in zip(spans, shapes, strict=True)
