@@ -111,7 +111,7 @@ def snakes(name: str, most: int | None) -> dict:
 
 def method_of(model) -> str:
     of = "relaxed" if model.relaxed_ else "exact"
-    return f"{getattr(model, 'inference_', 'elimination')}; certificate {of}"
+    return f"{getattr(model, 'inference_', 'sets')}; certificate {of}"
 
 
 # horses ----------------------------------------------------------------------

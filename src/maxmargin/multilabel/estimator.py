@@ -189,7 +189,7 @@ class MultilabelSVM(MulticlassSVM):
         attributes |= {
             "_edges": edges,
             "edges_": classes[edges],
-            "relaxed_": name != "elimination",
+            "relaxed_": name in ("relaxed", "reweighted"),
         }
         n_weights = 2 * n_features * len(classes) + 4 * len(edges)
         return Encoded(batch, n_weights, np.float64, weights, attributes)

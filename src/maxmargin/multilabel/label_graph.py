@@ -7,9 +7,9 @@ every label and one of edges for every pair. There a node has weights for both i
 features times sqrt(1/2) make their difference theta_k and their norm that of one row, so
 that a graph without edges is the plain machine, with the same C.
 
-The tree is the one of largest mutual information (Chow & Liu 1968). Search is by
-elimination, exact, where joint states are not too many (any tree, and all pairs of 16
-labels); else it is relaxed, and so is the certificate. (Finley & Joachims 2008.)
+The tree is the one of largest mutual information (Chow & Liu 1968). Search is exact, by
+elimination in trees and other narrow graphs, over all sets of up to 16 labels; else it is
+relaxed, and so is the certificate. (Finley & Joachims 2008.)
 """
 
 from __future__ import annotations
@@ -158,12 +158,11 @@ def make_label_graphs(rows, n_features: int, n_labels: int, edges, cost):
 def training_batch(graphs, truth, objective: str, tol: float):
     """(name of the method, a batch to train with)."""
     from maxmargin.graphs.choice import relaxed_batch
-    from maxmargin.graphs.structures.elimination import elimination_graphs
 
     y = np.ascontiguousarray(truth, np.int32).ravel()
-    batch, _ = elimination_graphs(graphs, y, WIDEST)
-    if batch is not None:
-        return "elimination", batch
+    found = exact_batch(graphs, y, objective)
+    if found is not None:
+        return found
     if objective == "log":
         from maxmargin.graphs.structures.reweighted import reweighted_graphs
 
@@ -173,15 +172,27 @@ def training_batch(graphs, truth, objective: str, tol: float):
 
 def searching_batch(graphs):
     """A batch whose search finds the best set, or a good one."""
-    from maxmargin.graphs.structures.elimination import elimination_graphs
-
     y = np.zeros(int(graphs.node_start[-1]), np.int32)
-    batch, _ = elimination_graphs(graphs, y, WIDEST)
-    if batch is not None:
-        return batch
+    found = exact_batch(graphs, y)
+    if found is not None:
+        return found[1]
     from maxmargin.graphs.structures.rounded import rounded_graphs
 
     return rounded_graphs(graphs, y)
+
+
+def exact_batch(graphs, y, objective: str = "hinge"):
+    """(name of the method, batch) of an exact search, or None."""
+    from maxmargin.graphs.structures.elimination import elimination_graphs
+    from maxmargin.multilabel.subsets import MOST, SubsetGraphs
+
+    sets = 1 << len(graphs.blocks.states)
+    few = sets <= min(WIDEST, 1 << MOST) and objective != "log"
+    # of all sets, each costs less than a joint state of elimination
+    batch, _ = elimination_graphs(graphs, y, sets >> 3 if few else WIDEST)
+    if batch is not None:
+        return "elimination", batch
+    return ("all sets", SubsetGraphs(graphs.node_start, y, graphs)) if few else None
 
 
 def unpacked(w, n_labels: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
