@@ -69,6 +69,30 @@ def test_other_messages_are_a_sound_start(seed):
 
 
 @given(SEEDS)
+def test_a_search_goes_on_where_another_ended(seed):
+    rng = np.random.default_rng(seed)
+    field = random_field(rng, n=7, most_states=4)
+    theta = random_theta(rng, field)
+    messages = np.zeros(message_room(field) + 1)
+    for _ in range(3):
+        bound, value, _ = relaxed(field, theta, 40, 1e-3, messages)
+        best = linear_program.solve(field, theta)[0]
+        assert value - 1e-6 <= best <= bound + 1e-6
+        theta = theta + 0.05 * rng.normal(size=len(theta))
+
+
+def test_what_another_search_knew_saves_passes():
+    rng = np.random.default_rng(0)
+    field = make_field([4] * 10, list(itertools.combinations(range(10), 2)))
+    theta = random_theta(rng, field, impossible=0.0)
+    messages = np.zeros(message_room(field) + 1)
+    relaxed(field, theta, 300, 0.02, messages)
+    theta += 0.01 * rng.normal(size=len(theta))
+    warm, cold = (relaxed(field, theta, 20, 0.02, m) for m in (messages, None))
+    assert warm[0] - warm[1] < 0.5 * (cold[0] - cold[1])
+
+
+@given(SEEDS)
 def test_relaxations_of_submodular_fields_are_labellings(seed):
     rng = np.random.default_rng(seed)
     field = random_field(rng, binary=True)

@@ -298,3 +298,77 @@ def test_log_objective_on_wide_graphs(monkeypatch):
     for table in model.predict_marginals(X):
         np.testing.assert_allclose(table.sum(1), 1.0, atol=1e-6)
     assert model.score(X, y) > 0.8
+
+
+# odd inputs ------------------------------------------------------------------------------
+
+
+def test_nothing_to_predict_and_empty_graphs():
+    X, y = noisy_chains(9)
+    empty = (np.zeros((0, 2)), [])
+    alone = ([[1.0, 1.0]], [])
+    model = GraphLabeler(edges="symmetric").fit([*X, empty, alone], [*y, [], [1]])
+    assert model.predict([]) == []
+    found = model.predict([empty, alone, X[0]])
+    assert [len(labels) for labels in found] == [0, 1, 6]
+    assert model.predict_marginals([empty])[0].shape == (0, 2)
+    assert len(model.predict_k_best([alone], 5)[0]) == 2
+    assert model.predict_k_best([empty], 5)[0][0][1] == 0.0
+    assert model.score([empty], [[]]) == 1.0
+    with pytest.raises(ValueError, match=r"X\[0\] has 1 features"):
+        model.predict([([[1.0]], [])])
+
+
+def test_warm_starts():
+    X, y = noisy_chains(10)
+    model = GraphLabeler(C=1.0, warm_start=True, tol=1e-4).fit(X, y)
+    passes = model.n_iter_
+    model.set_params(C=1.1).fit(X, y)
+    cold = GraphLabeler(C=1.1, tol=1e-4).fit(X, y)
+    assert model.n_iter_ <= passes
+    assert model.certificate_.dual <= cold.certificate_.primal + 1e-9
+
+
+def test_costs_and_sizes():
+    X, y = noisy_chains(11)
+    costly = GraphLabeler(loss={1: 50.0}, C=0.01).fit(X, y)
+    plain = GraphLabeler(C=0.01).fit(X, y)
+    ones = [sum(p.sum() for p in m.predict(X)) for m in (plain, costly)]
+    assert ones[1] > ones[0]  # a missed 1 is dear
+    sizes = [(*x, None, np.where(k == 1, 50.0, 1.0)) for x, k in zip(X, y, strict=True)]
+    sized = GraphLabeler(C=0.01).fit(sizes, y)
+    np.testing.assert_allclose(
+        sized.certificate_.primal, costly.certificate_.primal, rtol=0.02
+    )
+    table = GraphLabeler(loss=[[0, 1], [50, 0]], C=0.01).fit(X, y)
+    np.testing.assert_allclose(table.coef_, costly.coef_)
+
+
+def test_scores_of_parts_add_up():
+    X, y = blobs(5, side=3, n=4)
+    model = GraphLabeler(C=0.3).fit(X, y)
+    nodes, edges = model.decision_function(X), model.edge_scores(X)
+    for x, unary, pairs, ranked in zip(
+        X, nodes, edges, model.predict_k_best(X, 2), strict=True
+    ):
+        assert pairs.shape == (len(x[1]), 2, 2)
+        for labels, value in ranked:
+            total = unary[np.arange(9), labels].sum()
+            total += sum(
+                table[labels[u], labels[v]]
+                for (u, v), table in zip(x[1].tolist(), pairs, strict=True)
+            )
+            np.testing.assert_allclose(total, value)
+    X, y = typed_data()
+    model = GraphLabeler().fit(X, y)
+    tables = model.edge_scores(X[:2])[1]
+    assert tables["word", "", "document"].shape == (len(y[1]["word"]), 2, 2)
+
+
+def test_what_the_relaxation_leaves_open():
+    X, y = blobs(6, side=3, n=4)
+    model = GraphLabeler(C=0.3, edges="associative").fit(X, y)
+    for shares, labels in zip(model.predict_relaxed(X), model.predict(X), strict=True):
+        np.testing.assert_allclose(shares.sum(1), 1.0)
+        np.testing.assert_array_equal(shares.argmax(1), labels)  # it is submodular
+        assert set(np.unique(shares)) <= {0.0, 1.0}

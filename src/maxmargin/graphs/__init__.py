@@ -6,7 +6,7 @@ FAMILY = Family(
     __name__,
     public={"GraphLabeler": "estimator", "grid_graph": "grids"},
     models=("GraphLabeler.v1",),
-    warmups={"graph": "warmup"},
+    warmups={"graph": "warmup", "graph-wide": "warmup"},
     metrics={"GraphReport": "metrics", "graph_scores": "metrics"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -12,7 +12,8 @@ The methods, and what they are for:
     swap          the same with swaps of two labels
     max-product   loopy max-product, likewise
 
-"auto" is the first of these that is possible, and never one of the last three.
+"auto" is a graph cut where that is possible and there are cycles, else the first of these
+that is possible, and never one of the last three.
 """
 
 from __future__ import annotations
@@ -91,7 +92,9 @@ def labelling_batch(name: str, schema: Schema, graphs, y, w) -> Any:
 
 def _exact(name: str, schema: Schema, graphs, y, w=None) -> tuple[str, Any] | None:
     """(method, batch) of an exact method, if one is wanted and possible."""
-    if name in ("auto", "elimination"):
+    reason = _no_cut(schema, w)
+    cut = name == "auto" and not reason and _has_cycles(graphs)  # no need to plan then
+    if name in ("auto", "elimination") and not cut:
         from maxmargin.graphs.inference.elimination_plan import LIMIT
         from maxmargin.graphs.structures.elimination import elimination_graphs
 
@@ -102,7 +105,6 @@ def _exact(name: str, schema: Schema, graphs, y, w=None) -> tuple[str, Any] | No
         if name == "elimination":
             raise too_wide(wide)
     if name in ("auto", "graph-cut"):
-        reason = _no_cut(schema, w)
         if not reason:
             from maxmargin.graphs.structures.cut import cut_graphs
 
@@ -113,6 +115,12 @@ def _exact(name: str, schema: Schema, graphs, y, w=None) -> tuple[str, Any] | No
                 "inference='auto', 'relaxed' or 'expansion'."
             )
     return None
+
+
+def _has_cycles(graphs) -> bool:
+    """Whether some graph has so many edges that it is no forest."""
+    edges, nodes = np.diff(graphs.edge_start), np.diff(graphs.node_start)
+    return bool(((edges >= nodes) & (edges > 0)).any())
 
 
 def _no_cut(schema: Schema, w) -> str:

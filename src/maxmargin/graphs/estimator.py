@@ -61,8 +61,8 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
         "relaxed" trains with the local polytope, whose fractional outputs are planes too,
         so that the certificate is one of the relaxed problem, and rounds predictions;
         "expansion", "swap" and "max-product" are quick but find too few planes, so that
-        their certificates are not exact. "auto" is the first of these that is possible,
-        and never one of the last three.
+        their certificates are not exact. "auto" is the first of these that is possible
+        (a graph cut, if that is, on graphs with cycles), and never one of the last three.
     fit_intercept : bool, default True
         Add a constant feature to nodes. Its weights are regularised too.
     unlabelled_weight : float, default 0.1

@@ -15,7 +15,16 @@ from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.graphs.batch import Graphs
 from maxmargin.graphs.inference.fractional import UNIT, integral
-from maxmargin.graphs.parts import field_of, no_counts, of_graphs, put_node, put_rows
+from maxmargin.graphs.parts import (
+    clear_table,
+    field_of,
+    no_counts,
+    of_graphs,
+    put_node,
+    put_rows,
+    score_node,
+    score_table,
+)
 from maxmargin.graphs.structures.rounded import good_labelling
 
 ONE = float(UNIT)
@@ -29,6 +38,7 @@ def of_fractions(batch_class: type) -> type:
     """
     of_graphs(batch_class)
     for function, body in (
+        (contract.score_planes, score_planes),
         (contract.value, value),
         (contract.loss, loss),
         (contract.capacity, capacity),
@@ -108,6 +118,39 @@ def shortfall(batch, i):
 
 def capacity(batch):
     return batch.most_entries
+
+
+def score_planes(batch, i, w, labellings, count, theta):
+    # only parts on which the planes disagree matter to differences
+    g = batch.graphs
+    size = batch.start[i + 1] - batch.start[i]
+    for v in range(g.node_start[i], g.node_start[i + 1]):
+        at = g.node_at[v + i]
+        if disagree(labellings, count, size, at, g.node_at[v + i + 1] - at):
+            score_node(g, i, v, w, theta[0])
+        else:
+            for k in range(at, g.node_at[v + i + 1]):
+                theta[0, k] = 0
+    for p in range(g.table_start[i], g.table_start[i + 1]):
+        used = False
+        for e in range(g.table_edges[p], g.table_edges[p + 1]):
+            if disagree(labellings, count, size, batch.slot_at[e], cells_of(g, p)):
+                used = True
+                break
+        if used:
+            score_table(g, p, w, theta[0])
+        else:
+            clear_table(g, p, theta[0])
+
+
+@inlined
+def disagree(labellings, count, size, first, length):
+    """Whether some labelling differs from the first one in these slots."""
+    for p in range(1, count):
+        for k in range(first, first + length):
+            if labellings[p * size + k] != labellings[k]:
+                return True
+    return False
 
 
 def value(batch, i, theta, y):

@@ -34,6 +34,7 @@ def of_labellings(batch_class: type) -> type:
     of_graphs(batch_class)
     for function, body in (
         (contract.value, value),
+        (contract.score_planes, score_planes),
         (contract.margin, margin),
         (contract.loss, loss),
         (contract.parts, parts),
@@ -79,28 +80,38 @@ def extent(batch, i):
 
 def score(batch, i, w, theta):
     g = batch.graphs
-    b, nodes, edges, out = g.blocks, g.nodes, g.edges, theta[0]
     for v in range(g.node_start[i], g.node_start[i + 1]):
-        t, at, row = g.node_type[v], g.node_at[v + i], g.node_row[v]
-        k, base = b.states[t], b.node_w[t]
-        for s in range(k):
-            out[at + s] = 0
-        for j in range(nodes.indptr[row], nodes.indptr[row + 1]):
-            x, place = nodes.values[j], base + nodes.indices[j] * k
-            for s in range(k):
-                out[at + s] += x * w[place + s]
+        score_node(g, i, v, w, theta[0])
     for p in range(g.table_start[i], g.table_start[i + 1]):
-        t, at, row = g.table_type[p], g.table_at[p], g.table_row[p]
-        first, rows = b.cell_at[t], b.rows[t]
-        size = b.cell_at[t + 1] - first
+        score_table(g, p, w, theta[0])
+
+
+@inlined
+def score_node(g, i, v, w, out):
+    t, at, row = g.node_type[v], g.node_at[v + i], g.node_row[v]
+    k, base = g.blocks.states[t], g.blocks.node_w[t]
+    for s in range(k):
+        out[at + s] = 0
+    for j in range(g.nodes.indptr[row], g.nodes.indptr[row + 1]):
+        x, place = g.nodes.values[j], base + g.nodes.indices[j] * k
+        for s in range(k):
+            out[at + s] += x * w[place + s]
+
+
+@inlined
+def score_table(g, p, w, out):
+    b = g.blocks
+    t, at, row = g.table_type[p], g.table_at[p], g.table_row[p]
+    first, rows = b.cell_at[t], b.rows[t]
+    size = b.cell_at[t + 1] - first
+    for c in range(size):
+        out[at + c] = 0
+    for j in range(g.edges.indptr[row], g.edges.indptr[row + 1]):
+        x, place = g.edges.values[j], b.edge_w[t] + g.edges.indices[j] * rows
         for c in range(size):
-            out[at + c] = 0
-        for j in range(edges.indptr[row], edges.indptr[row + 1]):
-            x, place = edges.values[j], b.edge_w[t] + edges.indices[j] * rows
-            for c in range(size):
-                r = b.cells[first + c]
-                if r >= 0:
-                    out[at + c] += x * w[place + r]
+            r = b.cells[first + c]
+            if r >= 0:
+                out[at + c] += x * w[place + r]
 
 
 def spread(batch, i, coefficient, mu, w):
@@ -170,6 +181,39 @@ def clamp(batch, i, theta):
                 if s != batch.y[first + v]:
                     theta[0, at + s] = -np.inf
     return 0.0
+
+
+def score_planes(batch, i, w, labellings, count, theta):
+    # only nodes on which the planes disagree, and their edges, matter to differences
+    g = batch.graphs
+    first = g.node_start[i]
+    n = g.node_start[i + 1] - first
+    differs = np.zeros(n, np.bool_)
+    for v in range(n):
+        for p in range(1, count):
+            differs[v] |= labellings[p * n + v] != labellings[v]
+        if differs[v]:
+            score_node(g, i, first + v, w, theta[0])
+        else:
+            for k in range(g.node_at[first + i + v], g.node_at[first + i + v + 1]):
+                theta[0, k] = 0
+    for p in range(g.table_start[i], g.table_start[i + 1]):
+        used = False
+        for e in range(g.table_edges[p], g.table_edges[p + 1]):
+            if differs[g.ends[e, 0]] or differs[g.ends[e, 1]]:
+                used = True
+                break
+        if used:
+            score_table(g, p, w, theta[0])
+        else:
+            clear_table(g, p, theta[0])
+
+
+@inlined
+def clear_table(g, p, out):
+    t = g.table_type[p]
+    for c in range(g.blocks.cell_at[t + 1] - g.blocks.cell_at[t]):
+        out[g.table_at[p] + c] = 0
 
 
 def value(batch, i, theta, y):

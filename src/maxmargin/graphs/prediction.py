@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.estimator import check_weights
 from maxmargin.core.structural import check_lengths
 from maxmargin.core.structure import Outputs, check_k
-from maxmargin.graphs.choice import labelling_batch, summing_batch
+from maxmargin.graphs.choice import labelling_batch, relaxed_batch, summing_batch
 from maxmargin.graphs.input import GraphInput, read_graphs
 from maxmargin.graphs.labels import numbered, read_labels
 from maxmargin.graphs.schema import check_graphs
@@ -70,6 +70,34 @@ class GraphPrediction:
 
         inputs, graphs = self._graphs(X)
         return self._node_tables(inputs, part_scores(graphs, self._w))
+
+    def edge_scores(self, X) -> list[Any]:
+        """Per graph (edges, labels, labels): the scores of edges, as X has them.
+
+        With types, a dict by type of edges.
+        """
+        from maxmargin.graphs.ranking import edge_tables, part_scores
+
+        inputs, graphs = self._graphs(X)
+        scores = part_scores(graphs, self._w)
+        return edge_tables(self._schema, inputs, graphs, scores)
+
+    def predict_relaxed(self, X) -> list[Any]:
+        """Per graph (nodes, labels): shares of labels in the best relaxed labelling.
+
+        They are 0 or 1 where the local polytope's best point is a labelling, and that is
+        then the best one; elsewhere they say what the relaxation leaves open. With types,
+        a dict.
+        """
+        from maxmargin.core.decode import decode
+        from maxmargin.graphs.inference.fractional import UNIT
+
+        inputs, graphs = self._graphs(X)
+        y = np.zeros(int(graphs.node_start[-1]), np.int32)
+        batch = relaxed_batch(graphs, y, self._tolerance())
+        flat = decode(batch, self._w, self._threads()) / UNIT
+        parts = [flat[a:b] for a, b in pairwise(batch.start.tolist())]
+        return self._node_tables(inputs, parts)
 
     def score(self, X, y, sample_weight=None) -> float:
         """Share of the nodes, by size, that are labelled right."""

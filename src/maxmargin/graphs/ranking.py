@@ -9,6 +9,7 @@ from maxmargin.core.kernel import kernel, run
 from maxmargin.graphs.batch import Graphs, fields_of
 from maxmargin.graphs.inference import elimination
 from maxmargin.graphs.inference.elimination_plan import plan_of
+from maxmargin.graphs.schema import Schema
 from maxmargin.graphs.structures.elimination import EliminationGraphs, gather
 
 
@@ -23,6 +24,28 @@ def part_scores(graphs: Graphs, w) -> list[np.ndarray]:
     place = np.cumsum([0, *sizes])
     run(score_range, batch, np.ascontiguousarray(w), place, out)
     return np.split(out, place[1:-1]) if sizes else []
+
+
+def edge_tables(schema: Schema, inputs, graphs: Graphs, scores) -> list:
+    """The tables of all edges in the order of the input; by type, if there are types."""
+    found = []
+    for i, (graph, theta) in enumerate(zip(inputs, scores, strict=True)):
+        places = {}  # of edges, by their nodes
+        for e in range(int(graphs.edge_start[i]), int(graphs.edge_start[i + 1])):
+            places[tuple(graphs.ends[e].tolist())] = int(graphs.edge_at[e])
+        counts = np.cumsum([0, *(graph.count(name) for name in schema.node_types)])
+        tables = {}
+        for s, key in enumerate(schema.edge_types):
+            u, v = schema.ends(s)
+            shape = len(schema.labels[u]), len(schema.labels[v])
+            pairs = graph.edges.get(key, (np.zeros((0, 2), np.int64),))[0]
+            ends = (pairs + counts[[u, v]]).tolist()
+            at = [places[tuple(pair)] for pair in ends]
+            size = shape[0] * shape[1]
+            rows = [theta[a : a + size].reshape(shape) for a in at]
+            tables[key] = np.array(rows).reshape(len(at), *shape)
+        found.append(tables if schema.typed else next(iter(tables.values())))
+    return found
 
 
 def _extent(graphs: Graphs, i: int) -> int:

@@ -17,7 +17,7 @@ the sums that the nodes say.
    cannot get stuck, and their fixed point is the point of the local polytope with the
    largest value + t * (sum of entropies of chains). Extrapolation between passes (Nesterov,
    from anew when the soft bound rises) makes them many times quicker; messages of every
-   kind are sound. The temperature falls when the gap is no more than the softening.
+   kind are sound. The temperature falls when the gap is hardly more than the softening.
 3. The marginals of nodes are rounded to units, and every edge gets the best table they
    allow (``transport.py``). So nothing is lost at the edges, whatever the nodes say, and
    messages that have not converged cost value, never consistency.
@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inner, kernel
+from maxmargin.core.kernel import inlined, inner, kernel
 from maxmargin.graphs.field import states_of
 from maxmargin.graphs.inference.dual_ascent import ascend, chains_at
 from maxmargin.graphs.inference.messages import (
@@ -41,11 +41,13 @@ from maxmargin.graphs.inference.messages import (
     leave,
     level,
     message_places,
+    message_room,
     most_states,
     neighbour,
     send_soft,
     soft_largest,
     strides,
+    without_infinities,
 )
 from maxmargin.graphs.inference.transport import make_freight, transport
 
@@ -71,23 +73,33 @@ def relax(field, theta, messages, passes, tol, y, mu):
 
     The bound is one of <theta, mu> over the whole local polytope. The search ends where it
     is within ``tol`` of the value, or after so many passes. Only a labelling has impossible
-    parts (value -inf), and only where no other is found. For ``messages`` see ``ascend``.
+    parts (value -inf), and only where no other is found. For ``messages`` see ``ascend``;
+    if they have one number more than that needs, it holds the temperature, so that the
+    next search, whose scores are nearly the same, begins where this one ended.
     """
-    bound, score = ascend(field, theta, messages, min(passes, PLAIN), tol, y)
+    room = message_room(field)
+    warm = len(messages) > room and messages[room] > 0.0
+    hard = messages.copy()
+    bound, score = ascend(field, theta, hard, min(passes, PLAIN), tol, y)
     integral(field, y, mu)
     best = score
+    if warm:
+        without_infinities(messages)
+    else:
+        copy_to(hard, messages)
     if bound - best <= tol:
         return bound, best
     at, (order, rank) = message_places(field), arranged(field)
     most = most_states(field)
     work, freight = np.empty((4 + most, most)), make_freight(most)
     trial, label = np.zeros_like(mu), np.zeros_like(y)
-    before, hard = messages.copy(), messages.copy()
-    temperature = (bound - best if best > -np.inf else abs(bound) + 1.0) / freedom(
-        field
-    )
+    before = messages.copy()
+    temperature = bound - best if best > -np.inf else abs(bound) + 1.0
+    temperature /= freedom(field)
     coldest = 1e-9 * temperature
-    momentum, last = 1.0, np.inf
+    if warm:
+        temperature = min(temperature, messages[room] / COOLER)
+    momentum, last, former = 1.0, np.inf, np.inf
     for done in range(1, passes + 1):
         soft_sweep(field, theta, at, messages, order, rank, True, temperature, work)
         soft = soft_sweep(
@@ -112,13 +124,31 @@ def relax(field, theta, messages, passes, tol, y, mu):
                 copy_to(trial, mu)
             if bound - best <= tol or temperature < coldest:
                 break
-            if value == -np.inf or bound - value < soft - bound:
-                temperature *= COOLER
-                momentum, last = 1.0, np.inf
+            change = warmth(bound - value, soft - bound, former)
+            former = bound - value
+            if change != 1.0:
+                temperature *= change
+                momentum, last, former = 1.0, np.inf, np.inf
         following = 0.5 + np.sqrt(0.25 + momentum * momentum)
         extrapolate(messages, before, (momentum - 1.0) / following)
         momentum = following
+    if len(messages) > room:
+        messages[room] = temperature
     return max(bound, best), best
+
+
+@inlined
+def warmth(gap, softening, former):
+    """The factor of the temperature: a gap that is mostly softening needs less of it.
+
+    So does one that has come to rest. One far above is that of messages which are not
+    nearly at their fixed point, and would take too long to get there in the cold.
+    """
+    if gap < softening or gap == np.inf:
+        return COOLER
+    if gap < 2.0 * softening and gap > 0.95 * former:
+        return COOLER
+    return 1.0 / COOLER if gap > 20.0 * softening else 1.0
 
 
 @inner

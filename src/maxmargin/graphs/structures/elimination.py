@@ -15,6 +15,7 @@ from maxmargin.graphs.inference.elimination_plan import (
     LIMIT,
     Eliminations,
     gather,
+    plan,
     plan_of,
     plans,
 )
@@ -44,8 +45,12 @@ implements(contract.clamp, PartialEliminationGraphs)(clamp)
 def elimination_graphs(
     graphs: Graphs, y, limit: int = LIMIT
 ) -> tuple[EliminationGraphs | None, int]:
-    """(batch, -1), or (None, the first graph that is too wide)."""
-    found = plans(fields_of(graphs), limit)
+    """(batch, -1), or (None, a graph that is too wide)."""
+    fields = fields_of(graphs)
+    largest = int(np.argmax(np.diff(graphs.edge_start))) if fields else 0
+    if fields and plan(fields[largest], limit) is None:
+        return None, largest  # one look at it saves planning all the others
+    found = plans(fields, limit)
     wide = [i for i, p in enumerate(found) if p is None]
     if wide:
         return None, wide[0]

@@ -48,7 +48,7 @@ def relaxed_graphs(graphs: Graphs, states, tol: float = 0.01) -> RelaxedGraphs:
         **slots_of(graphs, states),
         messages=np.zeros(starts[-1]),
         message_start=starts,
-        tol=SHARE * tol * largest_losses(graphs),
+        tol=np.maximum(SHARE * tol * largest_losses(graphs), 1e-6),
     )
 
 
