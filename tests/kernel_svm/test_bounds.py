@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from maxmargin import kernels
 from maxmargin.kernel_svm import bounds
 from maxmargin.kernel_svm.bounds import exact_dual, theorem_6_4
+from maxmargin.kernel_svm.linear import signed
 from maxmargin.kernel_svm.sampling import sample_cuts
 from maxmargin.kernels.basis import Basis
 
@@ -118,6 +119,14 @@ def test_the_exact_dual_bounds_the_optimum():
     assert exact_dual(RBF, X, tight, linear, 1e6)[0] == pytest.approx(
         best.primal, rel=1e-3
     )
+
+
+def test_coefficients_keep_their_digits_beside_a_large_mass():
+    mass, alpha = np.full(2, 1e9), np.zeros((2, 3), np.float32)
+    alpha[:, 1:] = [[1.25, 0.5], [1e9, 0.0]]
+    alpha[:, 0] = mass - alpha[:, 1:].sum(axis=1)
+    a = signed(alpha, np.zeros(2, int), mass)
+    np.testing.assert_array_equal(a, [[1.75, -1.25, -0.5], [1e9, -1e9, 0]])
 
 
 def test_messages():

@@ -189,9 +189,10 @@ def test_descent_looks_at_the_clock_between_rounds(data, monkeypatch):
     draws = at_call(monkeypatch, descent, "_draw", 0, None)
     arguments = Gaussians(0.5), examples, terms, 1000, np.random.default_rng(0)
     descend(*arguments)
-    assert len(draws) == 3
+    rounds = len(draws)
+    assert rounds > 1
     descend(*arguments, Clock(1e-9))  # one round is made in any case
-    assert len(draws) == 4
+    assert len(draws) == rounds + 1
 
 
 def test_compiling_takes_none_of_the_time(monkeypatch):

@@ -136,6 +136,16 @@ def test_the_primal_is_that_of_what_predicts(three, method, dtype):
     assert model.certificate_.primal == pytest.approx(wanted, rel=accuracy)
 
 
+@pytest.mark.parametrize("kernel", ["laplace", "rbf"])
+def test_a_bound_of_single_precision_is_true(three, kernel):
+    """Nearly all of a large C lies on the truth: C - alpha would have no digits left."""
+    X, y = three[0].astype(np.float32), three[1]
+    exact = {"kernel": kernel, "method": "exact", "C": 1e6}
+    best = KernelSVM(**exact, tol=TINY).fit(X.astype(np.float64), y).certificate_
+    proof = KernelSVM(**exact).fit(X, y).certificate_
+    assert proof.dual <= best.primal * (1 + 1e-4)
+
+
 def test_the_residual_is_what_the_dual_loses(three):
     # t = 1 is the best step here, so that the bound is the dual point's own
     X, y = three
@@ -174,7 +184,7 @@ def test_a_taxonomy_is_a_sum_of_functions(method):
     model.fit(X, names)
     assert model.classes_.tolist() == ["0", "1", "2"]
     assert set(model.predict(X)) <= set(model.classes_)
-    assert not model.certificate_.exact
+    assert model.certificate_.exact == (method == "exact")
     plain = KernelSVM(method=method, n_components=10, C=2).fit(X, names)
     assert model.certificate_.primal <= plain.certificate_.primal * 1.02
     far = KernelSVM(method=method, taxonomy=tree, loss="tree", n_components=10, C=2)
@@ -374,6 +384,16 @@ def test_a_fit_that_fails_changes_nothing(three):
     np.testing.assert_array_equal(model.predict(X), before)
 
 
+@pytest.mark.parametrize("method", ["exact", "nystroem-kmeans"])
+@pytest.mark.parametrize("form", [np.array, sparse.csr_matrix])
+def test_what_happens_to_X_later_changes_nothing(three, method, form):
+    X, y = form(three[0]), three[1]
+    model = KernelSVM(method=method, n_components=len(y)).fit(X, y)
+    before = model.decision_function(three[0])
+    X *= 0
+    np.testing.assert_allclose(model.decision_function(three[0]), before, atol=1e-9)
+
+
 def test_another_fit_forgets_the_first(three):
     X, y = three
     strings, kinds = random_strings()
@@ -457,6 +477,17 @@ def test_kernels_of_strings(method):
         proof = model.certificate_
         assert proof.dual <= best.certificate_.primal * (1 + 1e-9)
         assert best.certificate_.dual <= proof.primal * (1 + 1e-9)
+
+
+def test_tokens_are_letters_too():
+    strings, kinds = random_strings()
+    kernel = kernels.spectrum(2)
+    tokens = [list(string) for string in strings]
+    wanted = KernelSVM(kernel, **SOME).fit(strings, kinds).decision_function(strings)
+    model = KernelSVM(kernel, **SOME).fit(tokens, kinds)
+    np.testing.assert_allclose(model.decision_function(tokens), wanted)
+    empty = [[], *tokens[1:]]
+    assert len(KernelSVM(kernel, **SOME).fit(empty, kinds).predict(empty)) == len(kinds)
 
 
 def test_functions_and_samples_of_their_own(two):
@@ -608,6 +639,10 @@ def test_functions_are_not_saved(three, tmp_path):
     X, y = three
     model = KernelSVM(lambda a, b: float(a @ b), **SOME).fit(X, y)
     with pytest.raises(ValueError, match=r"cannot be saved: its kernel .* function"):
+        save(model, tmp_path / "model.safetensors")
+    batch = {"a": ["x", "y", "x"]}
+    model = KernelSVM(kernels.spectrum(1).of("a"), method="exact").fit(batch, [0, 1, 0])
+    with pytest.raises(ValueError, match="neither numbers nor strings"):
         save(model, tmp_path / "model.safetensors")
     parts = [{"a": "x"}, {"a": "y"}, {"a": "x"}]
     model = KernelSVM(lambda a, b: float(a == b), method="exact").fit(parts, [0, 1, 0])

@@ -64,12 +64,17 @@ def test_memory_that_is_no_number(memory):
 
 def test_too_little_memory():
     says(
-        r"40 samples and 40 basis functions take about 5.8e-05 GB, but memory=10000 allows "
-        r"1e-05 GB: choose fewer n_components, or another method than exact, or allow",
+        r"exact machine of 40 samples takes at least 1.2e-05 GB, for 40 rows of the "
+        r"kernel's table, but memory=10000 allows 1e-05 GB: choose another method",
         method="exact",
         memory=1e4,
     )
-    says("10 basis functions take about .* GB", memory=1e3)
+    says(
+        "of 40 samples in a basis of 10 would take .* GB, but memory=10000 allows 1e-05 "
+        "GB. With n_components up to 7 it fits",
+        memory=1e4,
+    )
+    KernelSVM(n_components=7, memory=1e4).fit(X, Y)
 
 
 @pytest.mark.parametrize("name", ["foo", None, ["exact"], 3])
@@ -231,6 +236,9 @@ def test_other_features():
             model.predict(table)
     with pytest.raises(ValueError, match="Expected 2D array"):
         model.predict(X[0])
+    for other in (["a", "b"], {"a": [1.0]}, [["a", "b"]]):
+        with pytest.raises(ValueError, match="trained on one of 4 columns"):
+            model.predict(other)
     says("row 1 of X does not have 2 values", [[1.0, 2.0], [1.0]], [0, 1])
 
 
@@ -248,3 +256,20 @@ def test_copies_count_once(method):
     if method != "subspace-pursuit":
         assert len(model.basis_) == 3
     assert model.predict(points).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "method", ["nystroem", "nystroem-kmeans", "incomplete-cholesky"]
+)
+def test_samples_of_no_weight_do_not_make_the_default_basis_too_large(method):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
+    weights = np.where(np.arange(30) < 5, 0.0, 1.0)
+    model = KernelSVM(method=method).fit(X, y, sample_weight=weights)
+    assert len(model.basis_) <= 25
+
+
+def test_a_tiny_C_is_no_foreign_error():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 3
+    assert KernelSVM(C=1e-300).fit(X, y).certificate_.primal >= 0

@@ -26,11 +26,13 @@ def digits():
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 def test_the_rotation_keeps_kernel_values(noise):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 5)) @ rng.normal(size=(5, 60)) + 3
-    X = (X + noise * rng.normal(size=X.shape)).astype(np.float32)
+    X = rng.normal(size=(300, 5)) @ rng.normal(size=(5, 450)) * 0.3 + 3
+    X = (X + 0.3 * noise * rng.normal(size=X.shape)).astype(np.float32)
+    X[:, 7] = 0  # a column that is always the same has no weight at all
     found = isometry.find_isometry(X, rng)
     rows = found.encode(X)
     assert rows.shape[1] < 20
+    assert (found.axes[7] == 0).all()
     assert np.allclose(found.axes.T @ found.axes, np.eye(rows.shape[1] - 1), atol=1e-5)
     points = rows[:20] + rng.normal(size=(20, rows.shape[1])).astype(np.float32)
     points[:, -1] = 0
@@ -41,19 +43,33 @@ def test_the_rotation_keeps_kernel_values(noise):
         assert rows[:, -1].min() > 0
 
 
-def test_no_rotation_where_it_saves_nothing():
+def test_no_rotation_where_it_would_cost_more_than_it_saves():
     rng = np.random.default_rng(0)
-    assert isometry.find_isometry(rng.normal(size=(100, 10)), rng) is None
-    assert isometry.find_isometry(rng.normal(size=(1000, 30)), rng) is None
-    assert isometry.find_isometry(np.ones((100, 30)), rng) is None
-    assert isometry.find_isometry(np.ones((1, 30)), rng) is None
+    few = rng.normal(size=(300, 5)) @ rng.normal(size=(5, 60))
+    assert isometry.find_isometry(few, rng) is None
+    assert isometry.find_isometry(rng.normal(size=(1000, 450)), rng) is None
+    rare = (rng.random((1000, 450)) < 0.01) * 1.0  # no column is like another
+    assert isometry.find_isometry(rare, rng) is None
+    assert isometry.find_isometry(np.ones((100, 450)), rng) is None
+    assert isometry.find_isometry(np.ones((1, 450)), rng) is None
 
 
-@pytest.mark.parametrize("width", [4, 40])
+def test_rare_columns_are_not_lost():
+    """Sparse tables, as of words: the classes differ in columns of little variance."""
+    rng = np.random.default_rng(0)
+    X = (rng.random((600, 120)) < 0.04).astype(np.float32)
+    X[:, :4] = 2 * rng.normal(size=(600, 4))
+    y = (X[:, 60:80].sum(axis=1) > 0.5).astype(int)
+    model = KernelSVM(C=10, gamma=0.02, n_components=20, random_state=0)
+    assert model.fit(X[:400], y[:400]).score(X[400:], y[400:]) > 0.85
+
+
+@pytest.mark.parametrize("width", [4, 400])
 @pytest.mark.parametrize("kernel", [kernels.rbf(0.02), kernels.polynomial(2, 0.1, 1.0)])
 def test_the_space_that_is_searched_has_the_same_kernel(width, kernel):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(80, 4)) @ rng.normal(size=(4, width)) + 1
+    X *= (4 / width) ** 0.5
     rows, shape, decode, fixed = search_space(kernel, X, rng)
     points = rows[:7].copy()
     if fixed:
@@ -62,7 +78,31 @@ def test_the_space_that_is_searched_has_the_same_kernel(width, kernel):
     block = shape.block(rows, norms, points)
     np.testing.assert_allclose(block, kernel(X, decode(points)), rtol=1e-3, atol=1e-4)
     assert decode(points).dtype == X.dtype
-    assert fixed == (width == 40 and isinstance(kernel, type(kernels.rbf(1.0))))
+    assert fixed == (width == 400 and isinstance(kernel, type(kernels.rbf(1.0))))
+
+
+@pytest.mark.parametrize("preimage", ["gradient", "fixed-point"])
+@pytest.mark.parametrize("width", [3, 40])
+def test_units_and_origins_change_nothing(width, preimage):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 3)) @ rng.normal(size=(3, width))
+    y = (X[:, 0] * X[:, 1] > 0) * 1
+    settings = {"n_components": 8, "preimage": preimage, "random_state": 0}
+    wanted = KernelSVM(**settings).fit(X, y)
+    for scale, origin in ((2.0**200, 0.0), (2.0**-200, 0.0), (1.0, 2.0**30)):
+        moved = X * scale + origin
+        found = KernelSVM(**settings).fit(moved, y)
+        assert len(found.basis_) == len(wanted.basis_)
+        primal = wanted.certificate_.primal
+        assert found.certificate_.primal == pytest.approx(primal, rel=0.02)
+
+
+def test_extreme_widths_and_values():
+    X, y = random_data(n=30)
+    for gamma in (1e-300, 1e300):
+        assert KernelSVM(gamma=gamma, n_components=8).fit(X, y).certificate_.exact
+    with pytest.raises(ValueError, match="squares that cannot hold: scale the feat"):
+        KernelSVM("poly", n_components=8).fit(X * 1e20, y)
 
 
 # descent ----------------------------------------------------------------------------------
@@ -147,6 +187,18 @@ def test_descent_lowers_the_objective():
     assert (start.points == X[:10].astype(np.float32)).all()
 
 
+def test_the_gradient_of_the_norm_is_renewed(monkeypatch):
+    X, y = random_data(n=100)
+    examples = descent.Examples.on(Cpu(), X, y, 1 - np.eye(3), np.ones(100))
+    terms = descent.Terms(X[:5].astype(np.float32), np.ones((5, 3), np.float32))
+    calls, renew = [], descent._norm_gradient
+    watch = lambda *given: calls.append(1) or renew(*given)  # noqa: E731
+    monkeypatch.setattr(descent, "_norm_gradient", watch)
+    rng = np.random.default_rng(0)
+    descent.descend(descent.Gaussians(0.3), examples, terms, 100, rng)
+    assert len(calls) == 100 // descent.NORM_EVERY
+
+
 def test_the_last_columns_stay():
     X, y = random_data(n=100)
     X[:, -1] = 0.0
@@ -204,6 +256,13 @@ def test_preimages_climb(towards):
     assert (ends >= after - 1e-9).all()
     slopes = np.linalg.norm(kernel.gradient(X, longer, c), axis=1)
     assert np.median(slopes) < 0.05
+
+
+def test_fixed_points_do_not_leave_the_data():
+    X = np.array([[0.0], [1.0]])
+    c = np.array([[1.0], [-1.2]])  # away from both, <r, phi> is larger: zero
+    found = preimages.fixed_points(kernels.rbf(1.0), X, c, np.array([[0.6]]))
+    assert np.abs(found).max() <= 1.0
 
 
 def test_the_preimage_of_a_point_is_the_point():

@@ -124,6 +124,11 @@ def test_scikit_learn_agrees(d):
     kernels.check(chi2, many)
 
 
+def test_kernels_without_parameters_can_be_fitted():
+    for k in (kernels.pairwise("cosine"), kernels.pairwise("linear") + 1):
+        assert k.fitted([[1.0, 2.0]]) == k
+
+
 def test_formulas():
     shown = {
         rbf(0.5): "exp(-0.5 |x - x'|²)",

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
+import warnings
 from itertools import combinations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SequenceTagger, kernels, load, save
 from maxmargin.kernels.memory import bytes_needed, check_memory, largest_basis
 from maxmargin.tags.features import TokenEncoder
 from maxmargin.tags.features.coordinates import METHODS, KernelEncoder
+from maxmargin.tags.features.pursued import Supervision, pursued_basis
 from maxmargin.testing import check_model_file
 
 EXACT = {"tol": 1e-7, "max_iter": 10_000}
@@ -206,3 +210,55 @@ def test_the_largest_basis_fits_and_one_more_does_not():
             assert bytes_needed(samples, k + 1) > 1e7
     with pytest.raises(ValueError, match="at most 37"):
         check_memory(20_000, 500, 1.4e7, "tokens", "Take at most {points}.")
+
+
+# bases found by training ------------------------------------------------------------------
+
+
+def supervised(n=60):
+    """Tokens of two kinds in sequences of three, a third of them without a label."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(n, 2))
+    y = (rows[:, 0] * rows[:, 1] > 0).astype(int)
+    y[::3] = -1
+    return rows, y, np.arange(0, n + 1, 3)
+
+
+@pytest.mark.parametrize("method", ["subspace-pursuit", "training-points"])
+@pytest.mark.parametrize("kernel", [kernels.rbf(0.5), kernels.rbf(0.5).of([0, 1])])
+def test_tokens_without_a_label_are_left_out_of_the_search(method, kernel):
+    rows, y, start = supervised()
+    rows[y < 0] += 100.0  # where no basis point may be
+    known = Supervision(lambda s: y, 1.0 - np.eye(2), 5.0, np.ones(20))
+    basis = pursued_basis(method, kernel, rows, start, known, 12, 0)
+    assert 2 <= len(basis) <= 12
+    assert np.abs(basis.points).max() < 20
+    nobody = known._replace(labels=lambda s: np.minimum(y, 0))
+    assert pursued_basis(method, kernel, rows, start, nobody, 12, 0) is None
+
+
+def test_weights_of_sequences_count_in_the_search():
+    rows, y, start = supervised()
+    weights = (np.arange(20) % 2).astype(float)
+    rows[np.repeat(weights, 3) == 0] += 100.0
+    known = Supervision(lambda s: y, 1.0 - np.eye(2), np.inf, weights)
+    basis = pursued_basis(
+        "subspace-pursuit", kernels.rbf(0.5), rows, start, known, 12, 0
+    )
+    assert np.abs(basis.points).max() < 20
+
+
+def test_a_basis_found_by_training_needs_fewer_points():
+    rng = np.random.default_rng(1)
+    X = [rng.normal(size=(5, 2)) for _ in range(60)]
+    y = [[str(int(a * a + b * b < 1)) for a, b in x] for x in X]
+    y[0][0] = None
+    scores = {}
+    for method in ("nystroem", "subspace-pursuit"):
+        model = SequenceTagger(kernel="rbf", C=10, method=method, n_components=4)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(X[:40], y[:40])
+        scores[method] = model.score(X[40:], y[40:])
+        assert pickle.loads(pickle.dumps(model)).predict(X) == model.predict(X)
+    assert scores["subspace-pursuit"] > max(scores["nystroem"], 0.8)

@@ -6,7 +6,14 @@ FAMILY = Family(
     __name__,
     public={"GraphLabeler": "estimator", "grid_graph": "grids"},
     models=("GraphLabeler.v1",),
+    commands={"graph": "command"},
     warmups={"graph": "warmup", "graph-wide": "warmup"},
+    files={"read_graph_file": "graph_file", "write_graph_file": "graph_file"},
     metrics={"GraphReport": "metrics", "graph_scores": "metrics"},
+    plots={
+        "plot_edge_weights": "edge_plots",
+        "plot_fractional": "plots",
+        "plot_segmentation": "plots",
+    },
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

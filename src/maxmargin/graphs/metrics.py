@@ -110,7 +110,12 @@ def graph_scores(
             found.setdefault(a, [0.0, 0.0, 0.0])[0] += size
             found.setdefault(b, [0.0, 0.0, 0.0])[1] += size
             found[a][2] += size * (a == b)
-    labels = {label: Overlap(*found[label]) for label in sorted(found, key=str)}
+    labels = {label: Overlap(*found[label]) for label in sorted(found, key=_order)}
     total = sum(o.truth for o in labels.values())
     correct = sum(o.correct for o in labels.values())
     return GraphReport(len(truth), n_nodes, whole, total, correct, labels)
+
+
+def _order(label) -> tuple:
+    """Numbers by value, before texts."""
+    return isinstance(label, str), label

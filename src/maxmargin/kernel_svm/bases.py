@@ -40,10 +40,8 @@ def find_bases(problem, model, sizes, limits, rng, clock: Clock) -> Iterator[Fou
     one only.
     """
     n, method = len(problem), model.method
-    if method == "exact":
-        sizes = [n] * len(sizes)
-    elif sizes == [DEFAULT_SIZE]:
-        sizes = [min(DEFAULT_SIZE, n)]
+    if sizes == [DEFAULT_SIZE]:
+        sizes = [min(DEFAULT_SIZE, int((problem.mass > 0).sum()))]
     elif max(sizes) > n:
         raise ValueError(
             f"n_components={max(sizes)} is more than the {n} training samples: choose at "
@@ -51,7 +49,12 @@ def find_bases(problem, model, sizes, limits, rng, clock: Clock) -> Iterator[Fou
         )
     check_memory(model, n, max(sizes))
     if problem.kernel.kind == "precomputed":
-        yield from _precomputed(problem, method, sizes, rng)
+        if method != "nystroem":
+            raise ValueError(
+                f'method={method!r} needs the inputs, but kernel="precomputed" has only '
+                'their kernel values: choose "exact" or "nystroem".'
+            )
+        yield from _precomputed(problem, sizes, rng)
     elif method in ("subspace-pursuit", "training-points"):
         yield from _pursued(problem, model, sizes, limits, rng, clock)
     else:
@@ -61,12 +64,11 @@ def find_bases(problem, model, sizes, limits, rng, clock: Clock) -> Iterator[Fou
 def _chosen(problem, method, sizes, rng):
     from maxmargin.kernels.choosing import choose
 
-    name = "all" if method == "exact" else method
     basis, found = None, None
     seed = int(rng.integers(2**31))  # one, so that larger bases begin with smaller ones
     for size in sizes:
         if size != found:
-            basis = choose(name, problem.kernel, problem.X, size, seed, problem.mass)
+            basis = choose(method, problem.kernel, problem.X, size, seed, problem.mass)
             found = size
         yield Found(basis)
 
@@ -115,15 +117,9 @@ def _stages(problem, model, planned, limits, rng, clock):
         yield stage
 
 
-def _precomputed(problem, method, sizes, rng):
-    """Bases of columns of the table that was given."""
-    K, n = problem.X, len(problem)
-    if method not in ("exact", "nystroem"):
-        raise ValueError(
-            f'method={method!r} needs the inputs, but kernel="precomputed" has only their '
-            'kernel values: choose "exact" or "nystroem".'
-        )
-    order = rng.permutation(n) if method == "nystroem" else np.arange(n)
+def _precomputed(problem, sizes, rng):
+    """Bases of columns of the table that was given, at random."""
+    K, order = problem.X, rng.permutation(len(problem))
     for size in sizes:
         chosen = np.sort(order[:size])
         gram = toarray(K[chosen][:, chosen])
@@ -132,10 +128,7 @@ def _precomputed(problem, method, sizes, rng):
 
 def check_memory(model, n: int, k: int) -> None:
     """Say how much the tables take, before they are made."""
-    needed = 12.0 * n * k + 24.0 * k * k  # coordinates and their places; factors
-    if needed > model.memory:
-        raise ValueError(
-            f"{n} samples and {k} basis functions take about {needed / 1e9:.2g} GB, but "
-            f"memory={model.memory:g} allows {model.memory / 1e9:.2g} GB: choose "
-            "fewer n_components, or another method than exact, or allow more."
-        )
+    from maxmargin.kernels import memory
+
+    remedy = "With n_components up to {points} it fits; or allow more."
+    memory.check_memory(n, k, model.memory, "samples", remedy, name="memory")

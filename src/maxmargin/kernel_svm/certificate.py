@@ -12,6 +12,13 @@ So primal minus that bounds the distance to the optimum of the exact machine, wh
 functions have a term for every training point. (Theorem 6.4 of Yu's thesis bounds it by
 the residuals of single cuts; this is the residual of the cut that training ended with,
 and never larger.)
+
+With two classes f_1 = -f_0, and f = f_1 - f_0 is the one function of scikit-learn's SVC.
+All numbers here are then exactly half of those of its objective without an intercept,
+
+    1/2 |f|^2 + sum_i C_i max(0, 1 - y_i f(x_i)),    y_i = -1 or 1,
+
+since |f_0|^2 + |f_1|^2 = |f|^2 / 2, and masses C_i / 2 go with it.
 """
 
 from __future__ import annotations

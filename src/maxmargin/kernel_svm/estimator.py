@@ -16,6 +16,7 @@ from maxmargin.core.parameters import parameters
 from maxmargin.kernel_svm.devices import find_device
 from maxmargin.kernel_svm.input import (
     KernelProblem,
+    own,
     read_input,
     read_training,
     weighted,
@@ -30,9 +31,10 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
 
     The score of class k is f_k(x) = sum_j beta_jk kernel(b_j, x) over basis points b_j, and
     training minimises ``1/2 sum_k |f_k|^2 + C sum_i s_i max_k [loss(y_i, k) + f_k(x_i) -
-    f_(y_i)(x_i)]`` (for two classes scaled such that C means what it does in scikit-learn's
-    SVC: f_1 = -f_0 and ``1/2 |f_1 - f_0|^2`` in its place). There is no intercept: give
-    ``kernel + 1`` for one.
+    f_(y_i)(x_i)]``. There is no intercept: give ``kernel + 1`` for one. For two classes C
+    is halved, so that it means what it does in scikit-learn's SVC: then f_1 = -f_0, and the
+    objective, with it the certificate, is half of SVC's ``1/2 |f|^2 + C sum_i s_i max(0,
+    1 - y_i f(x_i))`` of f = f_1 - f_0, the ``decision_function``.
 
     Parameters
     ----------
@@ -46,7 +48,8 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
           before training, without looking at y.
         * "sampling": cutting planes made of samples of ``n_components`` violated
           examples; there are as many basis points as these cuts have together.
-        * "exact": all training points, n^2 numbers of memory.
+        * "exact": all training points; those that carry nothing are left out. Rows of the
+          kernel's table are kept as far as ``memory`` goes, and computed again beyond.
     n_components : int, default 500
         Basis points, at most. More than there are training samples are refused, but for
         the default, which then means all.
@@ -62,8 +65,8 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
     preimage : "gradient" or "fixed-point"
         How "subspace-pursuit" finds points.
     memory : float, default 4e9
-        Bytes that training may use for tables of kernel values; more raises before it
-        begins.
+        Bytes that training may use for tables of kernel values; what needs more raises
+        before it begins.
     max_terms : int, default 20,000
         The certificate of the exact machine needs the kernel between all support vectors;
         beyond so many of them it is left out.
@@ -72,7 +75,8 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
     tol, max_iter, max_time, n_jobs, random_state, verbose, callbacks
         As in :class:`maxmargin.StructuralSVM`; ``max_time`` is for all of a fit, the search
         for the basis included, ``max_iter`` for each training in it, and ``verbose`` shows
-        a line per stage of a pursuit.
+        a line per stage of a pursuit. ``n_jobs`` is not used: nearly all work is matrix
+        products, which have the threads of BLAS (``OMP_NUM_THREADS``, threadpoolctl).
 
     Attributes
     ----------
@@ -211,7 +215,7 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
         """Set the fitted attributes."""
         for attribute in ("n_features_in_", "feature_names_in_"):  # of an earlier fit
             self.__dict__.pop(attribute, None)
-        self.kernel_, self.basis_ = trained.kernel, trained.points
+        self.kernel_, self.basis_ = trained.kernel, own(trained.points, data.X)
         self.dual_coef_ = trained.coefficients
         self.columns_ = trained.columns
         for attribute, value in data.attributes.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
@@ -108,9 +109,13 @@ def is_table(X: Any) -> bool:
     kind = getattr(getattr(X, "dtype", None), "kind", None)
     if kind is not None:
         return kind not in "USO" or X.ndim != 1
-    first = next(iter(X), None) if isinstance(X, (list, tuple)) else None
+    first = None
+    if isinstance(X, (list, tuple)):
+        first = next((x for x in X if not isinstance(x, list) or x), None)
     if isinstance(first, tuple):  # a sample by parts, or a row
         return all(isinstance(value, Real) for value in first)
+    if isinstance(first, list):  # a row, or tokens
+        return not any(isinstance(value, (str, bytes)) for value in first)
     return not isinstance(first, (str, bytes, Mapping))
 
 
@@ -137,6 +142,13 @@ def read_training(model, X, y, sample_weight) -> Data:
     return Data(X, numbers, check_weights(sample_weight, n), {"classes_": classes})
 
 
+def own(points: Any, X: Any) -> Any:
+    """The points, copied where they are the caller's X, which may change."""
+    if isinstance(points, np.ndarray) and isinstance(X, np.ndarray):
+        return points.copy() if np.may_share_memory(points, X) else points
+    return deepcopy(points) if points is X else points
+
+
 def read_input(model, X) -> Any:
     """X for prediction, checked as in training."""
     if not hasattr(model, "n_features_in_"):
@@ -148,6 +160,11 @@ def read_input(model, X) -> Any:
         return X
     if isinstance(X, (list, tuple)) and not X:
         return np.zeros((0, model.n_features_in_))
+    if not is_table(X):
+        raise ValueError(
+            "X is no table of numbers, but this KernelSVM was trained on one of "
+            f"{model.n_features_in_} columns: give a row of numbers per sample."
+        )
     width = getattr(X, "shape", (0, 0))[-1]
     if model.columns_ is not None and width not in (0, model.n_features_in_):
         raise ValueError(

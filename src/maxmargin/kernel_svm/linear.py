@@ -68,7 +68,12 @@ def _train(batch, width: int, mass, limits, planes=None) -> tuple:
 
 
 def signed(alpha: np.ndarray, y: np.ndarray, mass: np.ndarray) -> np.ndarray:
-    """a with W = sum_i a_i (x) z_i: C_i for the truth less alpha, rows summing to 0."""
-    a = -alpha
-    a[np.arange(len(y)), y] += mass
+    """a with W = sum_i a_i (x) z_i: C_i for the truth less alpha, rows summing to 0.
+
+    Of the truth it is the sum of what the others have: C_i - alpha would have no digits
+    left where C_i is large and almost all of it lies on the truth.
+    """
+    a, rows = -np.asarray(alpha, np.float64), np.arange(len(y))
+    a[rows, y] = 0.0
+    a[rows, y] = np.minimum(-a.sum(axis=1), mass)
     return a

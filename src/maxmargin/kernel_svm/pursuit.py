@@ -44,6 +44,9 @@ TOGETHER = 200  # up to so many points, all move; later, only new ones
 STEPS = 40, 500, 8_000  # of a stage where all move: for each point, at least, at most
 LATER_STEPS = 6_000  # of a stage where only new ones do
 EPOCHS = 100  # times that a stage sees as many examples as there are, at most
+EASY = 1e-3, 1e4  # sizes of numbers that single precision does justice to
+MOST = 1e18  # ... and whose squares it can hold
+SHARPEST = 1e12  # gamma: points apart have no kernel between them anyway
 LOOSE = 0.1  # tolerance where a descent follows
 ROUGH = 10_000  # examples of a training that a descent follows ...
 ROUGH_PASSES = 30  # ... and its passes
@@ -169,19 +172,51 @@ def pursue(
 
 
 def search_space(kernel, X, rng) -> tuple[np.ndarray, Any, Callable, int]:
-    """(rows to search in, kernel blocks there, the way back, columns that are fixed)."""
+    """(rows to search in, kernel blocks there, the way back, columns that are fixed).
+
+    The search is in single precision. Where only distances count, data that it would not
+    do justice to are measured from their mean, in a unit of their own, a power of two.
+    """
     from maxmargin.kernels.distances import Gaussian
 
-    single = np.ascontiguousarray(X, np.float32)
     if not isinstance(kernel, Gaussian):
-        return single, Smooth(kernel), lambda points: points.astype(X.dtype), 0
-    shape = Gaussians(float(kernel.gamma))
+        return _single(X), Smooth(kernel), lambda points: points.astype(X.dtype), 0
+    single, origin, unit = _measured(X)
+    gamma = float(kernel.gamma) * unit * unit
+    shape = Gaussians(min(max(gamma, 1 / SHARPEST), SHARPEST))
+
+    def back(points):
+        if origin is not None:
+            points = points.astype(np.float64) * unit + origin
+        return points.astype(X.dtype)
+
     isometry = find_isometry(single, rng)
     if isometry is not None:
-        rows = isometry.encode(single)
-        return rows, shape, lambda b: isometry.decode(b).astype(X.dtype), 1
+        return isometry.encode(single), shape, lambda b: back(isometry.decode(b)), 1
     mean = single.mean(axis=0)  # distances are sharper around the mean
-    return single - mean, shape, lambda points: (points + mean).astype(X.dtype), 0
+    return single - mean, shape, lambda points: back(points + mean), 0
+
+
+def _measured(X) -> tuple[np.ndarray, Any, float]:
+    """(X - origin) / unit in single precision, the origin (None: zero) and the unit."""
+    largest = float(np.abs(X).max(initial=0.0))
+    if largest == 0 or EASY[0] < largest < EASY[1]:
+        return _single(X), None, 1.0
+    origin = X.mean(axis=0)
+    moved = X - origin
+    unit = 2.0 ** np.floor(np.log2(np.abs(moved).max() or 1.0))
+    return _single(moved / unit), origin, float(unit)
+
+
+def _single(X) -> np.ndarray:
+    largest = float(np.abs(X).max(initial=0.0))
+    if largest > MOST:
+        raise ValueError(
+            'method="subspace-pursuit" moves points in single precision, and X holds '
+            f"values up to {largest:.3g}, whose squares that cannot hold: scale the "
+            "features."
+        )
+    return np.ascontiguousarray(X, np.float32)
 
 
 def first_pulls(y, cost, mass) -> np.ndarray:
@@ -217,7 +252,7 @@ def _starts(
         x = rows[sample]
         towards = preimages.ascend
         if isinstance(kernel, Gaussian):
-            towards = preimages.fixed_points
+            towards, kernel = preimages.fixed_points, Gaussian(shape.gamma)
         starts = towards(kernel, x, pull.astype(np.float32), starts)
     if fixed:
         starts[:, -fixed:] = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from maxmargin.core.saved import Saved, restore_shared, shared_state
@@ -34,7 +36,7 @@ def state_of(model) -> tuple[dict, dict]:
     elif is_sparse(points) or getattr(points, "ndim", 0) == 2:
         table = points.toarray() if is_sparse(points) else points
         arrays["points"] = np.ascontiguousarray(table)
-    elif all(isinstance(point, str) for point in points):
+    elif not isinstance(points, Mapping) and all(isinstance(p, str) for p in points):
         state["points"] = list(map(str, points))
     else:
         raise ValueError(

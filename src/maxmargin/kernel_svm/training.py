@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.compiling import announce, say_on_stderr
+from maxmargin.core.estimator import SINGLE_PRECISION_TOL
 from maxmargin.kernel_svm.bases import Found, check_memory, find_bases
 from maxmargin.kernel_svm.certificate import KernelCertificate
 from maxmargin.kernel_svm.clock import INTERRUPTED, Clock, Progress
 from maxmargin.kernel_svm.input import KernelProblem
 from maxmargin.kernel_svm.linear import Solved, signed
-from maxmargin.kernels.basis import Basis
+from maxmargin.kernels.basis import NOTHING, Basis
 from maxmargin.kernels.inputs import count, take, toarray
+from maxmargin.solvers.result import Certificate
 
 METHODS = (
     "subspace-pursuit",
@@ -63,6 +65,8 @@ def train_sizes(problem, model, settings, name: str, values: list) -> list[tuple
     rng, clock = np.random.default_rng(seed), Clock(limits.max_time)
     if model.method == "sampling":
         machines = _sampled(problem, model, limits, rng, clock, name, values)
+    elif model.method == "exact":
+        machines = _exactly(problem, model, limits, rng, clock, name, values)
     elif name == "C":
         machines = _along_C(problem, model, limits, rng, clock, values)
     else:
@@ -227,7 +231,67 @@ def _exact(problem, basis, Z, a, rows, linear, found, memory) -> KernelCertifica
     dual = min(bound, found.primal)
     gap = found.primal - dual
     share = gap / found.primal if found.primal > 0 else 0.0
-    return KernelCertificate(found.primal, dual, gap, share, True, found.dual, residual)
+    within = max(found.dual, dual)  # what bounds the exact machine bounds this one too
+    return KernelCertificate(found.primal, dual, gap, share, True, within, residual)
+
+
+# all training points ------------------------------------------------------------------
+
+
+def _exactly(problem, model, limits, rng, clock, name, values):
+    """One machine for all sizes; along C, each starts from that of the next smaller."""
+    from maxmargin.kernel_svm.devices import find_device
+    from maxmargin.kernel_svm.exact import LEAST_ROWS, Ascent, solve_exact
+    from maxmargin.kernel_svm.rows import make_rows
+
+    single = limits.tol >= SINGLE_PRECISION_TOL
+    dtype = np.float32 if single else np.float64
+    device, given = find_device(model.device), problem.kernel.kind == "precomputed"
+    lengths = problem.X.diagonal() if given else problem.kernel.diagonal(problem.X)
+    if np.max(lengths) <= 0:
+        raise ValueError(NOTHING)
+    rows = make_rows(problem, device, dtype, model.memory, LEAST_ROWS)
+    ascent, C = Ascent(problem, rows, rng), float(model.C)
+    order = np.argsort(values, kind="stable").tolist() if name == "C" else [0]
+    for i in order:
+        if name == "C":
+            ascent.scale(float(values[i]) / C)
+            C = float(values[i])
+        trained = _of_all(problem, solve_exact(ascent, limits, clock), limits, clock)
+        yield i, trained
+    if name != "C":
+        yield from ((i, replace(trained)) for i in range(1, len(values)))
+
+
+def _of_all(problem, machine, limits, clock: Clock) -> Trained:
+    """Terms of the support vectors, copies of a point together."""
+    rows = np.flatnonzero(machine.a.any(axis=1))
+    rows = rows if len(rows) else np.zeros(1, np.int64)
+    a, precomputed = machine.a[rows], problem.kernel.kind == "precomputed"
+    if problem.lines is not None:
+        a = a @ (problem.lines @ problem.lines.T)
+    points = rows if precomputed else take(problem.X, rows)
+    if not precomputed and isinstance(points, np.ndarray) and points.ndim == 2:
+        points, places = np.unique(points, axis=0, return_inverse=True)
+        total = np.zeros((len(points), a.shape[1]))
+        np.add.at(total, places.ravel(), a)
+        a = total
+    proof = Certificate.of(machine.primal, machine.dual, True)
+    converged, warning = machine.status == "converged", ""
+    if not converged:
+        status = clock.saw(machine.status)
+        where = "within the span of all training points"
+        warning = unfinished(proof.relative_gap, where, status, limits)
+    return Trained(
+        problem.kernel,
+        points,
+        a,
+        KernelCertificate(**vars(proof), within=proof.dual),
+        machine.history,
+        converged,
+        rows if precomputed else None,
+        warning=warning,
+    )
 
 
 # sampling ---------------------------------------------------------------------------------

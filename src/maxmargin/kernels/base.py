@@ -166,7 +166,7 @@ class Kernel:
             value = getattr(self, field.name)
             if isinstance(value, Kernel):
                 new[field.name] = change(value)
-            elif isinstance(value, tuple) and isinstance(value[0], Kernel):
+            elif isinstance(value, tuple) and value and isinstance(value[0], Kernel):
                 new[field.name] = tuple(change(k) for k in value)
         return replace(self, **new) if new else self
 

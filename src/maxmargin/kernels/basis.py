@@ -23,6 +23,10 @@ from maxmargin.kernels.inputs import count, take
 # A point whose image lies in the span of the others up to this share of its length says
 # nothing new, and would make L^-1 large: it is left out.
 DEPENDENT = 1e-6
+NOTHING = (
+    "All points of the basis have a zero length under the kernel: there is nothing to "
+    "learn from. Choose another kernel, or look at the data."
+)
 ROWS = 8192  # of a Gram block at a time, so that no temporary is large
 
 
@@ -115,10 +119,7 @@ def independent_rows(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     # pivoted: the rows it has taken when the largest pivot is small are independent
     largest = float(diagonal.max(initial=0.0))
     if largest <= 0:
-        raise ValueError(
-            "All points of the basis have a zero length under the kernel: there is "
-            "nothing to learn from. Choose another kernel, or look at the data."
-        )
+        raise ValueError(NOTHING)
     share = DEPENDENT
     while True:
         _, pivot, rank, _ = lapack.dpstrf(gram, lower=1, tol=share * largest)

@@ -43,6 +43,7 @@ def check_memory(
     what: str = "samples",
     remedy: str = "",
     itemsize: int = 8,
+    name: str = "kernel_memory",
 ) -> None:
     """Refuse a machine that needs more bytes than `allowed`; say how much it needs.
 
@@ -56,6 +57,6 @@ def check_memory(
         remedy = remedy.format(points=most) if most else "Allow more."
     raise ValueError(
         f"The kernel machine of {samples:,} {what} in a basis of {points:,} would take "
-        f"{needed / 1e9:.3g} GB, but kernel_memory={allowed:g} allows "
+        f"{needed / 1e9:.3g} GB, but {name}={allowed:g} allows "
         f"{allowed / 1e9:.3g} GB. {remedy}"
     )

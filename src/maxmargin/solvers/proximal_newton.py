@@ -147,7 +147,10 @@ class ProximalNewton:
             hp = x @ p
             project_out(inside, self.nu, hp)
             hp = p + x.T @ hp
-            step = rq / float(np.sum(p * hp))
+            curvature = float(np.sum(p * hp))
+            if curvature <= 0.0:  # nothing is left but rounding, or all has underflown
+                break
+            step = rq / curvature
             z += step * p
             r = r - step * hp
             q = _precondition(factors, r)

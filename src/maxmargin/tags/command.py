@@ -64,8 +64,8 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
       --alpha  added to the counts of an hmm
     a kernel of the features
       --kernel  rbf, poly, laplace or linear
-      --method  which tokens are its basis: exact (all), nystroem, nystroem-kmeans,
-          nystroem-leverage or incomplete-cholesky
+      --method  its basis: exact (all tokens), subspace-pursuit, training-points,
+          nystroem, nystroem-kmeans, nystroem-leverage or incomplete-cholesky
       --n-components  tokens in the basis
       --gamma  a number, scale or auto
       --kernel-memory  bytes that its tables may take

@@ -16,6 +16,7 @@ from maxmargin.core.saved import Saved, distinct, restore_shared, shared_state
 from maxmargin.core.unlabelled import UNLABELLED, weigh
 from maxmargin.tags.encoders import encoder_state, new_encoder, restored_encoder
 from maxmargin.tags.features.coordinates import check_kernel_options
+from maxmargin.tags.features.pursued import Supervision
 from maxmargin.tags.input import (
     barrier_of,
     check_allowed,
@@ -95,9 +96,11 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
     kernel : str, Kernel, function or None
         A kernel of the tokens' features ("rbf", "poly", or one of ``maxmargin.kernels``):
         scores of labels are functions of its space. Transitions stay linear.
-    method : "exact", "nystroem", "nystroem-kmeans", "nystroem-leverage" or \
-        "incomplete-cholesky", default "exact"
-        Which training tokens span those functions: all, or `n_components` so chosen.
+    method : "exact", "subspace-pursuit", "training-points", "nystroem", \
+        "nystroem-kmeans", "nystroem-leverage" or "incomplete-cholesky", default "exact"
+        What spans those functions: all training tokens, or `n_components` points that are
+        found by training on single tokens and their labels (the first two of these, as in
+        :class:`maxmargin.KernelSVM`), or chosen without labels.
     n_components : int, default 500
     gamma : float, "scale" or "auto", of a kernel given by name
     kernel_memory : float, default 4e9
@@ -234,20 +237,33 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
         gaps = has_gaps(y)
         if self.scheme is not None and not gaps:
             check_scheme(y, self.scheme)
+        spans = self._span_tables(labels)
+        cost = cost_table("hamming" if spans else self.loss, labels)
+        if gaps:
+            numbers[None] = -1
+
+        def number(start):
+            """(rows of labels, a number per token) for sequences that start there."""
+            rows = fill_rows(y, start) if gaps else y
+            check_matching(start, rows)
+            every = map(numbers.__getitem__, chain_lists.from_iterable(rows))
+            return rows, np.fromiter(every, np.int32)
+
         encoder = new_encoder(self)
+        if encoder.kind == "kernel":
+            encoder.supervision = Supervision(
+                lambda start: number(start)[1],
+                cost,
+                float(self.C),
+                weights,
+                self.max_time,
+            )
         tokens = encoder.fit_encode(X)
-        y = fill_rows(y, tokens.start) if gaps else y
-        check_matching(tokens.start, y)
+        y, flat = number(tokens.start)
         warn_of_length(tokens.start)
         if gaps:
             labelled = [any(label is not None for label in row) for row in y]
             weights = weigh(self, weights, labelled)
-            numbers[None] = -1
-        flat = np.fromiter(
-            map(numbers.__getitem__, chain_lists.from_iterable(y)), np.int32
-        )
-        spans = self._span_tables(labels)
-        cost = cost_table("hamming" if spans else self.loss, labels)
         barrier = self._barrier(labels)
         if barrier is not None and not gaps:
             check_allowed(barrier, flat, tokens.start, labels)

@@ -18,18 +18,23 @@ import scipy.sparse as sp
 from maxmargin.core.arrays import from_dense
 from maxmargin.kernels import choosing
 from maxmargin.kernels.memory import KERNEL_MEMORY, check_memory, checked_memory
+from maxmargin.tags.features.pursued import METHODS as PURSUITS
+from maxmargin.tags.features.pursued import Supervision, pursued_basis
 from maxmargin.tags.features.sequences import TokenMatrix
 
-METHODS = ("exact", *(name for name in choosing.METHODS if name != "all"))
+METHODS = ("exact", *PURSUITS, *(name for name in choosing.METHODS if name != "all"))
 
 
 class KernelEncoder:
     """Coordinates of what the encoder `inner` gives.
 
     `method` says which training tokens make the basis: all of them ("exact"), or
-    `n_components` that ``kernels/choosing.py`` chooses. Coordinates are kept in single
-    precision where `single` allows it.
+    `n_components` that ``kernels/choosing.py`` chooses, or that training finds, with the
+    labels in ``supervision``, which the tagger sets (``pursued.py``). Coordinates are kept
+    in single precision where `single` allows it.
     """
+
+    supervision: Supervision | None = None
 
     kind = "kernel"
 
@@ -56,6 +61,7 @@ class KernelEncoder:
         from maxmargin.kernels import as_kernel, check
         from maxmargin.kernels.basis import Basis
 
+        known, self.supervision = self.supervision, None  # not a part of the model
         tokens = self.inner.fit_encode(X)
         rows = self._rows(tokens)
         n = rows.shape[0]
@@ -63,10 +69,7 @@ class KernelEncoder:
         kernel = as_kernel(self.kernel, self.gamma, X=rows)
         check(kernel, rows)
         if self.method != "exact":
-            rng = np.random.default_rng(self.seed)
-            self.basis = choosing.choose(
-                self.method, kernel, rows, self.n_components, rng
-            )
+            self.basis = self._smaller(kernel, rows, tokens.start, known)
             return self._matrix(tokens.start, self._transform(rows))
         gram = np.asarray(kernel(rows), np.float64)
         self.basis = Basis(kernel, rows, gram)
@@ -98,6 +101,17 @@ class KernelEncoder:
             return rows.toarray()
         rows.sum_duplicates()
         return rows
+
+    def _smaller(self, kernel: Any, rows: Any, start: np.ndarray, known: Any) -> Any:
+        """A basis of some points."""
+        size, method, basis = self.n_components, self.method, None
+        if method in PURSUITS:
+            basis = pursued_basis(method, kernel, rows, start, known, size, self.seed)
+            method = "nystroem"  # where there is nothing to tell apart
+        if basis is None:
+            rng = np.random.default_rng(self.seed)
+            basis = choosing.choose(method, kernel, rows, size, rng)
+        return basis
 
     def _transform(self, rows: Any) -> np.ndarray:
         """Coordinates; those of an approximation need no more digits than it has."""

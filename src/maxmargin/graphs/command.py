@@ -1,0 +1,298 @@
+"""The task ``graph``: a label for every node of graphs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from maxmargin.cli.command import Command, Sample
+
+WORST = 4  # graphs in a picture
+
+
+@dataclass(frozen=True)
+class Part(Sample):
+    """Graphs that know their places in the file, also of a part of it."""
+
+    def select(self, chosen: list[int]) -> Part:
+        more = [self.more[i] for i in chosen]
+        part = replace(super().select(chosen), more=more)
+        return replace(part, where=lambda i: self.where(chosen[i]))
+
+
+@dataclass
+class Graph(Command):
+    """A file is graphs: an NPZ archive, or JSON lines."""
+
+    name = "graph"
+    about = "Label the nodes of graphs: grids of pixels, networks, trees."
+    example = """example:
+  maxmargin train graph train.npz --edges associative --C 0.1 -o horses.model
+  maxmargin train graph train.jsonl --label-weight fault:5 --cv 5 -o lines.model
+  maxmargin predict horses.model new.npz -o labels.npz
+  maxmargin evaluate horses.model test.npz --plot worst.png
+
+A line of JSON is a graph with nodes, edges and labels; NPZ has the same in arrays; see
+docs/graphs.md. Files may be compressed with gzip."""
+    items = "graphs"
+    estimators = {"svm": "GraphLabeler"}
+    hidden = frozenset({"loss"})
+    usual = (0.001, 0.01, 0.1, 1.0, 10.0)
+    options = """
+    the file
+      --encoding NAME=utf-8  of JSON lines (default: utf-8)
+    the model
+      --edges directed|symmetric|associative  weights of pairs of labels: by direction
+          (default), the same for both, or one for equal labels
+      --inference  auto, elimination, graph-cut, relaxed, expansion, swap or max-product
+      --C  weight of the data, per graph
+      --label-weight LABEL:X+  what mistaking a node of this label costs, beside 1 for
+          others; repeatable
+      --unlabelled-weight X  times the weight of graphs without any known label
+          (default: 0.1)
+    a kernel of the features of nodes
+      --kernel  rbf, poly, laplace or linear
+      --method  which nodes are its basis: exact (all), nystroem, nystroem-kmeans,
+          nystroem-leverage or incomplete-cholesky
+      --n-components  nodes in the basis
+      --gamma  a number, scale or auto
+      --kernel-memory  bytes that its tables may take
+    """
+    evaluate_options = """
+      --confusion FILE.png  draw which labels are confused
+      --fractional FILE.png  draw what the relaxed search leaves undecided
+    """
+
+    # training --------------------------------------------------------------------------
+
+    def learn(self, path: str, args) -> Sample:
+        from maxmargin.graphs.input import read_graphs
+        from maxmargin.graphs.labels import label_sets, read_labels
+        from maxmargin.graphs.schema import check_graphs, learn
+
+        sample = self.read(path, True)
+        with in_file(sample):
+            inputs = read_graphs(sample.X)
+            schema = learn(inputs, "directed", 0)
+            check_graphs(schema, inputs)
+            label_sets(read_labels(sample.y, inputs), schema.node_types)
+        return sample
+
+    def settings(self, args, given, sample, dev) -> dict[str, Any]:
+        if args.label_weight:
+            given["loss"] = _weights(args.label_weight, sample.y)
+        return given
+
+    def notes(self, model, sample: Sample) -> dict[str, Any]:
+        from maxmargin.graphs.input import read_graphs
+
+        inputs = read_graphs(sample.X)
+        counts = {
+            "graphs": len(sample),
+            "nodes": sum(g.count(name) for g in inputs for name in g.nodes),
+            "edges": sum(len(pairs) for g in inputs for pairs, _ in g.edges.values()),
+        }
+        return {**super().notes(model, sample), **counts}
+
+    def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
+        report = self.report(model, sample, outputs)
+        return {"accuracy": report.accuracy, "mean IoU": report.mean_iou}
+
+    def summary(self, model) -> str:
+        notes = model.notes
+        return (
+            f"{notes['graphs']:,} graphs, {notes['nodes']:,} nodes, {notes['edges']:,} "
+            f"edges, {_number_of_labels(model)} labels; C={model.C:g}; "
+            f"inference by {_how(model)}"
+        )
+
+    # files -----------------------------------------------------------------------------
+
+    def read(self, path: str, truth: bool) -> Sample:
+        from maxmargin.graphs.graph_file import read_graph_file
+
+        found = read_graph_file(path, truth, self.encoding)
+        return Part(found.X, found.y, found.path, found.where, more=found.shapes)
+
+    def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
+        """Labels of every graph, in its order of nodes."""
+        from maxmargin.graphs.graph_file import write_label_file
+
+        write_label_file(path, outputs, chances, self.encoding)
+
+    def lines(self, sample: Sample, i: int, output) -> list[str]:
+        from maxmargin.graphs.json_lines import plain
+
+        return [json.dumps({"labels": plain(output)}, ensure_ascii=False)]
+
+    # use -------------------------------------------------------------------------------
+
+    def predict(self, model, sample: Sample) -> list:
+        with in_file(sample):
+            return super().predict(model, sample)
+
+    def k_best(self, model, sample: Sample, k: int) -> list:
+        with in_file(sample):
+            return super().k_best(model, sample, k)
+
+    def chances(self, model, sample: Sample, outputs) -> list:
+        with in_file(sample):
+            return super().chances(model, sample, outputs)
+
+    def report(self, model, sample: Sample, outputs):
+        from maxmargin.graphs.metrics import graph_scores
+
+        sizes, truth, found = self._compared(sample, outputs)
+        if not any(label is not None for row in truth for label in row):
+            raise ValueError(
+                f"{sample.path} has no known label, so there is nothing to compare with."
+            )
+        return graph_scores(truth, found, sizes)
+
+    def _compared(self, sample: Sample, outputs):
+        """(sizes, true labels, predicted labels) of every graph, type by type."""
+        import numpy as np
+
+        from maxmargin.graphs.input import read_graphs
+        from maxmargin.graphs.labels import read_labels
+
+        inputs = read_graphs(sample.X)
+        rows = read_labels(sample.y, inputs)
+        sizes, truth, found = [], [], []
+        for graph, row, output in zip(inputs, rows, outputs, strict=True):
+            given = output if graph.typed else {"": output}
+            truth.append([label for name in given for label in row[name]])
+            found.append(
+                [v for name in given for v in np.asarray(given[name]).tolist()]
+            )
+            each = [graph.sizes.get(t, np.ones(graph.count(t))) for t in given]
+            sizes.append(np.concatenate([np.zeros(0), *each]))
+        return sizes, truth, found
+
+    def numbers(self, report) -> dict[str, Any]:
+        from dataclasses import asdict
+
+        rates = ("accuracy", "graph_accuracy", "mean_iou")
+        labels = {
+            str(label): asdict(found)
+            | {
+                name: getattr(found, name)
+                for name in ("precision", "recall", "f1", "iou")
+            }
+            for label, found in report.labels.items()
+        }
+        return {name: getattr(report, name) for name in rates} | {
+            "graphs": report.n_graphs,
+            "nodes": report.n_nodes,
+            "labels": labels,
+        }
+
+    def draw(self, option: str, path: str, model, sample, outputs, report):
+        from maxmargin.graphs import plots
+
+        _, truth, found = self._compared(sample, outputs)
+        if option == "confusion":
+            from maxmargin.tags.plots import plot_confusion
+
+            known = [[a is not None for a in row] for row in truth]
+            pairs = [
+                [[a for a, there in zip(row, sure, strict=True) if there]
+                 for row, sure in zip(rows, known, strict=True)]
+                for rows in (truth, found)
+            ]  # fmt: skip
+            return plot_confusion(*pairs)
+        if option == "fractional":
+            with in_file(sample):
+                tables = model.predict_relaxed(sample.X)
+            return plots.draw_fractional(model, sample.X, tables, sample.more, WORST)
+        return plots.draw_worst(sample.X, truth, found, sample.more, WORST)
+
+    # inspection ------------------------------------------------------------------------
+
+    def rows(self, model) -> list[tuple[str, str]]:
+        notes = model.notes
+        return [
+            ("trained on", notes["file"]),
+            ("graphs", f"{notes['graphs']:,}"),
+            ("nodes", f"{notes['nodes']:,}, {notes['edges']:,} edges"),
+            ("labels", str(_number_of_labels(model))),
+            ("edges", model.edges),
+            ("inference", _how(model)),
+            ("objective", f"{model.objective}, C={model.C:g}"),
+            ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
+        ]
+
+    def weights(self, model, args) -> list[tuple[str, str, float]]:
+        from maxmargin.graphs.weights import named_weights
+
+        rows = [row for row in named_weights(model) if row[2] != 0.0]
+        rows.sort(key=lambda row: -abs(row[2]))
+        return rows[: args.top]
+
+    def strongest(self, model, args) -> str:
+        lines = [
+            f"{weight:+9.4f}  {group}: {name}"
+            for group, name, weight in self.weights(model, args)
+        ]
+        return "\n".join(["Strongest weights", "", *lines])
+
+    def draw_model(self, model, args):
+        from maxmargin.graphs.plots import plot_edge_weights
+
+        return plot_edge_weights(model)
+
+
+COMMAND = Graph
+
+
+@contextlib.contextmanager
+def in_file(sample: Sample) -> Iterator[None]:
+    """Errors that name X[3] or y[3] name its place in the file."""
+    try:
+        yield
+    except ValueError as error:
+        said = re.sub(
+            r"\b[Xy]\[(\d+)\]", lambda found: sample.where(int(found[1])), str(error)
+        )
+        raise ValueError(said) from None
+
+
+def _weights(given: list[str], y) -> dict[Any, float]:
+    """{label: weight} of texts such as fault:5; labels are of the file's type."""
+    parts = (
+        p for some in y for p in (some.values() if isinstance(some, dict) else [some])
+    )
+    kinds = {type(label) for part in parts for label in part or () if label is not None}
+    found = {}
+    for text in given:
+        label, mark, number = text.rpartition(":")
+        try:
+            if not mark or not label:
+                raise ValueError
+            found[int(label) if kinds == {int} else label] = float(number)
+        except ValueError:
+            raise ValueError(
+                f"--label-weight {text} is not a label and a number, such as fault:5."
+            ) from None
+    return found
+
+
+def _how(model) -> str:
+    """The method of inference, and of what the certificate speaks."""
+    if model.relaxed_:
+        return f"{model.inference_} (what is proved is proved of the relaxed problem)"
+    if not model.certificate_.exact:
+        bound = f"{model.primal_bound_:.6g}"
+        return f"{model.inference_} (objective at most {bound}, by the relaxation)"
+    return model.inference_
+
+
+def _number_of_labels(model) -> int:
+    classes = model.classes_
+    if isinstance(classes, dict):
+        return sum(len(some) for some in classes.values())
+    return len(classes)

@@ -1,0 +1,120 @@
+"""What a GraphLabeler learned of neighbours. Needs matplotlib (extra ``plot``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin.plots.cells import MINUS, digits_of, name_cells, number_text, write_cell
+from maxmargin.plots.training import INK, _axes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_NUMBERS = 12  # labels up to which cells show their numbers
+MOST = 12  # tables in a picture
+COLUMNS = 4
+
+
+def plot_edge_weights(
+    model: Any, names: Sequence[str] | None = None, ax=None
+) -> Figure:
+    """Heat maps of pairs of labels, one for every feature (and type) of edges.
+
+    Rows are labels of the first node of an edge, columns of the second. Of associative
+    edges there is one weight per feature, for equal labels: bars.
+
+    Parameters
+    ----------
+    model : fitted GraphLabeler
+    names : names of the features of edges, or None for numbers
+    ax : Axes, as many as there are tables, or None
+        Of more than 12 tables, those with the largest weights are drawn.
+    """
+    if model.edges == "associative":
+        from maxmargin.plots.weights import plot_weights
+
+        return plot_weights(_bars(model, names), ax)
+    tables = _tables(model, names)
+    if not tables:
+        raise ValueError("the graphs of this model have no edges: nothing to draw.")
+    limit = max(float(np.abs(table).max(initial=0.0)) for _, table, _ in tables) or 1.0
+    k = max(max(table.shape) for _, table, _ in tables)
+    cell = 0.5 if k <= MOST_NUMBERS else 0.3
+    side = min(max(1.9, 1.0 + cell * k), 9.0)
+    columns = min(len(tables), COLUMNS)
+    rows = -(-len(tables) // columns)
+    size = (columns * side + 1.0, rows * (side + 0.3))
+    axes = _axes(ax, nrows=rows, ncols=columns, figsize=size)
+    for (title, table, ends), panel in zip(tables, axes, strict=False):
+        image = panel.imshow(table, cmap="PuOr_r", vmin=-limit, vmax=limit)
+        name_cells(panel, *([str(label) for label in some] for some in ends), k)
+        panel.set_title(title, loc="left", fontsize=9, color=INK, parse_math=False)
+        if k <= MOST_NUMBERS:
+            _write_numbers(panel, table, limit)
+    for panel in axes[len(tables) :]:
+        panel.set_visible(False)
+    figure = axes[0].figure
+    axes[0].set_ylabel("label of the first node", fontsize=8, color=INK)
+    axes[0].set_xlabel("label of the second", fontsize=8, color=INK)
+    if ax is None:
+        bar = figure.colorbar(image, ax=axes, shrink=0.7)
+        bar.set_label("weight", fontsize=8)
+        bar.outline.set_visible(False)
+    return figure
+
+
+def _write_numbers(ax, table, limit: float) -> None:
+    digits = digits_of(limit)
+    for (i, j), value in np.ndenumerate(table):
+        colour = "white" if abs(value) > 0.5 * limit else INK
+        text = number_text(float(value), digits).replace("-", MINUS)
+        write_cell(ax, i, j, text, colour, 7)
+
+
+def _feature(names, j: int, featured: bool) -> str:
+    if not featured:
+        return "all edges"
+    if names is None:
+        return f"feature {j}"
+    names = list(names)
+    if j >= len(names):
+        raise ValueError(f"there are {len(names)} names, but a feature {j} of edges.")
+    return str(names[j])
+
+
+def _by_type(model) -> list:
+    """(edge type as text, number of it, its weights)."""
+    schema = model._schema
+    found = []
+    for s, (u, name, v) in enumerate(schema.edge_types):
+        key = (u, name, v)
+        table = model.edge_coef_[key] if schema.typed else model.edge_coef_
+        text = f"{u} {name} {v}".replace("  ", " - ").strip() if schema.typed else ""
+        found.append((text, s, table))
+    return found
+
+
+def _tables(model, names) -> list[tuple[str, np.ndarray, list]]:
+    schema, found = model._schema, []
+    for text, s, weights in _by_type(model):
+        ends = [schema.labels[t] for t in schema.ends(s)]
+        for j in range(weights.shape[2]):
+            title = f"{text}: " if text else ""
+            title += _feature(names, j, schema.featured[s])
+            found.append((title, weights[:, :, j], ends))
+    if len(found) > MOST:
+        order = sorted(range(len(found)), key=lambda t: -np.abs(found[t][1]).max())
+        found = [found[t] for t in sorted(order[:MOST])]
+    return found
+
+
+def _bars(model, names) -> list[tuple[str, str, float]]:
+    featured = model._schema.featured
+    return [
+        (text or "equal labels", _feature(names, j, featured[s]), float(value))
+        for text, s, weights in _by_type(model)
+        for j, value in enumerate(weights)
+    ]
