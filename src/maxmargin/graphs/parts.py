@@ -289,8 +289,8 @@ def emit(batch, i, y, coefficient, index, values, m):
 
 
 def difference(batch, i, s, rs, a, ra, index, values):
-    # leave out nodes on which s, a and the truth cancel; edges of a table are counted
-    # before they are written
+    # leave out nodes and tables on which s, a and the truth cancel; edges of a table are
+    # counted before they are written
     g = batch.graphs
     first, m = g.node_start[i], 0
     truth = batch.y[batch.start[i] : batch.start[i + 1]]
@@ -301,12 +301,26 @@ def difference(batch, i, s, rs, a, ra, index, values):
         m = put_node(g, first + v, s[v], -rs, index, values, m)
         m = put_node(g, first + v, a[v], ra, index, values, m)
     for p in range(g.table_start[i], g.table_start[i + 1]):
+        if not differs(g, p, s, a, truth, rs == ra):
+            continue
         count = no_counts(g, p)
         count_rows(g, i, p, truth, rs - ra, count)
         count_rows(g, i, p, s, -rs, count)
         count_rows(g, i, p, a, ra, count)
         m = put_rows(g, p, count, index, values, m)
     return m
+
+
+@inlined
+def differs(g, p, s, a, truth, even):
+    """Whether s and a differ on an edge of a table, or (if not ``even``) from the truth."""
+    for e in range(g.table_edges[p], g.table_edges[p + 1]):
+        u, v = g.ends[e, 0], g.ends[e, 1]
+        if s[u] != a[u] or s[v] != a[v]:
+            return True
+        if not even and (s[u] != truth[u] or s[v] != truth[v]):
+            return True
+    return False
 
 
 @inlined

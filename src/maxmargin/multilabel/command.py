@@ -36,6 +36,8 @@ compressed with gzip."""
       --min-count N  leave out words of fewer texts
     the model
       --loss hamming|f1|ranking  what a wrong set costs (default: hamming)
+      --graph none|tree|full=none  pairs of labels that have scores too: none (default),
+          the tree of those that tell most of each other, or all
       --C  weight of the data
     """
     evaluate_options = ""
@@ -59,6 +61,8 @@ compressed with gzip."""
         return sample
 
     def settings(self, args, given, sample, dev) -> dict[str, Any]:
+        if given.get("graph") == "none":
+            given = {**given, "graph": None}
         return given
 
     def is_label(self, label: str) -> bool:
@@ -102,6 +106,7 @@ compressed with gzip."""
             ("labels", str(len(model.classes_))),
             ("features", f"{model.coef_.shape[1]:,}"),
             ("loss", f"{model.loss}, {model.rescaling} rescaling"),
+            ("graph", str(model.graph or "none")),
             ("C", f"{model.C:g}"),
             ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
         ]

@@ -22,7 +22,8 @@ class MultilabelSVM(MulticlassSVM):
     Minimises ``1/2 |W|^2 + C sum_i s_i H_i(W)``, where H_i is the largest violation over
     all sets of labels (see ``maxmargin.core.formulation``), found exactly. A label is
     predicted where its score is above 0. With objective="log", one logistic regression per
-    label, where losses do not matter.
+    label, where losses do not matter. With a ``graph``, pairs of labels have scores too,
+    and the set with the best sum is predicted.
 
     Parameters
     ----------
@@ -36,12 +37,21 @@ class MultilabelSVM(MulticlassSVM):
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, objective
         As in :class:`maxmargin.StructuralSVM`.
+    graph : None, "tree", "full" or list of pairs of labels, default None
+        Pairs of labels that have a score of being both there, both absent or one of them:
+        none; the tree of largest mutual information (Chow & Liu); all; or these. For
+        loss="hamming" or a dict. Exact for trees, and for up to 16 labels with all pairs;
+        wider graphs are relaxed (``relaxed_``).
 
     Attributes
     ----------
     classes_ : ndarray of the labels (numbers of the columns, if y is a table)
     coef_ : ndarray of shape (labels, features)
     intercept_ : ndarray of shape (labels,)
+    edges_ : ndarray of shape (edges, 2), the pairs of labels in the graph, or None
+    edge_coef_ : ndarray of shape (edges, 2, 2): scores of a pair, by whether its first and
+        its second label are there; or None
+    relaxed_ : bool, whether the certificate is one of a relaxed problem
     certificate_, history_, n_iter_, converged_
         As in :class:`maxmargin.StructuralSVM`.
 
@@ -57,7 +67,12 @@ class MultilabelSVM(MulticlassSVM):
 
     _model_name = "MultilabelSVM.v1"
 
-    __init__ = training_parameters(C=1.0, loss="hamming", fit_intercept=True)
+    __init__ = training_parameters(
+        {"graph": None}, C=1.0, loss="hamming", fit_intercept=True
+    )
+
+    edges_ = edge_coef_ = None  # of models without a graph, also of old files
+    relaxed_ = False
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -66,18 +81,59 @@ class MultilabelSVM(MulticlassSVM):
         return tags
 
     def decision_function(self, X) -> np.ndarray:
-        """Scores of shape (samples, labels); those above 0 are predicted."""
-        return self._scores(X)
+        """Scores of shape (samples, labels); those above 0 are predicted.
+
+        With a graph, by how much the best set with a label beats the best one without it.
+        """
+        if self.edge_coef_ is None:
+            return self._scores(X)
+        from maxmargin.multilabel.margins import label_margins
+
+        return label_margins(*self._searched(X), len(self.classes_), self._threads())
 
     @available_if(lambda self: self.objective == "log")
     def predict_proba(self, X) -> np.ndarray:
         """Probabilities of shape (samples, labels), for objective="log"."""
-        return 0.5 * (1.0 + np.tanh(0.5 * self._scores(X)))
+        if self.edge_coef_ is None:
+            return 0.5 * (1.0 + np.tanh(0.5 * self._scores(X)))
+        from maxmargin.core.expectations import expectations
+        from maxmargin.multilabel.label_graph import training_batch
+
+        batch, w = self._searched(X)
+        _, batch = training_batch(batch.graphs, batch.y, "log", 0.0)
+        tables, _ = expectations(batch, w, self._threads())
+        n = len(self.classes_)
+        return np.array([flat[1 : 2 * n : 2] for flat in tables]).reshape(-1, n)
 
     def predict(self, X) -> np.ndarray | list[tuple[Any, ...]]:
         """Sets as y had them in training: a 0/1 table, or a list of tuples of labels."""
-        found = (self._scores(X) > 0).astype(np.int64)
+        found = self._found(X)
         return found if self._table else write_sets(found, self.classes_)
+
+    def _found(self, X) -> np.ndarray:
+        """The best sets as a 0/1 table."""
+        if self.edge_coef_ is None:
+            return (self._scores(X) > 0).astype(np.int64)
+        from maxmargin.core.decode import decode
+
+        found = decode(*self._searched(X), self._threads())
+        return found.reshape(-1, len(self.classes_)).astype(np.int64)
+
+    def _searched(self, X):
+        """(a batch of the family graphs whose search finds sets, its weights)."""
+        from maxmargin.multilabel.label_graph import (
+            make_label_graphs,
+            packed,
+            searching_batch,
+        )
+
+        rows, width = rows_of(self, self._check_input(X))
+        n = len(self.classes_)
+        graphs = make_label_graphs(rows, width, n, self._edges, np.ones(n))
+        coef = self.coef_
+        if self.fit_intercept:
+            coef = np.hstack([coef, self.intercept_[:, None]])
+        return searching_batch(graphs), packed(coef, self.edge_coef_)
 
     def score(self, X, y, sample_weight=None) -> float:
         """Mean F1 of the samples' sets (1 where both are empty)."""
@@ -87,11 +143,12 @@ class MultilabelSVM(MulticlassSVM):
         """A :class:`~maxmargin.multilabel.metrics.MultilabelReport` of predictions."""
         from maxmargin.multilabel.metrics import multilabel_scores
 
-        scores = self._scores(X)
+        scores = self.decision_function(X)
         truth, _ = read_sets(y, self.classes_)
         _check_sizes(len(scores), len(truth))
         weights = check_weights(sample_weight, len(truth))
-        return multilabel_scores(truth, scores > 0, scores, weights)
+        found = scores > 0 if self.edge_coef_ is None else self._found(X) > 0
+        return multilabel_scores(truth, found, scores, weights)
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         from maxmargin.multilabel.structure import make_batch
@@ -102,10 +159,52 @@ class MultilabelSVM(MulticlassSVM):
         kind, cost = self._kind_and_cost(classes)
         weights = check_weights(sample_weight, len(truth))
         rows, n_features = rows_of(self, X)
+        attributes |= {"classes_": classes, "_table": is_table(y)}
+        if self.graph is not None:
+            settings = truth, cost, weights, attributes
+            return self._encode_graph(rows, n_features, *settings)
         dtype = self._working_dtype(rows[2], weights)
         batch = make_batch(*rows, n_features, truth, cost, kind, dtype)
-        attributes |= {"classes_": classes, "_table": is_table(y)}
+        attributes |= {"edges_": None, "edge_coef_": None, "relaxed_": False}
         return Encoded(batch, n_features * batch.width, dtype, weights, attributes)
+
+    def _encode_graph(
+        self, rows, n_features, truth, cost, weights, attributes
+    ) -> Encoded:
+        from maxmargin.multilabel.label_graph import (
+            chosen_edges,
+            make_label_graphs,
+            training_batch,
+        )
+
+        if self.loss in ("f1", "ranking") and self.objective != "log":
+            raise ValueError(
+                f"loss={self.loss!r} is not possible with a graph: choose 'hamming' or a "
+                "dict of label weights, or graph=None."
+            )
+        classes = attributes["classes_"]
+        edges = chosen_edges(self.graph, truth, classes, weights)
+        graphs = make_label_graphs(rows, n_features, len(classes), edges, cost)
+        name, batch = training_batch(graphs, truth, self.objective, self._tolerance())
+        attributes |= {
+            "_edges": edges,
+            "edges_": classes[edges],
+            "relaxed_": name in ("relaxed", "reweighted"),
+        }
+        n_weights = 2 * n_features * len(classes) + 4 * len(edges)
+        return Encoded(batch, n_weights, np.float64, weights, attributes)
+
+    def _install(self, encoded: Encoded, w) -> None:
+        if encoded.attributes["edges_"] is None:
+            super()._install(encoded, w)
+            return
+        from maxmargin.multilabel.label_graph import unpacked
+
+        d = encoded.attributes["n_features_in_"]
+        n = len(encoded.attributes["classes_"])
+        rows, self.edge_coef_ = unpacked(w, n, d + bool(self.fit_intercept))
+        self.coef_ = np.ascontiguousarray(rows[:, :d])
+        self.intercept_ = rows[:, d].copy() if self.fit_intercept else np.zeros(n)
 
     def _kind_and_cost(self, classes):
         from maxmargin.multilabel.structure import HAMMING, KINDS
@@ -124,6 +223,9 @@ class MultilabelSVM(MulticlassSVM):
 
     def _get_state(self):
         arrays, state = super()._get_state()
+        if self.edge_coef_ is not None:
+            arrays |= {"edges": self._edges, "edge_coef": self.edge_coef_}
+            state["relaxed"] = self.relaxed_
         return arrays, {**state, "table": self._table}
 
     @classmethod
@@ -132,6 +234,12 @@ class MultilabelSVM(MulticlassSVM):
         classes = saved.labels("classes")
         model = cls(**params)._restored(saved, classes, len(classes))
         model._table = saved.value("table", bool)
+        if "edges" in arrays:
+            edges = saved.integers("edges", None, 2, high=len(classes) - 1)
+            model._edges, model.edges_ = edges, model.classes_[edges]
+            shape = len(edges), 2, 2
+            model.edge_coef_ = saved.floats("edge_coef", *shape, dtype=np.float64)
+            model.relaxed_ = saved.value("relaxed", bool)
         return model
 
 

@@ -69,7 +69,7 @@ def plan(field: Field, limit: int = LIMIT) -> Elimination | None:
 
 
 def plans(fields: Iterable[Field], limit: int = LIMIT) -> list[Elimination | None]:
-    """A plan for every field; equal graphs share one."""
+    """A plan for every field up to the first that has none; equal graphs share one."""
     known: dict = {}
     out = []
     for field in fields:
@@ -77,6 +77,8 @@ def plans(fields: Iterable[Field], limit: int = LIMIT) -> list[Elimination | Non
         if key not in known:
             known[key] = plan(field, limit)
         out.append(known[key])
+        if known[key] is None:
+            break
     return out
 
 
