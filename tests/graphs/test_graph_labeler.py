@@ -300,6 +300,19 @@ def test_log_objective_on_wide_graphs(monkeypatch):
     assert model.score(X, y) > 0.8
 
 
+def test_neighbours_that_repel_are_not_cut():
+    rng = np.random.default_rng(0)
+    square = [(0, 1), (1, 2), (2, 3), (3, 0)]
+    X = [(rng.normal(size=(4, 1)), square) for _ in range(8)]
+    y = [[0, 1, 0, 1], [1, 0, 1, 0]] * 4
+    model = GraphLabeler(C=10, edges="associative", objective="log").fit(X, y)
+    assert model.edge_coef_ < 0  # the log objective does not keep it from that
+    for found, ranked in zip(model.predict(X), model.predict_k_best(X, 1), strict=True):
+        np.testing.assert_array_equal(found, ranked[0][0])
+    with pytest.raises(ValueError, match="a weight of edges is negative"):
+        model.set_params(inference="graph-cut").predict(X)
+
+
 # odd inputs ------------------------------------------------------------------------------
 
 

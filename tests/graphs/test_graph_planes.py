@@ -6,10 +6,13 @@ from graph_cases import encoded, enumerate_states, plain_inputs
 
 from maxmargin.core import contract
 from maxmargin.core.asker import Asker
+from maxmargin.core.partial import partly_known
 from maxmargin.graphs.choice import relaxed_batch
-from maxmargin.graphs.fractions import corners
+from maxmargin.graphs.fractions import corners, known_slots
 from maxmargin.graphs.structures.elimination import elimination_graphs
+from maxmargin.graphs.structures.inexact import inexact_graphs
 from maxmargin.graphs.structures.relaxed import relaxed_graphs
+from maxmargin.graphs.structures.rounded import rounded_graphs
 
 
 def dense(seed, edge_width=1, edges="directed", sizes=(4, 3)):
@@ -73,3 +76,24 @@ def test_a_search_that_ends_early_says_what_it_misses():
             assert worth[0] + batch.short[i] >= worth[1] - 1e-9
             missed += worth[0] < worth[1] - 1e-6
     assert missed  # else nothing was tested
+
+
+def test_a_rounded_triangle_says_what_the_relaxation_leaves():
+    triangle = (np.zeros((3, 1)), [(0, 1), (1, 2), (2, 0)])
+    graphs, y, n = encoded(np.random.default_rng(0), [triangle], [0, 1], constant=0)
+    batch = rounded_graphs(graphs, y)
+    w = np.zeros(n)
+    w[-4:] = 0, 1, 1, 0  # unequal labels gain, which all three pairs cannot have
+    ask = Asker(batch, 0, w, True)
+    np.testing.assert_allclose(ask.value(ask.argmax(0.0)), 2.0)
+    np.testing.assert_allclose(batch.short, 1.0, atol=1e-5)
+
+
+def test_an_edge_is_known_if_both_its_nodes_are():
+    path = (np.zeros((3, 1)), [(0, 1), (1, 2)])
+    graphs, y, _ = encoded(np.random.default_rng(0), [path], [0, 1])
+    batch = relaxed_batch(graphs, y, 0.01)
+    known = known_slots(batch, np.array([True, True, False]))
+    assert known.tolist() == [True] * 4 + [False] * 2 + [True] * 4 + [False] * 4
+    partial = partly_known(inexact_graphs(graphs, y, "expansion"), y >= 1)
+    assert not partial.exact  # what is not known makes no search exact
