@@ -66,6 +66,8 @@ BAD = [
     ((NODES, EDGES, [[1.0]]), "2 edges, but 1 rows of edge features"),
     ((NODES, EDGES, None, [1, -1, 1]), "size of node 1 is -1"),
     ((NODES, EDGES, None, [1, np.nan, 1]), "size of node 1 is nan"),
+    ((NODES, EDGES, None, [1, 1e300, 1]), r"size of node 1 is 1e\+300"),
+    ((NODES, np.array([[0, 2**64 - 1]], np.uint64)), "edge 0 leads to node 9"),
     ((NODES, EDGES, None, [1, 1]), "3 nodes, but sizes of shape"),
     ((NODES, EDGES, None, ["a", "b", "c"]), "sizes are not numbers"),
     ({"nodes": {1: NODES}}, "node type 1"),

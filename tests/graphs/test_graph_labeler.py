@@ -319,6 +319,14 @@ def test_nothing_to_predict_and_empty_graphs():
         model.predict([([[1.0]], [])])
 
 
+@pytest.mark.parametrize("label", [7, "a", True, [1], 1.0])
+def test_what_is_no_label_is_not_completed(label):
+    X, y = noisy_chains(9)
+    model = GraphLabeler().fit(X, y)
+    with pytest.raises(ValueError, match=r"y\[0\] holds .* no label of the training"):
+        model.complete(X[:1], [[label, None, 1, 1, 0, 0]])
+
+
 def test_warm_starts():
     X, y = noisy_chains(10)
     model = GraphLabeler(C=1.0, warm_start=True, tol=1e-4).fit(X, y)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import LARGEST
 from maxmargin.graphs.field import Field
 from maxmargin.graphs.input import GraphInput
 from maxmargin.graphs.rows import Rows, distinct_rows, stacked
@@ -200,7 +199,7 @@ def _sizes(schema, inputs, n_nodes) -> np.ndarray:
     ]
     sizes = np.concatenate([np.zeros(0), *parts])
     assert len(sizes) == n_nodes
-    return np.minimum(sizes, LARGEST)
+    return sizes
 
 
 def _least_loss(blocks: Blocks, size) -> float:

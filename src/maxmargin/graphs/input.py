@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from maxmargin.core.arrays import LARGEST
+
 PARTS = ("nodes", "edges", "edge_features", "sizes")
 FORMS = (
     "give a tuple (node features, edges) or (node features, edges, edge features), a dict "
@@ -241,6 +243,8 @@ def _pairs(edges, where: str) -> np.ndarray:
             pairs = np.zeros((0, 2), np.int64)
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
             raise ValueError
+        if pairs.dtype == np.uint64:  # no number of a node, but one to be named
+            pairs = np.minimum(pairs, np.uint64(np.iinfo(np.int64).max))
     except (ValueError, TypeError):
         raise ValueError(
             f"{where}: the edges are not pairs of whole numbers: give an array of shape "
@@ -304,10 +308,10 @@ def _sizes(values, n: int, where: str) -> np.ndarray:
         raise ValueError(
             f"{where} has {n} nodes, but sizes of shape {sizes.shape}: give one per node."
         )
-    bad = np.flatnonzero(~np.isfinite(sizes) | (sizes < 0))
+    bad = np.flatnonzero(~((sizes >= 0) & (sizes < LARGEST)))
     if len(bad):
         raise ValueError(
             f"{where}: the size of node {bad[0]} is {sizes[bad[0]]:g}: sizes must be "
-            "finite and 0 or more."
+            "finite and 0 or more, and of a moderate range."
         )
     return sizes

@@ -123,7 +123,9 @@ def numbered(rows, types, labels, missing: int = -1) -> np.ndarray:
     for i, row in enumerate(rows):
         for name, table in zip(types, numbers, strict=True):
             for label in row.get(name, ()):
-                k = missing if label is None else table.get(label, -2)
+                k = missing
+                if label is not None:  # True is no 1, and a list no label
+                    k = table.get(label, -2) if type(label) in (str, int) else -2
                 if k == -2:
                     raise ValueError(
                         f"y[{i}] holds {label!r}, which is no label of the training data."
