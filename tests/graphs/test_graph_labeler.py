@@ -264,6 +264,10 @@ def test_impossible_methods_get_a_sentence():
         GraphLabeler(inference="graph-cut", edges="associative").fit(X, y)
     with pytest.raises(ValueError, match="needs edges='associative'"):
         GraphLabeler(inference="graph-cut").fit(X, y)
+    with pytest.raises(ValueError, match="objective='log' sums over all"):
+        GraphLabeler(inference="graph-cut", edges="associative", objective="log").fit(
+            X, y
+        )
     X, y = blobs(2, side=30, n=1)
     with pytest.raises(ValueError, match=r"X\[0\] is too wide"):
         GraphLabeler(inference="elimination").fit(X, y)
