@@ -131,8 +131,8 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
         check_inference(self.inference)
         if self.inference == "graph-cut" and self.objective == "log":
             raise ValueError(
-                "inference='graph-cut' finds best labellings only, but objective='log' sums "
-                "over all of them: choose inference='auto'."
+                "inference='graph-cut' finds best labellings only, but objective='log' "
+                "sums over all of them: choose inference='auto'."
             )
         if self.kernel is not None:
             from maxmargin.tags.features.coordinates import check_kernel_options
