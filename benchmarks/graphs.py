@@ -256,11 +256,12 @@ def sets(name: str, graph, loss: str) -> dict:
 
 # grids -----------------------------------------------------------------------
 
+ANY = ("dual-ascent", "relaxed", "max-product", "predict")
 OURS = {
-    (2, "potts"): ("graph-cut", "roof", "dual-ascent", "max-product"),
-    (2, "general"): ("roof", "expansion", "dual-ascent", "relaxed", "max-product"),
-    (8, "potts"): ("expansion", "swap", "dual-ascent", "relaxed", "max-product"),
-    (8, "general"): ("expansion", "swap", "dual-ascent", "relaxed", "max-product"),
+    (2, "potts"): ("graph-cut", "roof", "dual-ascent", "max-product", "predict"),
+    (2, "general"): ("roof", "expansion", *ANY),
+    (8, "potts"): ("expansion", "swap", *ANY),
+    (8, "general"): ("expansion", "swap", *ANY),
 }
 
 

@@ -1,4 +1,9 @@
-"""Good labellings of any graph, by dual ascent and expansions: for prediction."""
+"""Good labellings of any graph, for prediction.
+
+Dual ascent has the bound, and often the best labelling. Where its labelling is below the
+bound, max-product and expansions of both are tried, and the best of all is kept: ascent is
+the better one where tables are smooth, max-product where they are rough.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
-from maxmargin.core.kernel import implements, inner
+from maxmargin.core.kernel import implements, kernel
 from maxmargin.core.partial import with_known
 from maxmargin.graphs.batch import Graphs
 from maxmargin.graphs.inference.dual_ascent import ascend
 from maxmargin.graphs.inference.expansion import expansion
+from maxmargin.graphs.inference.max_product import max_product
 from maxmargin.graphs.inference.messages import message_room
 from maxmargin.graphs.parts import (
     add_losses,
@@ -22,6 +28,8 @@ from maxmargin.graphs.parts import (
 )
 
 PASSES = 200
+MOVES = 3  # rounds of expansions
+LOOPS, DAMPING = 50, 0.5  # of max-product
 NEAR = 1e-6  # of the bound: a labelling so near is the best one
 
 
@@ -57,7 +65,7 @@ def argmax(batch, i, theta, scale, y):
     put_back(before, theta)
 
 
-@inner
+@kernel
 def good_labelling(field, theta, y):
     """y <- a labelling; returns a bound on what the best one has more.
 
@@ -71,5 +79,15 @@ def good_labelling(field, theta, y):
     messages = np.zeros(message_room(field))
     bound, value = ascend(field, theta, messages, PASSES, NEAR * size, y)
     if bound - value > NEAR * size:
-        value = max(value, expansion(field, theta, y, 3))
+        value = max(value, expansion(field, theta, y, MOVES))
+    if bound - value > NEAR * size:
+        other = np.zeros(len(field.node_at) - 1, np.int32)
+        for k in range(len(messages)):
+            messages[k] = 0.0
+        max_product(field, theta, messages, LOOPS, DAMPING, NEAR * size, other)
+        found = expansion(field, theta, other, MOVES)
+        if found > value:
+            value = found
+            for v in range(len(other)):
+                y[v] = other[v]
     return max(bound - value, 0.0)

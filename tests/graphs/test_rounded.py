@@ -1,0 +1,37 @@
+"""Labellings for prediction are the best of several searches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from maxmargin.graphs.field import extent, field_score, make_field
+from maxmargin.graphs.inference.dual_ascent import ascend
+from maxmargin.graphs.inference.elimination import best
+from maxmargin.graphs.inference.elimination_plan import plan
+from maxmargin.graphs.inference.max_product import max_product
+from maxmargin.graphs.inference.messages import no_messages
+from maxmargin.graphs.structures.rounded import good_labelling
+
+
+def rough_grid(seed: int, side: int = 7, states: int = 4):
+    """A grid whose tables are noise: far from anything that moves of one label solve."""
+    places = np.arange(side * side).reshape(side, side)
+    across = np.stack([places[:, :-1].ravel(), places[:, 1:].ravel()], axis=1)
+    down = np.stack([places[:-1].ravel(), places[1:].ravel()], axis=1)
+    field = make_field(np.full(side * side, states), np.concatenate([across, down]))
+    return field, np.random.default_rng(seed).normal(size=extent(field))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_single_search_is_better_and_the_bound_holds(seed):
+    field, theta = rough_grid(seed)
+    y, other = (np.zeros(len(field.node_at) - 1, np.int32) for _ in range(2))
+    short = good_labelling(field, theta, y)
+    score = field_score(field, theta, y)
+    _, ascended = ascend(field, theta, no_messages(field), 200, 1e-6, other)
+    looped, _ = max_product(field, theta, no_messages(field), 50, 0.5, 1e-6, other)
+    assert score >= max(ascended, looped) - 1e-9
+    exact = best(field, plan(field, 1 << 20), theta, other)
+    assert score <= exact + 1e-9 <= score + short + 1e-6
+    assert exact - score <= 0.01 * exact  # it finds the best one in all five
