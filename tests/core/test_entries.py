@@ -172,7 +172,7 @@ def test_only_what_a_formulation_needs():
     from maxmargin.core.stamps import reached
 
     plain = {f.__name__ for f in reached(most_violated.py_func, {Handle, Plain})}
-    assert plain == {"argmax", "loss", "margin"}
+    assert plain == {"argmax", "loss", "margin", "shortfall"}
     other = {f.__name__ for f in reached(most_violated.py_func, {Handle, Form})}
     assert other == plain | {"argmax_rescaled", "least_loss", "recall"}
 

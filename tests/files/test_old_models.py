@@ -37,7 +37,14 @@ def test_predictions_are_those_of_then(name):
     assert shown(model.predict(EXPECTED[name]["X"])) == EXPECTED[name]["predict"]
 
 
-YOUNGER = ("MultilabelSVM", "LinkClusterer", "TopKRanker", "MotifFinder", "KernelSVM")
+YOUNGER = (
+    "MultilabelSVM",
+    "LinkClusterer",
+    "TopKRanker",
+    "MotifFinder",
+    "KernelSVM",
+    "GraphLabeler",
+)
 
 
 def test_every_class_is_there():
