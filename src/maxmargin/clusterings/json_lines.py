@@ -21,7 +21,13 @@ from maxmargin.clusterings.documents import (
     first_mentions,
     numbered,
 )
-from maxmargin.files.text_files import RawText, encode_text, read_text, write_raw
+from maxmargin.files.text_files import (
+    RawText,
+    encode_text,
+    json_values,
+    read_text,
+    write_raw,
+)
 
 
 class Mentions(NamedTuple):
@@ -38,14 +44,7 @@ def read_mentions(
     """Read JSON lines (perhaps gzip). ``truth``: every mention must have a cluster."""
     text, name = read_text(path, encoding)
     X, y = [], []
-    for number, line in enumerate(text.decode().split("\n"), 1):
-        if not line.strip():
-            continue
-        where = f"{name}, line {number}"
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{where} is not JSON: {error}.") from None
+    for _, where, value in json_values(text, name):
         if not isinstance(value, dict):
             raise ValueError(
                 f"{where} is not a JSON object with sentences and mentions."

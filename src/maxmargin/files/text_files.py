@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import json
 import os
 import sys
 import zlib
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from maxmargin.files.atomic import replace_file
 
@@ -59,6 +61,19 @@ def read_text(path: str | os.PathLike | RawText, encoding: str) -> tuple[bytes, 
     """The text of a file in UTF-8 with lines that end in \\n, and its name."""
     raw = read_raw(path)
     return newlines(utf8(raw, encoding)[0]), raw.path
+
+
+def json_values(text: bytes, name: str) -> Iterator[tuple[int, str, Any]]:
+    """(number of a line, its place in words, its value) of JSON lines, but blank ones."""
+    for number, line in enumerate(text.decode().split("\n"), 1):
+        if not line.strip():
+            continue
+        where = f"{name}, line {number}"
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{where} is not JSON: {error}.") from None
+        yield number, where, value
 
 
 def codec_name(encoding: str) -> str:

@@ -174,11 +174,9 @@ docs/graphs.md. Files may be compressed with gzip."""
         return sizes, truth, found
 
     def numbers(self, report) -> dict[str, Any]:
-        from dataclasses import asdict
-
         rates = ("accuracy", "graph_accuracy", "mean_iou")
         labels = {
-            str(label): asdict(found)
+            str(label): found._asdict()
             | {
                 name: getattr(found, name)
                 for name in ("precision", "recall", "f1", "iou")

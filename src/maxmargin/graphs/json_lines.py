@@ -21,7 +21,13 @@ from __future__ import annotations
 import json
 import os
 
-from maxmargin.files.text_files import RawText, encode_text, read_text, write_raw
+from maxmargin.files.text_files import (
+    RawText,
+    encode_text,
+    json_values,
+    read_text,
+    write_raw,
+)
 from maxmargin.graphs.graph_file import Entry, dense
 
 KEYS = ("nodes", "edges", "edge_features", "sizes", "labels", "shape", "name")
@@ -32,14 +38,7 @@ def entries(raw: RawText, truth: bool, encoding: str):
     """(graphs, a function that says where the i-th is)."""
     text, name = read_text(raw, encoding)
     found, numbers = [], []
-    for number, line in enumerate(text.decode().split("\n"), 1):
-        if not line.strip():
-            continue
-        where = f"{name}, line {number}"
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{where} is not JSON: {error}.") from None
+    for number, where, value in json_values(text, name):
         if not isinstance(value, dict) or "nodes" not in value:
             raise ValueError(
                 f"{where} is not a JSON object with nodes, such as "

@@ -8,30 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.tags.metrics import Counts
 
-@dataclass(frozen=True)
-class Overlap:
+
+class Overlap(Counts):
     """How much of a label is there in truth, was predicted, and is the same in both.
 
     Nodes count by their sizes. ``iou`` is intersection over union, 1 where both are empty.
     """
-
-    truth: float
-    predicted: float
-    correct: float
-
-    @property
-    def precision(self) -> float:
-        return self.correct / self.predicted if self.predicted else 0.0
-
-    @property
-    def recall(self) -> float:
-        return self.correct / self.truth if self.truth else 0.0
-
-    @property
-    def f1(self) -> float:
-        both = self.truth + self.predicted
-        return 2 * self.correct / both if both else 0.0
 
     @property
     def iou(self) -> float:
