@@ -19,6 +19,17 @@ from typing import Any
 INTERRUPTED = "interrupted"  # how a fit says that Ctrl-C ended it
 
 
+def was_ctrl_c(error: BaseException | None) -> bool:
+    """Whether an error is KeyboardInterrupt, or what C code made of one.
+
+    Compiled functions call Python to wrap what they return. An interrupt there comes out
+    as a SystemError, "returned a result with an exception set".
+    """
+    while isinstance(error, SystemError):
+        error = error.__cause__ or error.__context__
+    return isinstance(error, KeyboardInterrupt)
+
+
 class Undisturbed:
     """See the module. ``came`` says whether there was a Ctrl-C in the block.
 

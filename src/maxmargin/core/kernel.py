@@ -43,6 +43,7 @@ from maxmargin.core.entries import (
     is_handle,
     is_whole,
 )
+from maxmargin.core.interrupts import was_ctrl_c
 from maxmargin.core.packed import (
     Packed,
     Pointer,
@@ -240,13 +241,23 @@ def run(function, batch, *args):
     words = words_of(batch, table)  # alive, like the batch, until the kernel returns
     start = np.require(batch.start, np.int64, "CW")
     y = np.require(batch.y, np.int32, "CW")
-    return function(Handle(start, y, words.ctypes.data), *map(writable, args))
+    return call(function, Handle(start, y, words.ctypes.data), *map(writable, args))
+
+
+def call(function, *args):
+    """Call what is compiled; Ctrl-C in its last instructions stays Ctrl-C."""
+    try:
+        return function(*args)
+    except SystemError as error:
+        if was_ctrl_c(error):
+            raise KeyboardInterrupt from None
+        raise
 
 
 def direct(function, batch, *args):
     """Call a kernel compiled for the type of the batch, without calls by address."""
     pointer = Pointer(batch, _table(function, batch, args, set()))
-    return function(pointer, *map(writable, args))
+    return call(function, pointer, *map(writable, args))
 
 
 def _table(function, batch, args, classes) -> np.ndarray:
