@@ -26,6 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 from maxmargin.core.completion import complete_all, complete_randomly
 from maxmargin.core.interrupts import INTERRUPTED, Whole
 from maxmargin.core.partial import alternate, is_partial, ordinary, sure_part
+from maxmargin.core.unconverged import warn_unconverged
 from maxmargin.solvers.progress import STOPPED
 
 ENDED = (INTERRUPTED, STOPPED)
@@ -157,7 +158,7 @@ def _solve(model, make, name: str, limits, encoded):
 
 def _finish_turns(model, encoded, solve) -> str:
     """Fits and completions in turns, for losses of which nothing more is known."""
-    from maxmargin.core.estimator import BASELINE_PASSES, warn_unconverged
+    from maxmargin.core.estimator import BASELINE_PASSES
 
     found: list = []  # by the last solve, also if Ctrl-C comes after it
 
