@@ -1,6 +1,6 @@
 """Ctrl-C anywhere: the best model so far or the one before, never half of one."""
 
-import contextlib
+import functools
 import itertools
 import signal
 import threading
@@ -374,10 +374,9 @@ LOG = [{"solver": s} for s in ("auto", "exponentiated", "lbfgs")]
 CASES = HINGE + [{"objective": "log", **settings} for settings in LOG]
 
 
-@contextlib.contextmanager
-def struck(seconds):
-    """Ctrl-C after so many seconds, if the block is not over by then; was it raised?"""
-    armed, outcome = [], []
+def struck(seconds, call):
+    """Ctrl-C after so many seconds, if the call is not over by then; did it raise?"""
+    armed = [True]
 
     def strike(*_):
         if armed:
@@ -385,16 +384,15 @@ def struck(seconds):
 
     before = signal.signal(signal.SIGALRM, strike)
     try:
-        armed.append(True)
         signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
-        yield outcome
+        call()
         armed.clear()
     except KeyboardInterrupt:
-        outcome.append(True)
+        return True
     finally:
-        armed.clear()
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+    return False
 
 
 def strike_often(make, fit, check, times):
@@ -409,8 +407,7 @@ def strike_often(make, fit, check, times):
         for moment in np.random.default_rng(0).random(times):
             model = make()
             before = vars(model).copy()
-            with struck(moment * length) as raised:
-                fit(model)
+            raised = struck(moment * length, functools.partial(fit, model))
             if raised and vars(model) == before:
                 ends["raised"] += 1
             else:

@@ -79,8 +79,24 @@ def kernel(function, **options):
     dispatcher = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
     with contextlib.suppress(NameError):
         dispatcher._cache = KernelCache(function, "no_cpython_wrapper" in options)
+    dispatcher.__class__ = _Kernel
     _kernels.append(dispatcher)
     return dispatcher
+
+
+class _Kernel(CPUDispatcher):
+    """Ctrl-C in its last instructions, which make objects of Python, stays Ctrl-C."""
+
+    def __call__(self, *args):
+        try:
+            return _call(self, *args)
+        except SystemError as error:
+            if was_ctrl_c(error):
+                raise KeyboardInterrupt from None
+            raise
+
+
+_call = CPUDispatcher.__call__
 
 
 class _Inner(CPUDispatcher):
@@ -241,23 +257,13 @@ def run(function, batch, *args):
     words = words_of(batch, table)  # alive, like the batch, until the kernel returns
     start = np.require(batch.start, np.int64, "CW")
     y = np.require(batch.y, np.int32, "CW")
-    return call(function, Handle(start, y, words.ctypes.data), *map(writable, args))
-
-
-def call(function, *args):
-    """Call what is compiled; Ctrl-C in its last instructions stays Ctrl-C."""
-    try:
-        return function(*args)
-    except SystemError as error:
-        if was_ctrl_c(error):
-            raise KeyboardInterrupt from None
-        raise
+    return function(Handle(start, y, words.ctypes.data), *map(writable, args))
 
 
 def direct(function, batch, *args):
     """Call a kernel compiled for the type of the batch, without calls by address."""
     pointer = Pointer(batch, _table(function, batch, args, set()))
-    return call(function, pointer, *map(writable, args))
+    return function(pointer, *map(writable, args))
 
 
 def _table(function, batch, args, classes) -> np.ndarray:
