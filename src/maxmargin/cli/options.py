@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from maxmargin.cli.command import Command
 
 # parameters for Python alone; files have no labels that are not known
-NEVER = {"warm_start", "verbose", "callbacks", "unlabelled_weight"}
+NEVER = {"warm_start", "verbose", "callbacks", "unlabelled_weight", "engine"}
 FLAGS = {"n_jobs": "--jobs", "random_state": "--seed", "n_components": "--components"}
 TYPES = {"tol": float, "max_iter": int, "max_time": float, "random_state": int}
 TYPES |= {"max_length": int}  # whose defaults are None
@@ -38,7 +38,10 @@ HELP = {
     "max_time": "seconds of training, for each C",
     "n_jobs": "threads; -1: one per core",
     "random_state": "for the order of visits",
+    "checkpoint": "where the state of the training is kept, once a minute",
+    "resume": "go on from the checkpoint, if there is one",
 }
+VALUES = {"checkpoint": " FOLDER"}  # what an option without a type is called
 ALL = """
 --quiet  no progress, no summary
 --json  print the summary as JSON
@@ -191,7 +194,7 @@ def add_train_options(parser: argparse.ArgumentParser, command: type[Command]) -
         parser, ALL + textwrap.dedent(command.options) + CHOICE, parameters
     )
     rest = [name for name in parameters if name not in NEVER | command.hidden | done]
-    lines = [f"--{name}  {HELP.get(name, '')}" for name in rest]
+    lines = [f"--{name}{VALUES.get(name, '')}  {HELP.get(name, '')}" for name in rest]
     add_options(parser, "\n".join(["training", *lines, WATCH]), parameters)
 
 

@@ -17,6 +17,7 @@ from maxmargin.core.compiling import announce, say_on_stderr
 from maxmargin.core.interrupts import INTERRUPTED, Whole
 from maxmargin.core.unconverged import warn_unconverged
 from maxmargin.core.unlabelled import check_unlabelled_weight
+from maxmargin.engine.choice import check_engine
 
 POSITIVE_C = "a positive number, or inf for a hard margin"
 # Passes of the baselines, which have no certificate to stop at.
@@ -204,11 +205,16 @@ class MaxMarginEstimator(BaseEstimator):
     def _settings(self):
         """Check the parameters that all estimators share, before any work."""
         from maxmargin.core.formulation import make_form
+        from maxmargin.solvers.checkpoint import check_checkpoint
         from maxmargin.solvers.result import Limits
 
         _positive("C", self.C, POSITIVE_C)
         check_objective(self)
         check_unlabelled_weight(self)
+        check_engine(getattr(self, "engine", None))
+        check_checkpoint(
+            getattr(self, "checkpoint", None), getattr(self, "resume", False)
+        )
         tol = self._tolerance()
         name = self._solver_name()
         if self.max_iter is not None:

@@ -72,6 +72,14 @@ class StructuralSVM(MaxMarginEstimator):
         exp(score) / Z over all outputs (a conditional random field; for structures with
         sums, such as a :class:`maxmargin.DynamicProgram`; solvers "exponentiated" and
         "lbfgs"); or the averaged baselines of these names. See ``docs/objectives.md``.
+    engine : None
+        Who does the work: None is this process.
+    checkpoint : str, path, :class:`maxmargin.Checkpoint` or None
+        A folder that keeps the state of the fit, written once a minute, after Ctrl-C and
+        at the end: ``kill -9`` loses no more. See ``docs/scaling.md``.
+    resume : bool
+        Go on from the checkpoint of the same fit in that folder, to the same weights as
+        if it had never stopped; from the start where there is none yet.
 
     Attributes
     ----------
