@@ -45,7 +45,7 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     max_iter = DEFAULT_MAX_ITER if limits.max_iter is None else limits.max_iter
     status = ""
     last_certified = 0
-    small = len(objective.batch.y) <= SMALL and isinstance(objective.batch, tuple)
+    small = objective.slots <= SMALL and isinstance(objective.batch, tuple)
     iteration = 0
     stepping = False
     try:
