@@ -3,6 +3,7 @@
 import functools
 import itertools
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -393,6 +394,12 @@ def struck(seconds, call):
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     return False
+
+
+@pytest.fixture(autouse=True)
+def silent(monkeypatch):
+    """What Python cannot raise, in a destructor, is lost: whoever waits presses again."""
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
 
 
 def strike_often(make, fit, check, times):

@@ -24,10 +24,9 @@ from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin.core.completion import complete_all, complete_randomly
-from maxmargin.core.interrupts import INTERRUPTED, Whole
+from maxmargin.core.interrupts import INTERRUPTED, STOPPED, Whole
 from maxmargin.core.partial import alternate, is_partial, ordinary, sure_part
 from maxmargin.core.unconverged import warn_unconverged
-from maxmargin.solvers.progress import STOPPED
 
 ENDED = (INTERRUPTED, STOPPED)
 LATENT: dict[str, Any] = {

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 import time
 
-from maxmargin.core.interrupts import INTERRUPTED
+from maxmargin.core.interrupts import INTERRUPTED, STOPPED
 from maxmargin.core.objective import Objective
 from maxmargin.solvers.best import Best
-from maxmargin.solvers.progress import STOPPED, Progress
+from maxmargin.solvers.progress import Progress
 from maxmargin.solvers.result import Limits, Solution
 from maxmargin.solvers.solver import Solver
 

@@ -22,8 +22,6 @@ from maxmargin.solvers.time_left import Curve
 if TYPE_CHECKING:
     from maxmargin.solvers.result import Limits
 
-STOPPED = "stopped by a callback"
-
 
 class Progress:
     """Called with every row of one fit; True when a callback wants it to end."""
