@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import time
+import types
 import warnings
 
 import numpy as np
@@ -19,6 +20,7 @@ from maxmargin.core.interrupts import Undisturbed, Whole
 from maxmargin.core.objective import Objective
 from maxmargin.solvers import concave_convex, exact_blocks
 from maxmargin.solvers.best import Best
+from maxmargin.solvers.smooth import LBFGS
 
 
 def ctrl_c(*_):
@@ -245,17 +247,38 @@ def test_attributes_are_set_together(monkeypatch, optimum):
 
 def test_the_best_weights_are_those_of_the_best_primal(monkeypatch, optimum):
     """A Ctrl-C between the two would pair the old weights with the new primal."""
-    model, place = fitted(), Best.relative_gap
-    presses = iter([False] * 5 + [True] + [False] * 10_000)
+    model, done = fitted(), []
 
-    def pressed(self):
-        if next(presses):
+    def watched(self, name, value):
+        object.__setattr__(self, name, value)
+        if name == "primal" and not done and getattr(self, "w", None) is not None:
+            done.append(value)
             press()
-        return place(self)
 
-    monkeypatch.setattr(Best, "relative_gap", pressed)
+    monkeypatch.setattr(Best, "__setattr__", watched, raising=False)
     interrupted(model.fit, *NEW)
     check(model, optimum)
+
+
+def test_a_bound_of_the_first_objective_is_none_of_the_second():
+    """L-BFGS begins with another objective where the one asked for is not convex."""
+    calls, duals = itertools.count(1), []
+
+    def value_and_gradient(w):
+        duals.append(solver.dual)
+        if next(calls) == 4:
+            raise KeyboardInterrupt
+        return 1.0 + 0.5 * float(np.sum((w - [3, 40]) ** 2)), w - [3, 40]
+
+    plain = {"l1": 0.0, "convex": True, "first": None}
+    first = types.SimpleNamespace(**plain, value_and_gradient=value_and_gradient)
+    weights = functools.partial(np.zeros, 2)
+    asked = types.SimpleNamespace(l1=0.0, convex=False, first=first, weights=weights)
+    solver = LBFGS(asked)
+    with pytest.raises(KeyboardInterrupt):
+        solver.step()
+    assert max(duals) > 0
+    assert (solver.objective, solver.dual) == (asked, 0.0)
 
 
 def test_last_words_of_a_callback(optimum):
