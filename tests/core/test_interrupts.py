@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from watch_cases import Bump, Classes, blobs, bumps, listed_blobs
 
 from maxmargin import KernelSVM, LatentStructuralSVM, MulticlassSVM, StructuralSVM
+from maxmargin.core import latent_training, partial
 from maxmargin.core.interrupts import Undisturbed, Whole
 from maxmargin.core.objective import Objective
 from maxmargin.solvers import concave_convex, exact_blocks
@@ -367,6 +368,47 @@ def test_a_path_ends_with_an_interrupted_restart(monkeypatch):
     at_call(monkeypatch, concave_convex._Run, "run", [2])
     (only,) = latent(n_restarts=2).path(*bumps(), [1.0, 2.0])
     assert only.C == 1.0
+
+
+def some_unknown():
+    X, y = NEW
+    return X, [None if k % 4 == 1 else int(label) for k, label in enumerate(y)]
+
+
+def test_what_is_known_for_sure_is_kept(monkeypatch):
+    model = MulticlassSVM(**PLAIN)
+    at_call(monkeypatch, latent_training, "complete_all", [1])
+    interrupted(model.fit, *some_unknown())
+    assert model.coef_.shape == (3, 5)
+    assert model.certificate_.relative_gap <= model.tol
+    assert not model.converged_
+    assert not hasattr(model, "rounds_")
+
+
+@pytest.mark.parametrize("objective", ["perceptron", "passive-aggressive"])
+@pytest.mark.parametrize(
+    ("name", "number"), [("complete_all", 1), ("complete_all", 2), ("_solve", 2)]
+)
+def test_fits_and_completions_in_turns(objective, name, number, monkeypatch):
+    model = MulticlassSVM(objective=objective, **PLAIN)
+    where = partial if name == "complete_all" else latent_training
+    at_call(monkeypatch, where, name, [number])
+    (only,) = model.path(*some_unknown(), [1.0, 2.0])
+    assert only.n_iter_ == len(only.history_)
+    monkeypatch.undo()
+    at_call(monkeypatch, latent_training, "_solve", [1])
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*some_unknown())
+    assert not hasattr(model, "coef_")
+
+
+def test_a_callback_ends_all_turns():
+    rows = []
+    model = MulticlassSVM(
+        objective="perceptron", callbacks=[lambda row: rows.append(row) or True]
+    )
+    model.fit(*some_unknown())
+    assert len(rows) == 1
 
 
 # kernels ------------------------------------------------------------------------------

@@ -116,7 +116,13 @@ def train(model, encoded, make, name: str, limits, seed: int) -> str:
 def _keep_first(model, encoded, first) -> str:
     """Ctrl-C came early: a model of what is known for sure."""
     with Whole(model):
-        model._finish(encoded, first)
+        warnings.warn(
+            "Training interrupted before labels that are not known took part: the "
+            "weights are those of what is known for sure.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+        model._finish(encoded, replace(first, status=INTERRUPTED, converged=False))
     return INTERRUPTED
 
 
