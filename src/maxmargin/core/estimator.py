@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from maxmargin.core.advice import warn_unconverged
 from maxmargin.core.choices import OBJECTIVES, check_objective
 from maxmargin.core.compiling import announce, say_on_stderr
 from maxmargin.core.unlabelled import check_unlabelled_weight
@@ -28,11 +27,6 @@ LARGEST_MASS = 1e15
 # Single precision carries about six digits: enough down to this tolerance.
 SINGLE_PRECISION_TOL = 1e-4
 SINGLE_PRECISION_MASS = 1e4
-# Features whose values are larger, or differ by a larger factor, make training slow.
-LARGE_FEATURE = 10.0
-UNEVEN = 100.0
-# From this share of the gap on, a search that only bounds is what keeps it open.
-SEARCH_SHARE = 0.5
 
 
 @dataclass
@@ -66,7 +60,10 @@ class MaxMarginEstimator(BaseEstimator):
         A call that raises leaves the estimator as it was. Ctrl-C ends training and keeps
         the best weights found so far.
         """
+        from maxmargin.solvers.checkpoint import place_of, prepare
+
         settings = self._settings()
+        prepare(place_of(self))
         encoded = self._encode(X, y, sample_weight)
         self._train(encoded, settings, getattr(self, "_dual_state", None))
         return self
@@ -79,6 +76,8 @@ class MaxMarginEstimator(BaseEstimator):
         largest. Ctrl-C ends them all: the models fitted so far are returned, the
         interrupted one with the best weights it has found, the others left out.
         """
+        from maxmargin.solvers.checkpoint import path_places
+
         try:
             Cs = list(Cs)
         except TypeError:
@@ -89,8 +88,8 @@ class MaxMarginEstimator(BaseEstimator):
             _positive("C", C, POSITIVE_C)
         Cs = [float(C) for C in Cs]
         models = [clone(self).set_params(C=C) for C in Cs]
-        for model in models:
-            model._settings()
+        settings = [model._settings() for model in models]
+        places = path_places([limits.checkpoint for _, limits, *_ in settings], Cs)
         # the largest C asks for the most precision
         encoder = models[int(np.argmax(Cs))] if Cs else self
         encoded = encoder._encode(X, y, sample_weight)
@@ -98,8 +97,9 @@ class MaxMarginEstimator(BaseEstimator):
             masses(C, encoded.weights)
         state, fitted = None, []
         for position in np.argsort(Cs, kind="stable").tolist():
-            model = models[position]
-            status = model._train(encoded, model._settings(), state, keep_state=True)
+            model, (form, limits, *rest) = models[position], settings[position]
+            limits = replace(limits, checkpoint=places[position])
+            status = model._train(encoded, (form, limits, *rest), state, True)
             fitted.append(position)
             state = getattr(model, "_dual_state", None)
             if state is not None and not self.warm_start:
@@ -204,16 +204,13 @@ class MaxMarginEstimator(BaseEstimator):
     def _settings(self):
         """Check the parameters that all estimators share, before any work."""
         from maxmargin.core.formulation import make_form
-        from maxmargin.solvers.checkpoint import check_checkpoint
+        from maxmargin.solvers.checkpoint import place_of
         from maxmargin.solvers.result import Limits
 
         _positive("C", self.C, POSITIVE_C)
         check_objective(self)
         check_unlabelled_weight(self)
         check_engine(getattr(self, "engine", None))
-        check_checkpoint(
-            getattr(self, "checkpoint", None), getattr(self, "resume", False)
-        )
         tol = self._tolerance()
         name = self._solver_name()
         if self.max_iter is not None:
@@ -228,6 +225,7 @@ class MaxMarginEstimator(BaseEstimator):
             max_time=self.max_time,
             verbose=_level(self.verbose),
             callbacks=_callables(self.callbacks),
+            checkpoint=place_of(self),
         )
         # None means reproducible, not random: a fit should be a function of its input.
         seed = 0
@@ -344,52 +342,3 @@ def _callables(callbacks) -> tuple:
                 "of one history row."
             )
     return tuple(callbacks)
-
-
-def warn_unconverged(solution, tol, objective) -> None:
-    """Say how far a fit has come, what that means and what would help."""
-    certificate, status = solution.certificate, solution.status
-    limited = status.startswith("stopped after")
-    if objective.hard and math.isinf(certificate.primal):
-        text = (
-            f"Training {status}, and no weights that separate the data were found yet: "
-            "the weights are the last ones tried, and certificate_ has no finite primal."
-        )
-        if limited:
-            text += " Allow more max_iter or max_time, or choose a finite C."
-    else:
-        text = (
-            f"Training {status} at a relative gap of {certificate.relative_gap:.3g} "
-            f"(tol={tol:g}). The weights are the best found"
-        )
-        text += " and certificate_ is valid." if certificate.exact else "."
-        share = solution.search_gap / max(certificate.gap, 1e-300)
-        if share >= SEARCH_SHARE:
-            text += (
-                f" {min(share, 1):.0%} of this gap is what the search for violated outputs "
-                "leaves open, and more passes cannot close that: give a Problem "
-                "most_violated() or outputs(), or name its smallest_loss (a structure: "
-                "argmax_rescaled() or least_loss()), or allow a larger tol."
-            )
-        elif limited:
-            text += " Allow more max_iter or max_time, or a larger tol, for less."
-            text += _advice_on_scales(objective.batch)
-    warnings.warn(text, ConvergenceWarning, stacklevel=4)
-
-
-def _advice_on_scales(batch) -> str:
-    """A sentence if the sizes of the features may be what makes training slow."""
-    values = getattr(batch, "values", None)
-    if not isinstance(values, np.ndarray) or not hasattr(batch, "indices"):
-        return ""
-    size = np.zeros(batch.n_features)
-    np.maximum.at(size, batch.indices, np.abs(values))
-    size = size[size > 0]
-    largest, smallest = size.max(initial=0.0), size.min(initial=np.inf)
-    if largest <= LARGE_FEATURE and largest <= UNEVEN * smallest:
-        return ""
-    return (
-        f" The largest values of the features lie between {smallest:.3g} and "
-        f"{largest:.3g}: scaled to about 1, by scikit-learn's StandardScaler or (sparse "
-        "data) MaxAbsScaler, they train faster."
-    )

@@ -13,7 +13,7 @@ self_paced  whether easy samples come first
 
 from __future__ import annotations
 
-import functools
+import itertools
 import numbers
 import warnings
 from dataclasses import replace
@@ -24,6 +24,7 @@ from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin.core.completion import complete_all, complete_randomly
+from maxmargin.core.known import written
 from maxmargin.core.partial import alternate, is_partial, ordinary, sure_part
 
 LATENT: dict[str, Any] = {
@@ -54,12 +55,34 @@ def check_latent_parameters(model) -> None:
         )
 
 
+def check_hidden(batch, place) -> None:
+    """Hidden parts must be plain values where a checkpoint has to hold them."""
+    if place is None or isinstance(batch, tuple):
+        return
+    for i, (_, h) in enumerate(batch.Y):
+        if written(h) is None:
+            raise ValueError(
+                f"the hidden part of sample {i} is of type {type(h).__name__}, which a "
+                "checkpoint cannot hold: use numbers, strings, arrays, lists, tuples or "
+                "dicts of these, or leave checkpoint out."
+            )
+
+
 def train(model, encoded, make, name: str, limits, seed: int) -> str:
     """Fit the model by the concave-convex procedure; returns how training ended."""
     from maxmargin.solvers.concave_convex import descend
 
     check_latent_parameters(model)
-    solve = functools.partial(_solve, model, make, name, limits)
+    check_hidden(encoded.batch, limits.checkpoint)
+    place, turns = limits.checkpoint, itertools.count(1)
+
+    def part(name):
+        kept = None if place is None else place.part(name)
+        return replace(limits, checkpoint=kept)
+
+    def solve(encoded):
+        return _solve(model, make, name, part(f"turn-{next(turns)}"), encoded)
+
     first = None
     if is_partial(encoded.batch):
         if model.objective != "hinge":
@@ -90,7 +113,8 @@ def train(model, encoded, make, name: str, limits, seed: int) -> str:
         else:
             rng = np.random.default_rng([seed, k])
             truths = _start(model, encoded, batch, k, rng)
-        return descend(make, batch, truths, name, limits, n_jobs=threads, **settings)
+        own = part(f"start-{k + 1}")
+        return descend(make, batch, truths, name, own, n_jobs=threads, **settings)
 
     threads = model._threads()
     if n_restarts == 1 or threads == 1 or not isinstance(encoded.batch, tuple):
@@ -135,7 +159,8 @@ def _solve(model, make, name: str, limits, encoded):
 
 def _finish_turns(model, encoded, solve) -> str:
     """Fits and completions in turns, for losses of which nothing more is known."""
-    from maxmargin.core.estimator import BASELINE_PASSES, warn_unconverged
+    from maxmargin.core.advice import warn_unconverged
+    from maxmargin.core.estimator import BASELINE_PASSES
 
     _, solution, objective = alternate(encoded, solve, model._threads())
     if not solution.converged and model.objective not in BASELINE_PASSES:

@@ -44,8 +44,10 @@ import numpy as np
 
 from maxmargin.core.completion import changed, complete_all, hidden, with_truths
 from maxmargin.core.partial import is_partial, ordinary
+from maxmargin.core.state import Stateful, restored
 from maxmargin.solvers import registry
 from maxmargin.solvers.driver import drive
+from maxmargin.solvers.notebook import Notebook, identity
 from maxmargin.solvers.planes import Planes, copy_labels
 from maxmargin.solvers.result import Limits, Solution, StationaryPoint
 from maxmargin.solvers.warm_start import copied, feasible
@@ -108,13 +110,17 @@ def _joined(best: Descent, trial: Descent) -> Descent:
     return Descent(solution, [*best.rounds, trial.rounds[-1] | row], trial.truths)
 
 
-class _Run:
+class _Run(Stateful):
     """The state between outer steps: weights, value of f there, planes, rows."""
+
+    kept = ("w", "value", "planes", "rounds", "history", "moved", "passes", "tol")
+    kept = (*kept, "easy", "threshold", "paced", "point")
 
     def __init__(self, make, batch, name, limits, max_outer, self_paced, n_jobs):
         self.batch, self.name = batch, name
         self.make = lambda batch, easy: make(ordinary(batch), easy)
-        self.limits, self.max_outer, self.n_jobs = limits, max_outer, n_jobs
+        self.place, self.limits = limits.checkpoint, replace(limits, checkpoint=None)
+        self.max_outer, self.n_jobs = max_outer, n_jobs
         self.paced = self_paced
         self.easy = None
         self.threshold = math.inf
@@ -129,41 +135,20 @@ class _Run:
         self.history: list[dict] = []
         self.moved = True  # whether truths are new since the last convex problem
         self.batch = with_truths(self.batch, truths)
-        tol, status = max(FIRST_TOL, self.limits.tol), ""
+        self.tol, self.point = max(FIRST_TOL, self.limits.tol), None
+        notebook, status = self._notebook(), ""
+        if self.rounds:
+            status = notebook.ended(self.limits.tol) or self._limit_reached()
         while not status:
-            before = self.value
-            solution, objective = self._convex(tol)
-            primal, dual = solution.certificate.primal, solution.certificate.dual
-            moved, found = self._complete(solution.w)
-            after = self._value_at(solution.w, found)
-            everyone = not self.paced
-            if everyone and after > before * (1 + ROUNDING):
-                # the convex problem was not solved well enough to improve on its start
-                after, moved = before, 0
-            else:
-                self.w, self.value = solution.w, after
-            decrease = before - after
-            self._note(primal, dual, decrease, moved, objective)
-            start = before if moved else min(before, self.value)
-            status = self._verdict(solution, tol, start - dual, everyone)
-            if not status and after - HOPE * decrease > beat:
-                status = "given up"
-            if moved and not status:
-                self.batch = with_truths(self.batch, found)
-            if self.paced:
-                self._choose_easy()
-            tol = self._next_tol(tol, before, decrease, moved)
-        certificate = StationaryPoint(
-            objective=self.value,
-            decrease=float(decrease) if math.isfinite(decrease) else self.value,
-            inner_gap=max(primal - dual, 0.0),
-            bound=max(start - dual, 0.0),
-            exact=objective.exact,
-        )
+            status = self._outer_step(beat)
+            if notebook is not None and status in STOPPED:  # within a convex problem
+                notebook.interrupted()
+            elif notebook is not None:
+                notebook.note(self.state, status, self.history)
         return Descent(
             Solution(
                 w=self.w,
-                certificate=certificate,
+                certificate=StationaryPoint(*self.point),
                 history=self.history,
                 converged=status == "converged",
                 status=status,
@@ -171,6 +156,59 @@ class _Run:
             self.rounds,
             self.batch.y if isinstance(self.batch, tuple) else list(self.batch.Y),
         )
+
+    def _outer_step(self, beat: float) -> str:
+        """Solve a convex problem and complete anew; returns how the run ended, if so."""
+        before = self.value
+        solution, objective = self._convex(self.tol)
+        primal, dual = solution.certificate.primal, solution.certificate.dual
+        moved, found = self._complete(solution.w)
+        after = self._value_at(solution.w, found)
+        everyone = not self.paced
+        if everyone and after > before * (1 + ROUNDING):
+            # the convex problem was not solved well enough to improve on its start
+            after, moved = before, 0
+        else:
+            self.w, self.value = solution.w, after
+        decrease = before - after
+        self._note(primal, dual, decrease, moved, objective)
+        start = before if moved else min(before, self.value)
+        status = self._verdict(solution, self.tol, start - dual, everyone)
+        if not status and after - HOPE * decrease > beat:
+            status = "given up"
+        if moved and not status:
+            self.batch = with_truths(self.batch, found)
+        if self.paced:
+            self._choose_easy()
+        self.tol = self._next_tol(self.tol, before, decrease, moved)
+        fell = float(decrease) if math.isfinite(decrease) else self.value
+        gap, bound = max(primal - dual, 0.0), max(start - dual, 0.0)
+        self.point = self.value, fell, gap, bound, objective.exact
+        return status
+
+    def _notebook(self) -> Notebook | None:
+        """The checkpoint of the first run, read; later ones leave its end, if they do."""
+        place, self.place = self.place, None
+        if place is None:
+            return None
+        which = identity(self.make(self.batch, None), self.name)
+        notebook = Notebook(place, which, self.limits.tol)
+        notebook.read(self.restore, self.limits.verbose)
+        return notebook
+
+    def state(self) -> dict:
+        batch = self.batch.y if isinstance(self.batch, tuple) else self.batch.state()
+        return {**super().state(), "batch": batch, "seconds": self.seconds()}
+
+    def restore(self, state) -> None:
+        super().restore(state)
+        if self.planes is not None:
+            self.planes = Planes(*self.planes)
+        if isinstance(self.batch, tuple):
+            self.batch = with_truths(self.batch, restored(self.batch.y, state["batch"]))
+        else:
+            self.batch.restore(state["batch"])
+        self.began = time.perf_counter() - state["seconds"]
 
     def leave(self, best: Descent, moves) -> Descent | None:
         """The first of these truths from which f ends lower; None if it does from none."""
@@ -247,8 +285,8 @@ class _Run:
         limits = self.limits
         if solution.status == "interrupted":
             return "interrupted"
-        if limits.max_time is not None and self.seconds() >= limits.max_time:
-            return f"stopped after max_time={limits.max_time:g} seconds"
+        if self._limit_reached().startswith("stopped after max_time"):
+            return self._limit_reached()
         if solution.status == "stopped by a callback":
             return solution.status
         if not everyone:
@@ -257,7 +295,13 @@ class _Run:
             return "converged"
         if not solution.converged and tol <= INNER * limits.tol:
             return solution.status
-        if len(self.rounds) >= self.max_outer:
+        return self._limit_reached()
+
+    def _limit_reached(self) -> str:
+        limits = self.limits
+        if limits.max_time is not None and self.seconds() >= limits.max_time:
+            return f"stopped after max_time={limits.max_time:g} seconds"
+        if not self.paced and len(self.rounds) >= self.max_outer:
             return f"stopped after max_outer={self.max_outer} steps"
         return ""
 

@@ -10,16 +10,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from maxmargin.solvers.checkpoint import Place
+
 
 @dataclass
 class Limits:
-    """``callbacks`` get every history row and may return True to stop the fit."""
+    """``callbacks`` get every history row and may return True to stop the fit;
+    ``checkpoint`` is where its state is kept (``checkpoint.py``)."""
 
     tol: float
     max_iter: int | None = None
     max_time: float | None = None
     verbose: int = 0
     callbacks: tuple = ()
+    checkpoint: Place | None = None
 
 
 @dataclass(frozen=True)
