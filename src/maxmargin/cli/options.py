@@ -52,10 +52,13 @@ choosing C
   --dev FILE  a file to choose C on, or to report on
   --cv N  choose C by N-fold cross-validation
 """
-PLOT = "--plot FILE.png  draw the convergence of the training"
+WATCH = """
+--plot FILE.png  draw the convergence of the training
+--log FILE  append a line of JSON per pass to a file, also while C is chosen
+"""
 _OPTION = re.compile(r"--([\w-]+)(?: (\S+))?(?:  (.*))?")
 # Options of the pipeline that need an estimator with this parameter.
-NEEDS = {"path": "C", "cv": "C", "plot": "callbacks"}
+NEEDS = {"path": "C", "cv": "C", "plot": "callbacks", "log": "callbacks"}
 
 
 @functools.cache
@@ -192,7 +195,7 @@ def add_train_options(parser: argparse.ArgumentParser, command: type[Command]) -
     )
     rest = [name for name in parameters if name not in NEVER | command.hidden | done]
     lines = [f"--{name}{VALUES.get(name, '')}  {HELP.get(name, '')}" for name in rest]
-    add_options(parser, "\n".join(["training", *lines, PLOT]), parameters)
+    add_options(parser, "\n".join(["training", *lines, WATCH]), parameters)
 
 
 # reading -----------------------------------------------------------------------------
@@ -222,6 +225,7 @@ def check_outputs(args) -> None:
     if args.train == args.dev == "-":
         raise ValueError("standard input holds one file: name another one for --dev.")
     check_output(args.output, "The model")
+    check_output(args.log, "The log")
     check_picture(args.plot)
 
 

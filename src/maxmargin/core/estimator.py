@@ -12,9 +12,10 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
-from maxmargin.core.advice import warn_unconverged
 from maxmargin.core.choices import OBJECTIVES, check_objective
 from maxmargin.core.compiling import announce, say_on_stderr
+from maxmargin.core.interrupts import INTERRUPTED, Whole
+from maxmargin.core.unconverged import warn_unconverged
 from maxmargin.core.unlabelled import check_unlabelled_weight
 from maxmargin.engine.choice import check_engine
 
@@ -99,12 +100,17 @@ class MaxMarginEstimator(BaseEstimator):
         for position in np.argsort(Cs, kind="stable").tolist():
             model, (form, limits, *rest) = models[position], settings[position]
             limits = replace(limits, checkpoint=places[position])
-            status = model._train(encoded, (form, limits, *rest), state, True)
+            try:
+                status = model._train(encoded, (form, limits, *rest), state, True)
+            except KeyboardInterrupt:  # before there is anything to keep of this one
+                if not fitted:
+                    raise
+                break
             fitted.append(position)
             state = getattr(model, "_dual_state", None)
             if state is not None and not self.warm_start:
                 del model._dual_state
-            if status == "interrupted":
+            if status == INTERRUPTED:
                 break
         return [models[position] for position in sorted(fitted)]
 
@@ -118,7 +124,7 @@ class MaxMarginEstimator(BaseEstimator):
         from maxmargin.solvers.warm_start import DualState
 
         form, limits, name, seed, n_jobs = settings
-        if limits.verbose:
+        if limits.verbose == 1:  # at 2, there are lines of JSON only
             announce(say_on_stderr)
         C = float(self.C)
         mass = masses(C, encoded.weights)
@@ -144,17 +150,18 @@ class MaxMarginEstimator(BaseEstimator):
             planes = state.planes_for(objective)
         solver = registry.make(name, objective, planes)
         solution = drive(objective, solver, limits)
-        solver.finish(solution)
-        if not solution.converged and name not in BASELINE_PASSES:
-            warn_unconverged(solution, limits.tol, objective)
-        planes = solver.planes if keep else None
-        del solver  # and its tables as large as w, before _install makes others
-        self._finish(encoded, solution)
-        if planes is not None:
-            self._dual_state = DualState(encoded.batch, planes)
-        elif hasattr(self, "_dual_state"):
-            del self._dual_state
-        return solution.status
+        with Whole(self) as late:
+            solver.finish(solution)
+            if not solution.converged and name not in BASELINE_PASSES:
+                warn_unconverged(solution, limits.tol, objective)
+            planes = solver.planes if keep else None
+            del solver  # and its tables as large as w, before _install makes others
+            self._finish(encoded, solution)
+            if planes is not None:
+                self._dual_state = DualState(encoded.batch, planes)
+            elif hasattr(self, "_dual_state"):
+                del self._dual_state
+        return INTERRUPTED if late.came else solution.status
 
     def _sums_over_hidden(self, batch, solver: str) -> bool:
         """Whether what is hidden is summed over, not completed."""
@@ -322,7 +329,7 @@ def _level(verbose) -> int:
     if not isinstance(verbose, (numbers.Integral, np.bool_)):
         raise ValueError(
             f"verbose={verbose!r} is not possible: it must be 0 for silence, 1 for "
-            "progress or 2 for a line per pass."
+            "progress or 2 for a line of JSON per pass."
         )
     return int(verbose)
 

@@ -31,10 +31,16 @@ def by_frequency(tokens, width: int):
     if tokens.n_features * width < LARGE_TABLE:
         return tokens, None
     counts = np.bincount(tokens.indices, minlength=tokens.n_features)
-    order = np.argsort(-counts, kind="stable")
-    number = np.empty(tokens.n_features, np.int32)
-    number[order] = np.arange(tokens.n_features, dtype=np.int32)
+    order, number = frequency_order(counts)
     return tokens._replace(indices=number[tokens.indices]), order
+
+
+def frequency_order(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(features from frequent to rare, place of each feature there)."""
+    order = np.argsort(-counts, kind="stable")
+    number = np.empty(len(counts), np.int32)
+    number[order] = np.arange(len(counts), dtype=np.int32)
+    return order, number
 
 
 @inlined

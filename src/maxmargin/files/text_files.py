@@ -17,10 +17,11 @@ STDIN = "standard input"  # its name in messages
 
 
 class RawText(NamedTuple):
-    """The bytes of a file, after gunzip, and its name for messages."""
+    """The bytes of a file, or of a piece of it, after gunzip; its name for messages."""
 
     data: bytes
     path: str
+    above: int = 0  # lines of the file before this piece
 
 
 def read_raw(path: str | os.PathLike | RawText) -> RawText:
@@ -93,7 +94,7 @@ def utf8(raw: RawText, encoding: str) -> tuple[bytes, bytes]:
         if codec != "utf-8":
             data = text.encode()
     except UnicodeDecodeError as error:
-        raise _undecodable(raw, encoding, error) from None
+        raise undecodable(raw, encoding, error) from None
     except (LookupError, UnicodeError):
         raise ValueError(
             f"{raw.path} cannot be read with encoding={encoding!r}; try 'latin-1'."
@@ -103,9 +104,10 @@ def utf8(raw: RawText, encoding: str) -> tuple[bytes, bytes]:
     return data, b""
 
 
-def _undecodable(raw: RawText, encoding: str, error: UnicodeDecodeError) -> ValueError:
+def undecodable(raw: RawText, encoding: str, error: UnicodeDecodeError) -> ValueError:
+    """The error for bytes that are not in the encoding, with their place."""
     before = raw.data[: error.start]
-    line = before.count(b"\n") + 1
+    line = raw.above + before.count(b"\n") + 1
     column = error.start - before.rfind(b"\n")
     if raw.data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         advice = "It starts as UTF-16 does: say encoding='utf-16'."

@@ -38,17 +38,19 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 
 import numpy as np
 
 from maxmargin.core.completion import changed, complete_all, hidden, with_truths
+from maxmargin.core.interrupts import INTERRUPTED, Undisturbed
 from maxmargin.core.partial import is_partial, ordinary
 from maxmargin.core.state import Stateful, restored
 from maxmargin.solvers import registry
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.notebook import Notebook, identity
 from maxmargin.solvers.planes import Planes, copy_labels
+from maxmargin.solvers.progress import STOPPED
 from maxmargin.solvers.result import Limits, Solution, StationaryPoint
 from maxmargin.solvers.warm_start import copied, feasible
 
@@ -60,7 +62,7 @@ INNER = 0.5  # share of tol that the last convex problem may leave open
 ROUNDING = 1e-6  # by which f may rise, relative: scores in single precision
 EASY = 0.5  # share of the examples in the first round of a self-paced fit
 HOPE = 2.0  # last decreases more that must be enough for a move, or it is given up
-STOPPED = ("interrupted", "stopped by a callback")
+ENDED = (INTERRUPTED, STOPPED)
 PACE = 1.3  # growth of the threshold per round
 
 
@@ -94,7 +96,11 @@ def descend(
     run = _Run(make, batch, name, limits, max_outer, self_paced, n_jobs)
     best = run.run(truths)
     while moves is not None and best.solution.converged:
-        better = run.leave(best, moves(batch, best.truths, best.solution.w))
+        try:
+            better = run.leave(best, moves(batch, best.truths, best.solution.w))
+        except KeyboardInterrupt:
+            best.solution = replace(best.solution, status=INTERRUPTED, converged=False)
+            break
         if better is None:
             break
         best = better
@@ -114,7 +120,7 @@ class _Run(Stateful):
     """The state between outer steps: weights, value of f there, planes, rows."""
 
     kept = ("w", "value", "planes", "rounds", "history", "moved", "passes", "tol")
-    kept = (*kept, "easy", "threshold", "paced", "point")
+    kept = (*kept, "easy", "threshold", "paced")
 
     def __init__(self, make, batch, name, limits, max_outer, self_paced, n_jobs):
         self.batch, self.name = batch, name
@@ -135,20 +141,25 @@ class _Run(Stateful):
         self.history: list[dict] = []
         self.moved = True  # whether truths are new since the last convex problem
         self.batch = with_truths(self.batch, truths)
-        self.tol, self.point = max(FIRST_TOL, self.limits.tol), None
-        notebook, status = self._notebook(), ""
+        self.tol, status = max(FIRST_TOL, self.limits.tol), ""
+        notebook = self._notebook()
         if self.rounds:
             status = notebook.ended(self.limits.tol) or self._limit_reached()
         while not status:
-            status = self._outer_step(beat)
-            if notebook is not None and status in STOPPED:  # within a convex problem
-                notebook.interrupted()
-            elif notebook is not None:
-                notebook.note(self.state, status, self.history)
+            try:
+                status, self.tol = self._outer_step(self.tol, beat)
+                if notebook is not None and status not in ENDED:
+                    notebook.note(self.state, status, self.history)
+            except KeyboardInterrupt:  # between convex problems, or for the second time
+                if self.w is None:
+                    raise
+                status = INTERRUPTED
+        if notebook is not None and status in ENDED:
+            notebook.interrupted()
         return Descent(
             Solution(
                 w=self.w,
-                certificate=StationaryPoint(*self.point),
+                certificate=self.point,
                 history=self.history,
                 converged=status == "converged",
                 status=status,
@@ -157,37 +168,8 @@ class _Run(Stateful):
             self.batch.y if isinstance(self.batch, tuple) else list(self.batch.Y),
         )
 
-    def _outer_step(self, beat: float) -> str:
-        """Solve a convex problem and complete anew; returns how the run ended, if so."""
-        before = self.value
-        solution, objective = self._convex(self.tol)
-        primal, dual = solution.certificate.primal, solution.certificate.dual
-        moved, found = self._complete(solution.w)
-        after = self._value_at(solution.w, found)
-        everyone = not self.paced
-        if everyone and after > before * (1 + ROUNDING):
-            # the convex problem was not solved well enough to improve on its start
-            after, moved = before, 0
-        else:
-            self.w, self.value = solution.w, after
-        decrease = before - after
-        self._note(primal, dual, decrease, moved, objective)
-        start = before if moved else min(before, self.value)
-        status = self._verdict(solution, self.tol, start - dual, everyone)
-        if not status and after - HOPE * decrease > beat:
-            status = "given up"
-        if moved and not status:
-            self.batch = with_truths(self.batch, found)
-        if self.paced:
-            self._choose_easy()
-        self.tol = self._next_tol(self.tol, before, decrease, moved)
-        fell = float(decrease) if math.isfinite(decrease) else self.value
-        gap, bound = max(primal - dual, 0.0), max(start - dual, 0.0)
-        self.point = self.value, fell, gap, bound, objective.exact
-        return status
-
     def _notebook(self) -> Notebook | None:
-        """The checkpoint of the first run, read; later ones leave its end, if they do."""
+        """The checkpoint of the first run, read; later ones only try to leave its end."""
         place, self.place = self.place, None
         if place is None:
             return None
@@ -198,10 +180,12 @@ class _Run(Stateful):
 
     def state(self) -> dict:
         batch = self.batch.y if isinstance(self.batch, tuple) else self.batch.state()
-        return {**super().state(), "batch": batch, "seconds": self.seconds()}
+        own = {"batch": batch, "point": astuple(self.point), "seconds": self.seconds()}
+        return super().state() | own
 
     def restore(self, state) -> None:
         super().restore(state)
+        self.point = StationaryPoint(*state["point"])
         if self.planes is not None:
             self.planes = Planes(*self.planes)
         if isinstance(self.batch, tuple):
@@ -209,6 +193,39 @@ class _Run(Stateful):
         else:
             self.batch.restore(state["batch"])
         self.began = time.perf_counter() - state["seconds"]
+
+    def _outer_step(self, tol: float, beat: float) -> tuple[str, float]:
+        """One convex problem and new truths: (how the run ended or "", next tol)."""
+        before = self.value
+        solution, objective = self._convex(tol)
+        primal, dual = solution.certificate.primal, solution.certificate.dual
+        moved, found = self._complete(solution.w)
+        after = self._value_at(solution.w, found)
+        everyone, better = not self.paced, True
+        if everyone and after > before * (1 + ROUNDING):
+            # the convex problem was not solved well enough to improve on its start
+            after, moved, better = before, 0, False
+        decrease = before - after
+        start = before if moved else min(before, after)
+        point = StationaryPoint(
+            objective=after,
+            decrease=float(decrease) if math.isfinite(decrease) else after,
+            inner_gap=max(primal - dual, 0.0),
+            bound=max(start - dual, 0.0),
+            exact=objective.exact,
+        )
+        with Undisturbed():
+            self.point, self.value = point, after
+            self.w = solution.w if better else self.w
+            self._note(primal, dual, decrease, moved, objective)
+        status = self._verdict(solution, tol, start - dual, everyone)
+        if not status and after - HOPE * decrease > beat:
+            status = "given up"
+        if moved and not status:
+            self.batch = with_truths(self.batch, found)
+        if self.paced:
+            self._choose_easy()
+        return status, self._next_tol(tol, before, decrease, moved)
 
     def leave(self, best: Descent, moves) -> Descent | None:
         """The first of these truths from which f ends lower; None if it does from none."""
@@ -219,7 +236,7 @@ class _Run(Stateful):
             trial = self.run(truths, best.objective)
             if trial.objective < best.objective * (1 - limits.tol):
                 return _joined(best, trial)
-            if trial.solution.status in STOPPED:
+            if trial.solution.status in ENDED:
                 status = {"status": trial.solution.status, "converged": False}
                 best.solution = replace(best.solution, **status)
                 return None
@@ -253,7 +270,9 @@ class _Run(Stateful):
         left = None
         if self.limits.max_time is not None:
             left = max(self.limits.max_time - self.seconds(), 1e-3)
-        return replace(self.limits, tol=tol, max_time=left)
+        outer = len(self.rounds) + self.moved
+        part = {"iteration": self.passes, "seconds": self.seconds(), "outer": outer}
+        return replace(self.limits, tol=tol, max_time=left, part=part)
 
     def _complete(self, w):
         """(examples whose completion moves, truths at w)."""
@@ -283,11 +302,11 @@ class _Run(Stateful):
 
     def _verdict(self, solution, tol, bound, everyone) -> str:
         limits = self.limits
-        if solution.status == "interrupted":
-            return "interrupted"
+        if solution.status == INTERRUPTED:
+            return INTERRUPTED
         if self._limit_reached().startswith("stopped after max_time"):
             return self._limit_reached()
-        if solution.status == "stopped by a callback":
+        if solution.status == STOPPED:
             return solution.status
         if not everyone:
             return ""

@@ -70,7 +70,7 @@ class Notebook:
                 ) from error
         except (Refused, OSError) as reason:
             raise ValueError(refusal(self.place, reason)) from reason.__cause__
-        if verbose:
+        if verbose == 1:  # at 2, there are lines of JSON only
             print(
                 f"going on from '{self.place.path}': pass {fields['passes']}, "
                 f"{fields['seconds']:.1f} s",

@@ -4,7 +4,7 @@ from maxmargin.families import Family, lazily
 
 FAMILY = Family(
     __name__,
-    public={"HMMTagger": "hmm", "SequenceTagger": "tagger"},
+    public={"HMMTagger": "hmm", "SequenceTagger": "tagger", "TagCorpus": "corpus"},
     models=("HMMTagger.v1", "SequenceTagger.v1"),
     commands={"tag": "command"},
     warmups={"tag": "warmup", "tag-arrays": "warmup"},

@@ -53,7 +53,7 @@ def restored_encoder(saved: Saved, model: Any, d: int) -> Any:
         return _restored_kernel(saved, model, d)
     from maxmargin.tags.features import ColumnEncoder, TokenEncoder
 
-    if model.features is not None:
+    if model.features is not None or "columns" in saved.state:
         part = saved.part("columns")
         encoder = ColumnEncoder.from_state(part.arrays, part.state)
         found = encoder.n_features

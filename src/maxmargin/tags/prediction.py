@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import chain as chain_lists
 from itertools import pairwise
 from typing import Any
@@ -43,14 +44,32 @@ class TagPrediction:
         ]
 
     def predict(self, X) -> list[list[Any]]:
-        """The best label sequence of every input."""
+        """The best label sequence of every input.
+
+        X may be a :class:`maxmargin.TagCorpus`; ``predict_shards`` takes less memory then.
+        """
         from maxmargin.core.decode import decode
         from maxmargin.tags.chain_inference import decode_posteriors
+        from maxmargin.tags.corpus import TagCorpus
 
+        if isinstance(X, TagCorpus):
+            return Outputs(chain_lists.from_iterable(self.predict_shards(X)))
         batch, start = self._batch(X)
         search = decode_posteriors if self._decoding() == "posterior" else decode
         flat = search(batch, self._w, self._threads())
         return self._sequences(start, flat)
+
+    def predict_shards(self, corpus) -> Iterator[list[list[Any]]]:
+        """The best label sequences of every shard of a corpus, a list per shard.
+
+        The corpus has the tagger's features: it was trained on it, or the corpus was
+        built with ``like=tagger``.
+        """
+        from maxmargin.tags.corpus.training import predicted
+
+        check_is_fitted(self, "coef_")
+        for start, flat, _ in predicted(self, corpus):
+            yield self._sequences(start, flat)
 
     def _decoding(self) -> str:
         if self.decoding not in DECODINGS:
@@ -99,8 +118,12 @@ class TagPrediction:
         """
         return self._tables(X, "max")
 
-    def score(self, X, y, sample_weight=None) -> float:
-        """Share of labels predicted right."""
+    def score(self, X, y=None, sample_weight=None) -> float:
+        """Share of labels predicted right; y is left out for a corpus."""
+        from maxmargin.tags.corpus import TagCorpus
+
+        if isinstance(X, TagCorpus):
+            return self._score_corpus(X, y, sample_weight)
         X, y = check_samples(X, y)
         weights = check_weights(sample_weight, len(y))
         predicted = self.predict(X)
@@ -110,6 +133,15 @@ class TagPrediction:
             right += weight * sum(a == b for a, b in zip(truth, found, strict=True))
             total += weight * len(truth)
         return right / total if total else 1.0
+
+    def _score_corpus(self, corpus, y, sample_weight) -> float:
+        from maxmargin.tags.corpus.training import predicted
+
+        check_is_fitted(self, "coef_")
+        if y is not None or sample_weight is not None:
+            raise ValueError("a corpus is scored alone: leave out y and sample_weight.")
+        right = sum(int((a == b).sum()) for _, a, b in predicted(self, corpus))
+        return right / corpus.n_tokens
 
     # as in sklearn-crfsuite -------------------------------------------------------------
 
@@ -161,7 +193,7 @@ class TagPrediction:
         from maxmargin.tags.chain import make_batch
 
         check_is_fitted(self, "coef_")
-        tokens = self._encoder.encode(self._input(X))
+        tokens = self._encoder.encode(self._input(X, self._encoder))
         k = len(self.classes_)
         barrier = self._barrier(self._labels)
         cost = np.zeros((k, k))

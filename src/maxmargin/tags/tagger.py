@@ -45,7 +45,7 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
     is what :func:`maxmargin.files.read_columns` returns, or a list of sentences of rows of
     strings. y is a list of label sequences, strings or integers; ``None`` in it, or in
     place of one, is not known (``docs/partial-labels.md``). Empty sequences are allowed
-    and predicted as empty.
+    and predicted as empty. A :class:`maxmargin.TagCorpus` is X and y in one, on disk.
 
     Parameters
     ----------
@@ -167,9 +167,9 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
 
     # what prediction and training share -----------------------------------------------
 
-    def _input(self, X):
+    def _input(self, X, encoder=None):
         """X as its encoder wants it."""
-        if self.features is None:
+        if self.features is None and getattr(encoder, "kind", "") != "columns":
             return X
         from maxmargin.tags.files.columns import Columns, columns_from
 
@@ -198,6 +198,10 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
 
     # training --------------------------------------------------------------------------
 
+    def fit(self, X, y=None, sample_weight=None):
+        """Train on sequences X and their labels y, or on a corpus alone."""
+        return super().fit(X, y, sample_weight)
+
     def _settings(self):
         check_objective(self)
         check_options(self)
@@ -225,6 +229,12 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
         return make_objective(self, *arguments) or super()._make_objective(*arguments)
 
     def _encode(self, X, y, sample_weight) -> Encoded:
+        from maxmargin.tags.corpus.training import TagCorpus, encode_corpus
+
+        encode = encode_corpus if isinstance(X, TagCorpus) else type(self)._sequences_of
+        return encode(self, X, y, sample_weight)
+
+    def _sequences_of(self, X, y, sample_weight) -> Encoded:
         from maxmargin.core.completion import complete_all
         from maxmargin.core.partial import partly_known
         from maxmargin.core.rows import by_frequency, padded_width

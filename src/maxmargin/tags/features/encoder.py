@@ -139,10 +139,7 @@ class ColumnEncoder:
             run.hash(self.hash_bits, out)
             n_sparse, renumber = 2**self.hash_bits, np.empty(0, np.int32)
             indexes = [{} for _ in domains]
-        self._check_size(n_sparse)
-        self._fitted, self._n_sparse = template, n_sparse
-        self._groups, self._domains = groups, domains
-        self._indexes, self._tables = indexes, tables
+        self._know(template, groups, domains, indexes, tables, n_sparse)
         return self._finish(data, out, renumber)
 
     def encode(self, columns: Columns) -> TokenMatrix:
@@ -222,10 +219,7 @@ class ColumnEncoder:
                         )
                     tables[g].append(table)
                 n_sparse += len(tables[g][-1])
-        encoder._check_size(n_sparse)
-        encoder._fitted, encoder._n_sparse = encoder.template, n_sparse
-        encoder._groups, encoder._domains = groups, domains
-        encoder._indexes, encoder._tables = indexes, tables
+        encoder._know(encoder.template, groups, domains, indexes, tables, n_sparse)
         return encoder
 
     # parts of the work ----------------------------------------------------------------
@@ -233,6 +227,13 @@ class ColumnEncoder:
     def _check_fitted(self) -> None:
         if self._fitted is None:
             raise NotFittedError("this ColumnEncoder is not fitted; call fit_encode.")
+
+    def _know(self, template, groups, domains, indexes, tables, n_sparse: int) -> None:
+        """Be fitted: with these features of a template."""
+        self._check_size(n_sparse)
+        self._fitted, self._n_sparse = template, n_sparse
+        self._groups, self._domains = groups, domains
+        self._indexes, self._tables = indexes, tables
 
     def _check_size(self, n_sparse: int) -> None:
         total = n_sparse + sum(v.shape[1] for _, v in self._dense.values())

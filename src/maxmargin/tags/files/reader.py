@@ -67,17 +67,30 @@ def read_columns(
     """
     raw = read_raw(path)
     text = utf8(raw, encoding)[0]
-    page = page_of(newlines(text), raw.path, separator, comment, keep_docstart)
-    width = page.width
-    _check_expected(raw.path, width, expect)
-    kept = _kept_columns(raw.path, width, columns)
-    cells = _cells(page)
+    page = page_of(
+        newlines(text), raw.path, separator, comment, keep_docstart, raw.above
+    )
+    _check_expected(raw.path, page.width, expect)
+    return _columns(page, raw, _kept_columns(raw.path, page.width, columns))
+
+
+def read_piece(
+    raw: RawText, separator: str | None, comment: str | None
+) -> Columns | None:
+    """The columns of a piece of a file in UTF-8; None if there is no token in it."""
+    text = newlines(utf8(raw, "utf-8")[0])
+    page = _page_of(text, raw.path, separator, comment, False, raw.above)
+    return page and _columns(page, raw, list(range(page.width)))
+
+
+def _columns(page: Page, raw: RawText, kept: list[int]) -> Columns:
+    cells, width = _cells(page), page.width
     result = []
     for k in kept:
         ids, words = intern(cells[k::width])
         # Only distinct cells are decoded, and all at once: none has a line end in it.
         result.append(Column(ids, b"\n".join(words).decode().split("\n")))
-    return Columns(page.start, result, page.tokens + 1, raw.path)
+    return Columns(page.start, result, page.tokens + (raw.above + 1), raw.path)
 
 
 class Page(NamedTuple):
@@ -97,7 +110,24 @@ def page_of(
     separator: str | None,
     comment: str | None,
     keep_docstart: bool,
+    above: int = 0,
 ) -> Page:
+    """Where the tokens of a text are, which has `above` lines of its file before it."""
+    page = _page_of(text, path, separator, comment, keep_docstart, above)
+    if page is None:
+        raise ValueError(
+            f"{path} has no token: "
+            + (
+                "it is empty."
+                if not text
+                else "all of its lines are blank or comments."
+            )
+        )
+    return page
+
+
+def _page_of(text, path, separator, comment, keep_docstart, above) -> Page | None:
+    """The same, None if there is no token."""
     exact = check_separator(separator)
     if comment is not None and (not isinstance(comment, str) or not comment):
         raise ValueError(
@@ -108,18 +138,12 @@ def page_of(
     widths = cell_counts(text) if exact is None else _exact_counts(text, exact)
     tokens = np.flatnonzero(widths)
     if len(tokens) == 0:
-        raise ValueError(
-            f"{path} has no token: "
-            + (
-                "it is empty."
-                if not text
-                else "all of its lines are blank or comments."
-            )
-        )
+        return None
     width = int(widths[tokens[0]])
     wrong = np.flatnonzero(widths[tokens] != width)
     if len(wrong):
-        raise _ragged(text, path, separator, tokens[0], tokens[wrong[0]], widths)
+        lines = tokens[0], tokens[wrong[0]]
+        raise _ragged(text, path, separator, *lines, widths, above)
     breaks = np.flatnonzero(np.diff(tokens) > 1) + 1
     start = np.concatenate([[0], breaks, [len(tokens)]]).astype(np.int64)
     return Page(text, exact, tokens, start, width, docstarts)
@@ -209,7 +233,7 @@ def _cells(page: Page) -> list[bytes]:
 
 
 def _ragged(
-    text: bytes, path: str, separator: str | None, first: int, line: int, widths
+    text: bytes, path: str, separator: str | None, first: int, line: int, widths, above
 ) -> ValueError:
     """The error for a line with another number of columns than the first one."""
     lines = text.split(b"\n")
@@ -225,8 +249,9 @@ def _ragged(
     else:
         hint = f" Columns are separated by {separator!r} and nothing else."
     return ValueError(
-        f"{path}, line {line + 1}: {column_count(widths[line])}, but the first token (line "
-        f"{first + 1}) has {widths[first]}: {short(both[1].decode())}.{hint}"
+        f"{path}, line {above + line + 1}: {column_count(widths[line])}, but the first "
+        f"token (line {above + first + 1}) has {widths[first]}: "
+        f"{short(both[1].decode())}.{hint}"
     )
 
 

@@ -1,4 +1,4 @@
-"""What to say of a fit that has not reached its tolerance."""
+"""What to say of a fit that ended before its tolerance."""
 
 from __future__ import annotations
 

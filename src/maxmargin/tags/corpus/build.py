@@ -1,0 +1,370 @@
+"""Making a corpus: read, number, encode, write; whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from maxmargin.core.compiling import say_on_stderr
+from maxmargin.core.rows import LARGE_TABLE, frequency_order, padded_width
+from maxmargin.tags.corpus.corpus import ENCODER, TYPES, TagCorpus
+from maxmargin.tags.corpus.counting import TABLE_KEYS
+from maxmargin.tags.corpus.numbering import Numbering
+from maxmargin.tags.corpus.reading import (
+    Layout,
+    Piece,
+    PieceReader,
+    columns_of,
+    label_numbers,
+)
+from maxmargin.tags.corpus.sources import Source, find_sources
+from maxmargin.tags.corpus.storage import (
+    MANIFEST,
+    full_disk,
+    record_of,
+    save_array,
+    write_manifest,
+)
+from maxmargin.tags.features.encoder import ColumnEncoder
+from maxmargin.tags.features.input import whole_number
+from maxmargin.tags.features.sequences import TokenMatrix
+
+
+class Choices(NamedTuple):
+    """Which features there are."""
+
+    min_count: int
+    options: dict[str, Any]
+    hashing: int | None
+    like: Any  # a corpus or a tagger that has an encoder
+
+
+class Work(NamedTuple):
+    """How it is done."""
+
+    shard_tokens: int = 500_000
+    n_jobs: int = 1
+    table_keys: int | None = None
+    verbose: int = 0
+
+
+def build(
+    folder: str | os.PathLike,
+    sources: Any,
+    features: Any,
+    layout: Layout,
+    choices: Choices,
+    work: Work,
+    overwrite: bool = False,
+) -> TagCorpus:
+    """See :meth:`TagCorpus.build`."""
+    target = os.path.realpath(os.fsdecode(folder))
+    _check_target(target, overwrite)
+    work = _checked(work)
+    encoder = _encoder(features, choices)
+    found = find_sources(sources)
+    parent = os.path.dirname(target)
+    name = os.path.basename(target)
+    temporary = tempfile.mkdtemp(prefix=f".{name}.", suffix=".tmp", dir=parent)
+    try:
+        builder = Builder(temporary, layout, work, choices)
+        builder.fill(encoder, found)
+        _move(temporary, target)
+    except OSError as error:
+        raise full_disk(error, target) or error from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return TagCorpus.open(folder)
+
+
+class Builder:
+    """Fills a folder with the files of a corpus."""
+
+    def __init__(self, folder: str, layout: Layout, work: Work, choices: Choices):
+        self.folder, self.layout, self.work, self.choices = (
+            folder,
+            layout,
+            work,
+            choices,
+        )
+        # the umask decides who may read it, as of any folder
+        os.chmod(folder, 0o777 & ~_umask())
+        self.drafts = os.path.join(folder, "draft")
+        os.mkdir(self.drafts)
+        self._counts: Any = 0  # how often every feature occurs
+        self._lock = threading.Lock()
+        self._tell = say_on_stderr if work.verbose else lambda text: None
+
+    def fill(self, encoder: ColumnEncoder, sources: list[Source]) -> None:
+        work, like = self.work, self.choices.like
+        once = like is not None or encoder.hash_bits is not None
+        reader = PieceReader(self.layout, work.shard_tokens, not once, work.n_jobs)
+        pieces = self._watched(reader.read(sources), reader, len(sources))
+        if once:
+            matrices = self._read_and_encode(encoder, reader, pieces)
+        else:
+            matrices = self._count_and_encode(encoder, reader, pieces)
+        shards = list(matrices)
+        shutil.rmtree(self.drafts)
+        labels, place = label_numbers(reader.labels)
+        if len(labels) < 2 and like is None:
+            raise ValueError(
+                f"The labels are all {labels[0]!r}: at least two are needed to learn to "
+                "tell them apart. Check label_column."
+            )
+        order = number = None
+        large = encoder.n_features * padded_width(len(labels)) >= LARGE_TABLE
+        if like is None and large:
+            order, number = frequency_order(self._counts)
+        tallies = list(self._threads(lambda s: self._finish(s, place, number), shards))
+        body = {
+            "labels": labels,
+            "label_counts": np.sum(tallies, axis=0).tolist(),
+            "sentences": sum(shard["sentences"] for shard in shards),
+            "tokens": sum(shard["tokens"] for shard in shards),
+            "entries": sum(shard["entries"] for shard in shards),
+            "longest": max(shard.pop("longest") for shard in shards),
+            "features": encoder.n_features,
+            "renumbered": order is not None,
+            "settings": self._settings(encoder, reader),
+            "sources": _described(sources, reader.tokens),
+            "shards": shards,
+            "encoder": self._save_encoder(encoder, order),
+        }
+        write_manifest(self.folder, body)
+
+    # one pass, or two -------------------------------------------------------------------
+
+    def _read_and_encode(self, encoder, reader, pieces) -> Iterator[dict]:
+        """Hashed features, or those of another encoder: nothing to learn."""
+        for k, piece in enumerate(pieces):
+            columns = columns_of(piece, reader.words)
+            if encoder._fitted is None:
+                tokens = encoder.fit_encode(columns)
+            else:
+                tokens = encoder.encode(columns)
+            yield self._write(k, piece, tokens, bool(encoder._dense))
+
+    def _count_and_encode(self, encoder, reader, pieces) -> Iterator[dict]:
+        loads = [self._draft(k, piece) for k, piece in enumerate(pieces)]
+        numbering = Numbering(encoder, [list(index) for index in reader.words])
+        limit = self.work.table_keys or TABLE_KEYS
+        numbering.learn(loads, self.drafts, limit, self._tell)
+
+        def one(k: int):
+            piece = loads[k]()
+            return self._write(k, piece, numbering.encode(piece), bool(encoder._dense))
+
+        self._tell("encoding")
+        yield from self._threads(one, range(len(loads)))
+
+    def _threads(self, function: Callable, items: Iterable) -> Iterator:
+        """The function of every item; kernels and files let other threads run."""
+        if self.work.n_jobs == 1:
+            yield from map(function, items)
+            return
+        with ThreadPoolExecutor(self.work.n_jobs) as pool:
+            yield from pool.map(function, items)
+
+    def _draft(self, k: int, piece: Piece) -> Callable[[], Piece]:
+        """Keep the numbers of words on disk; what reads them back."""
+        names = [f"start{k}", f"y{k}", *(f"ids{k}.{c}" for c in range(len(piece.ids)))]
+        paths = [os.path.join(self.drafts, f"{name}.npy") for name in names]
+        for path, array in zip(paths, [piece.start, piece.y, *piece.ids], strict=True):
+            np.save(path, array)
+
+        def load() -> Piece:
+            start, y, *ids = (np.load(path) for path in paths)
+            return Piece(start, ids, y)
+
+        return load
+
+    # files ------------------------------------------------------------------------------
+
+    def _path(self, shard: str, key: str) -> str:
+        return os.path.join(self.folder, f"{shard}.{key}.npy")
+
+    def _write(self, k: int, piece: Piece, tokens: TokenMatrix, valued: bool) -> dict:
+        """Write the arrays of a shard; its record."""
+        name = f"{k:05d}"
+        arrays = {
+            "start": tokens.start,
+            "y": piece.y,
+            "indptr": tokens.indptr,
+            "indices": tokens.indices,
+        }
+        if valued:
+            arrays["values"] = tokens.values
+        for key, array in arrays.items():
+            save_array(self._path(name, key), array.astype(TYPES[key], copy=False))
+        counts = np.bincount(tokens.indices, minlength=tokens.n_features)
+        with self._lock:
+            self._counts += counts
+        return {
+            "name": name,
+            "sentences": len(tokens.start) - 1,
+            "tokens": int(tokens.start[-1]),
+            "entries": len(tokens.indices),
+            "longest": int(np.diff(tokens.start).max(initial=0)),
+            "files": dict.fromkeys(arrays),
+        }
+
+    def _finish(self, shard: dict, place: np.ndarray, number) -> np.ndarray:
+        """Last numbers of labels and features, and checksums; returns counts of labels."""
+        y = np.load(self._path(shard["name"], "y"))
+        save_array(self._path(shard["name"], "y"), place[y])
+        if number is not None:
+            path = self._path(shard["name"], "indices")
+            save_array(path, number[np.load(path)])
+        for key in shard["files"]:
+            shard["files"][key] = list(record_of(self._path(shard["name"], key)))
+        return np.bincount(place[y], minlength=len(place))
+
+    def _save_encoder(self, encoder: ColumnEncoder, order) -> list[int]:
+        from maxmargin.files.model_format import pack
+        from maxmargin.files.model_values import encode
+
+        arrays, state = encoder.get_state()
+        if order is not None:
+            arrays = arrays | {"feature_of_row": order}
+        encoded = {key: encode(value) for key, value in state.items()}
+        fields = {"class": "TagCorpus.v1", "params": {}, "state": encoded}
+        path = os.path.join(self.folder, ENCODER)
+        with open(path, "wb") as file:
+            file.write(pack(fields, arrays))
+        return list(record_of(path))
+
+    def _settings(self, encoder: ColumnEncoder, reader: PieceReader) -> dict:
+        template = encoder.template
+        return {
+            "features": template if isinstance(template, str) else template.text,
+            "min_count": encoder.min_count,
+            "hashing": encoder.hash_bits and 2**encoder.hash_bits,
+            "options": sorted(self.choices.options),
+            "like": self.choices.like is not None,
+            "n_columns": reader.n_columns,
+            "shard_tokens": self.work.shard_tokens,
+            **self.layout._asdict(),
+        }
+
+    def _watched(self, pieces: Iterator[Piece], reader, n: int) -> Iterator[Piece]:
+        for piece in pieces:
+            yield piece
+            done = sum(map(bool, reader.tokens))
+            self._tell(f"read {sum(reader.tokens):,} tokens, file {done} of {n}")
+
+
+# before any work -----------------------------------------------------------------------
+
+
+def _check_target(target: str, overwrite: bool) -> None:
+    parent = os.path.dirname(target)
+    if not os.path.isdir(parent):
+        raise FileNotFoundError(f"There is no folder {parent}: make it first.")
+    if not os.path.lexists(target) or (
+        os.path.isdir(target) and not os.listdir(target)
+    ):
+        return
+    ours = os.path.isfile(os.path.join(target, MANIFEST))
+    if not ours or not overwrite:
+        advice = "overwrite=True replaces it" if ours else "it is not a corpus"
+        raise FileExistsError(
+            f"{target} exists already ({advice}): choose another name."
+        )
+
+
+def _checked(work: Work) -> Work:
+    whole_number("shard_tokens", work.shard_tokens, 1, 2**31 - 1)
+    if work.table_keys is not None:
+        whole_number("table_keys", work.table_keys, 1, 2**31 - 1)
+    if (
+        isinstance(work.n_jobs, bool)
+        or not isinstance(work.n_jobs, int)
+        or not work.n_jobs
+    ):
+        raise ValueError(
+            f"n_jobs={work.n_jobs!r} is not possible: it must be a positive whole number, "
+            "or -1 for one per core."
+        )
+    return work._replace(n_jobs=effective_n_jobs(work.n_jobs))
+
+
+def _encoder(features: Any, choices: Choices) -> ColumnEncoder:
+    """What turns tokens into features."""
+    if choices.like is not None:
+        if features is not None or choices.hashing is not None or choices.options:
+            raise ValueError(
+                "like brings its own features: leave out features, hashing and "
+                "feature_options."
+            )
+        return _like(choices.like)
+    if features is None:
+        raise ValueError(
+            "say what the features are: features= a template, its file, or the name of a "
+            'ready set such as "chunking".'
+        )
+    options = dict(choices.options)
+    unknown = set(options) - {"gazetteers", "dense", "hash_bits"}
+    if unknown:
+        raise ValueError(
+            f"feature_options has {sorted(unknown)[0]!r}; it can have gazetteers, dense "
+            "and hash_bits."
+        )
+    if choices.hashing is not None:
+        size = whole_number("hashing", choices.hashing, 2, 2**30)
+        if size & (size - 1):
+            raise ValueError(
+                f"hashing={size} is not possible: it must be a power of two, such as "
+                f"2**{size.bit_length()}."
+            )
+        options["hash_bits"] = size.bit_length() - 1
+    return ColumnEncoder(features, min_count=choices.min_count, **options)
+
+
+def _like(like: Any) -> ColumnEncoder:
+    encoder = getattr(like, "_encoder", None)
+    if encoder is None:
+        encoder = like.encoder if isinstance(like, TagCorpus) else None
+    if getattr(encoder, "kind", None) != "columns":
+        raise ValueError(
+            "like must be a TagCorpus, or a fitted SequenceTagger with features from a "
+            "template."
+        )
+    return encoder
+
+
+def _described(sources: list[Source], tokens: list[int]) -> list[dict]:
+    return [
+        {"path": s.path, "size": s.size, "changed": s.changed, "tokens": n}
+        for s, n in zip(sources, tokens, strict=True)
+    ]
+
+
+def _move(temporary: str, target: str) -> None:
+    """Put a whole folder in its place; one that is there goes away after that."""
+    old = None
+    if os.path.isdir(target) and os.listdir(target):
+        old = f"{temporary}.old"
+        os.rename(target, old)
+    try:
+        os.rename(temporary, target)
+    except OSError:
+        if old is not None:
+            os.rename(old, target)
+        raise
+    if old is not None:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,293 @@
+"""A tagging data set in a folder on disk: what is in it, and its shards."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from maxmargin.tags.corpus.storage import (
+    REBUILD,
+    Mark,
+    Record,
+    check_content,
+    check_size,
+    check_unchanged,
+    mapped,
+    ones,
+    read_manifest,
+)
+from maxmargin.tags.features.sequences import TokenMatrix
+
+ENCODER = "encoder.safetensors"
+TYPES = {
+    "start": np.int64,
+    "y": np.int32,
+    "indptr": np.int64,
+    "indices": np.int32,
+    "values": np.float32,
+}
+
+
+class Shard:
+    """Some consecutive sentences of a corpus, encoded, on disk.
+
+    Nothing of it is in memory until :meth:`tokens` maps its files, and nothing stays
+    there when what that returned is dropped.
+    """
+
+    def __init__(
+        self, folder: str, record: Mapping[str, Any], n_features: int, n_labels: int
+    ):
+        self.folder, self.name = folder, record["name"]
+        self.n_sentences: int = record["sentences"]
+        self.n_tokens: int = record["tokens"]
+        self.n_entries: int = record["entries"]
+        self._files = {key: Record(*value) for key, value in record["files"].items()}
+        self._shape = n_features, n_labels
+        self._marks: dict[str, Mark] = {}
+
+    def __repr__(self) -> str:
+        return f"Shard({self.name!r}, {self.n_sentences} sentences)"
+
+    def __getstate__(self):
+        return self.__dict__ | {"_marks": {}}  # another process looks for itself
+
+    def path(self, key: str) -> str:
+        return os.path.join(self.folder, f"{self.name}.{key}.npy")
+
+    def paths(self) -> Iterator[tuple[str, Record]]:
+        for key, record in self._files.items():
+            yield self.path(key), record
+
+    def tokens(self, dtype: Any = np.float32) -> tuple[TokenMatrix, np.ndarray]:
+        """(encoded tokens, a label number per token), mapped from disk.
+
+        The first call of a process reads all of it once, for the checksums.
+        """
+        fresh = not self._marks
+        marks = {}
+        for key, record in self._files.items():
+            if fresh:
+                marks[key] = check_content(self.path(key), record)
+            else:
+                check_unchanged(self.path(key), self._marks[key])
+        found = {key: mapped(self.path(key), TYPES[key]) for key in self._files}
+        if fresh:
+            self._check(found)
+            self._marks = marks
+        y = found.pop("y")
+        values = found.pop("values", None)
+        if values is None:
+            values = ones(self.n_entries, dtype)
+        tokens = TokenMatrix(
+            found["indptr"], found["indices"], values, found["start"], self._shape[0]
+        )
+        return tokens, y
+
+    def _check(self, found: dict[str, np.ndarray]) -> None:
+        """Kernels trust these numbers, so that they must fit together."""
+        n_features, n_labels = self._shape
+        start, indptr = found["start"], found["indptr"]
+        good = (
+            len(start) == self.n_sentences + 1
+            and len(found["y"]) == self.n_tokens
+            and len(indptr) == self.n_tokens + 1
+            and len(found["indices"]) == self.n_entries
+            and len(found.get("values", found["indices"])) == self.n_entries
+            and _rises(start, self.n_tokens)
+            and _rises(indptr, self.n_entries)
+            and _within(found["indices"], n_features)
+            and _within(found["y"], n_labels)
+        )
+        if good and "values" in found:
+            good = bool((np.abs(found["values"]) < 1e18).all())
+        if not good:
+            raise ValueError(
+                f"{self.path('start')} and its neighbours have numbers that do not fit "
+                f"together. {REBUILD}."
+            )
+
+
+def _rises(array: np.ndarray, end: int) -> bool:
+    return bool(array[0] == 0 and array[-1] == end and (np.diff(array) >= 0).all())
+
+
+def _within(array: np.ndarray, stop: int) -> bool:
+    return not len(array) or bool(array.min() >= 0 and array.max() < stop)
+
+
+class TagCorpus:
+    """A tagging data set on disk, in shards, for training with little memory.
+
+    Made by :meth:`build` from files with one token per line, opened by :meth:`open`, and
+    given to :meth:`maxmargin.SequenceTagger.fit` in place of X and y.
+
+    Attributes
+    ----------
+    folder : str
+    labels : list of str, sorted
+    label_counts : list of int, tokens with each label
+    n_sentences, n_tokens, n_features, n_entries : int
+    shards : list of Shard
+    settings : dict, how the files were read and encoded
+    sources : list of dict, the files, with sizes and times
+    """
+
+    def __init__(self, folder: str, body: Mapping[str, Any], checksum: int):
+        self.folder, self.fingerprint = folder, checksum
+        self.labels: list[str] = body["labels"]
+        self.label_counts: list[int] = body["label_counts"]
+        self.n_sentences: int = body["sentences"]
+        self.n_tokens: int = body["tokens"]
+        self.n_features: int = body["features"]
+        self.n_entries: int = body["entries"]
+        self.longest: int = body["longest"]
+        self.renumbered: bool = body["renumbered"]
+        self.settings: dict = body["settings"]
+        self.sources: list[dict] = body["sources"]
+        self._encoder_record = Record(*body["encoder"])
+        size = self.n_features, len(self.labels)
+        self.shards = [Shard(folder, record, *size) for record in body["shards"]]
+        if (
+            sum(shard.n_sentences for shard in self.shards) != self.n_sentences
+            or sum(shard.n_tokens for shard in self.shards) != self.n_tokens
+            or len(set(self.labels)) != len(self.labels)
+        ):
+            raise ValueError("its numbers do not fit together")
+
+    def __repr__(self) -> str:
+        return (
+            f"TagCorpus({self.folder!r}: {self.n_sentences:,} sentences, "
+            f"{self.n_tokens:,} tokens, {len(self.labels)} labels, "
+            f"{self.n_features:,} features, {len(self.shards)} shards)"
+        )
+
+    def __len__(self) -> int:
+        return self.n_sentences
+
+    @staticmethod
+    def build(
+        folder: str | os.PathLike,
+        sources: str | os.PathLike | Sequence[str | os.PathLike],
+        features: Any = None,
+        label_column: int = -1,
+        min_count: int = 1,
+        feature_options: Mapping[str, Any] | None = None,
+        hashing: int | None = None,
+        shard_tokens: int = 500_000,
+        n_jobs: int = 1,
+        separator: str | None = None,
+        encoding: str = "utf-8",
+        comment: str | None = None,
+        verbose: int = 0,
+        like: Any = None,
+        overwrite: bool = False,
+        table_keys: int | None = None,
+    ) -> TagCorpus:
+        """Read and encode files into a new folder.
+
+        Parameters
+        ----------
+        folder : path
+            Must not exist yet, unless `overwrite`. It appears when it is whole: what is
+            interrupted leaves nothing that opens.
+        sources : path or list of paths
+            Files with one token per line (:func:`maxmargin.files.read_columns`), folders,
+            globs; any may be compressed with gzip; addresses such as "s3://..." are
+            opened by fsspec. Files are read in blocks, so that size does not matter.
+        features : str, path or Template
+            As in :class:`maxmargin.SequenceTagger`.
+        label_column : int, default -1
+        min_count : int, default 1
+            Leave out features seen fewer times.
+        feature_options : dict or None
+            ``gazetteers`` and ``dense``, as in :class:`maxmargin.SequenceTagger`.
+        hashing : int or None
+            Number features by hashing them into so many numbers, a power of two: the
+            text is read once and no vocabulary is kept.
+        shard_tokens : int, default 500,000
+            Tokens of a shard, about: what is in memory at a time, with 90 bytes each for
+            twenty features.
+        n_jobs : int, default 1
+            Processes that read and threads that encode.
+        separator, encoding, comment
+            As in :func:`maxmargin.files.read_columns`.
+        like : TagCorpus, fitted SequenceTagger or None
+            Use its features, for data to predict; no others are learned.
+        table_keys : int or None
+            Distinct features of a template line counted in memory; more go to disk.
+        """
+        from maxmargin.tags.corpus.build import Choices, Layout, Work, build
+
+        return build(
+            folder,
+            sources,
+            features,
+            Layout(label_column, separator, encoding, comment),
+            Choices(min_count, dict(feature_options or {}), hashing, like),
+            Work(shard_tokens, n_jobs, table_keys, verbose),
+            overwrite,
+        )
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike) -> TagCorpus:
+        """A corpus that :meth:`build` made; sizes of all files are compared."""
+        folder = os.fsdecode(folder)
+        body, checksum = read_manifest(folder)
+        try:
+            corpus = cls(folder, body, checksum)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(
+                f"{folder} is not valid: its manifest cannot be used ({error!r}). "
+                f"{REBUILD}."
+            ) from None
+        for shard in corpus.shards:
+            for path, record in shard.paths():
+                check_size(path, record)
+        check_size(os.path.join(folder, ENCODER), corpus._encoder_record)
+        return corpus
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, np.ndarray | None]:
+        from maxmargin.files.model_format import read
+        from maxmargin.files.model_values import Refused
+        from maxmargin.tags.features import ColumnEncoder
+
+        path = os.path.join(self.folder, ENCODER)
+        try:
+            content = read(path)
+            arrays = dict(content.arrays)
+            order = arrays.pop("feature_of_row", None)
+            encoder = ColumnEncoder.from_state(arrays, content.state)
+            _check_order(order, self.renumbered, self.n_features)
+            if encoder.n_features != self.n_features:
+                raise ValueError("it has another number of features than the corpus")
+        except (Refused, ValueError) as error:
+            raise ValueError(f"{path} is refused: {error}. {REBUILD}.") from None
+        return encoder, order
+
+    @property
+    def encoder(self) -> Any:
+        """The ColumnEncoder of its features."""
+        return self._loaded[0]
+
+    @property
+    def feature_of_row(self) -> np.ndarray | None:
+        """The feature that each number in the shards stands for; None: itself."""
+        return self._loaded[1]
+
+
+def _check_order(order: Any, renumbered: bool, n: int) -> None:
+    if (order is not None) != renumbered:
+        raise ValueError("its order of features is not the one of the corpus")
+    if order is not None and not (
+        order.dtype == np.int64
+        and order.shape == (n,)
+        and _within(order, n)
+        and np.array_equal(np.bincount(order, minlength=n), np.ones(n))
+    ):
+        raise ValueError("its order of features is not one")

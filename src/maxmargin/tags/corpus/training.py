@@ -1,0 +1,250 @@
+"""A corpus as a tagger trains on it: pieces that become batches when they are loaded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.arrays import offsets
+from maxmargin.core.estimator import Encoded, check_weights
+from maxmargin.core.label_costs import cost_table
+from maxmargin.core.rows import padded_width
+from maxmargin.tags.corpus.corpus import Shard, TagCorpus
+from maxmargin.tags.features.ready import READY_NAMES
+from maxmargin.tags.features.sequences import TokenMatrix
+from maxmargin.tags.features.templates import Template, parse_template
+from maxmargin.tags.input import LONG, check_allowed
+from maxmargin.tags.schemes import check_scheme
+
+
+@dataclass(frozen=True)
+class Making:
+    """What turns the arrays of a shard into the batch of a tagger."""
+
+    cost: np.ndarray
+    barrier: np.ndarray | None
+    zero_one: bool
+    dtype: Any
+    spans: Any
+    order: int
+
+    def batch(self, *shards: Shard) -> Any:
+        """The batch of some shards; the arrays of one are mapped, of many joined."""
+        from maxmargin.tags.chain import make_batch
+        from maxmargin.tags.second_order import second_order
+
+        tokens, y = _joined([shard.tokens(self.dtype) for shard in shards])
+        d = tokens.n_features
+        if self.order == 0:  # without transitions every token is on its own
+            tokens = tokens._replace(start=np.arange(tokens.start[-1] + 1))
+        rest = self.cost, self.barrier, self.zero_one, self.dtype, self.spans
+        batch = make_batch(tokens, d, y, *rest)
+        return second_order(batch) if self.order == 2 else batch
+
+
+def _joined(parts: list[tuple[TokenMatrix, np.ndarray]]) -> tuple[TokenMatrix, Any]:
+    """Encoded tokens and labels, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    tokens, y = zip(*parts, strict=True)
+    values = np.concatenate([part.values for part in tokens])
+    whole = TokenMatrix(
+        offsets(np.concatenate([np.diff(part.indptr) for part in tokens])),
+        np.concatenate([part.indices for part in tokens]),
+        values,
+        offsets(np.concatenate([np.diff(part.start) for part in tokens])),
+        tokens[0].n_features,
+    )
+    return whole, np.concatenate(y)
+
+
+@dataclass(frozen=True)
+class CorpusPiece:
+    """A shard of the data that is loaded when needed; it can be sent to other processes."""
+
+    shard: Shard
+    making: Making
+
+    @property
+    def n(self) -> int:
+        """Examples."""
+        shard = self.shard
+        return shard.n_tokens if self.making.order == 0 else shard.n_sentences
+
+    @property
+    def n_slots(self) -> int:
+        return self.shard.n_tokens
+
+    def load(self) -> Any:
+        return self.making.batch(self.shard)
+
+
+def encode_corpus(
+    tagger: Any, corpus: TagCorpus, y: Any, sample_weight: Any
+) -> Encoded:
+    """What ``SequenceTagger._encode`` gives of the same sentences in memory."""
+    _check_tagger(tagger, corpus, y)
+    labels = list(corpus.labels)
+    if len(labels) < 2:
+        raise ValueError(
+            f"{corpus.folder} holds one label only ({labels[0]!r}): at least two labels "
+            "are needed to learn to tell them apart."
+        )
+    weights = check_weights(sample_weight, corpus.n_sentences)
+    spans = tagger._span_tables(labels)
+    cost = cost_table("hamming" if spans else tagger.loss, labels)
+    barrier = tagger._barrier(labels)
+    zero_one = isinstance(tagger.loss, str) and tagger.loss == "zero-one"
+    _check_sentences(tagger, corpus, barrier, labels)
+    sample = corpus.shards[0].tokens()[0].values
+    dtype = tagger._working_dtype(sample, weights)
+    making = Making(cost, barrier, zero_one, dtype, spans, tagger.order)
+    batch = making.batch(*corpus.shards)
+    if tagger.order == 0:
+        weights = _per_token(corpus, weights)
+    attributes = {
+        "_encoder": corpus.encoder,
+        "_labels": labels,
+        "classes_": np.array(labels),
+    }
+    size = tagger._n_rows(corpus.n_features, len(labels)) * batch.width
+    return Encoded(batch, size, dtype, weights, attributes, corpus.feature_of_row)
+
+
+def _check_tagger(tagger: Any, corpus: TagCorpus, y: Any) -> None:
+    """Refuse what contradicts the corpus, or needs all data at once."""
+    if y is not None:
+        raise ValueError(
+            "y was given beside a corpus, which has its labels: leave y out."
+        )
+    if tagger.kernel is not None:
+        raise ValueError(
+            "A kernel needs all tokens in memory: give it files that fit, or train on the "
+            "corpus without a kernel."
+        )
+    if tagger.objective not in ("hinge", "log"):
+        raise ValueError(
+            f"objective={tagger.objective!r} needs all data in memory: train on a corpus "
+            "with 'hinge' or 'log'."
+        )
+    if corpus.settings["like"]:
+        raise ValueError(
+            f"{corpus.folder} was built with the features of other data (like=), for "
+            "prediction: build a corpus with features of its own to train on."
+        )
+    advice = "Leave it out, or build the corpus again with it."
+    if tagger.feature_options:
+        raise ValueError(
+            f"feature_options was given, but the corpus has its features. {advice}"
+        )
+    for name, usual in (("features", None), ("min_count", 1)):
+        given, own = getattr(tagger, name), corpus.settings[name]
+        if given != usual and _plain(name, given) != own:
+            raise ValueError(
+                f"{name} of the tagger is not that of the corpus {corpus.folder}, which "
+                f"was built with {_short(own)}. {advice}"
+            )
+
+
+def _plain(name: str, value: Any) -> Any:
+    if name != "features" or (isinstance(value, str) and value in READY_NAMES):
+        return value
+    return (value if isinstance(value, Template) else parse_template(value)).text
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _check_sentences(
+    tagger: Any, corpus: TagCorpus, barrier: Any, labels: list
+) -> None:
+    if corpus.longest > LONG:
+        import warnings
+
+        warnings.warn(
+            f"{corpus.folder} has a sequence of {corpus.longest} tokens, and long ones "
+            "train slowly: is there a blank line missing between sentences?",
+            UserWarning,
+            stacklevel=2,
+        )
+    if barrier is None and tagger.scheme is None:
+        return
+    for shard in corpus.shards:
+        tokens, y = shard.tokens()
+        start = tokens.start.tolist()
+        if tagger.scheme is not None:
+            flat = np.array(labels, object)[y].tolist()
+            rows = [flat[a:b] for a, b in pairwise(start)]
+            name = os.path.join(corpus.folder, shard.name)
+            check_scheme(
+                rows,
+                tagger.scheme,
+                lambda i, t, at=name: f"{at}, sentence {i}, token {t}",
+            )
+        if barrier is not None:
+            check_allowed(barrier, y, tokens.start, labels)
+
+
+def _per_token(corpus: TagCorpus, weights: np.ndarray) -> np.ndarray:
+    lengths = [np.diff(shard.tokens()[0].start) for shard in corpus.shards]
+    return np.repeat(weights, np.concatenate(lengths))
+
+
+# prediction ----------------------------------------------------------------------------
+
+
+def predicted(tagger: Any, corpus: TagCorpus) -> Iterator[tuple[np.ndarray, ...]]:
+    """(start, numbers of predicted labels, those of true ones) of every shard.
+
+    True labels have the tagger's numbers, -1 for those that it does not know.
+    """
+    from maxmargin.core.decode import decode
+    from maxmargin.tags.chain_inference import decode_posteriors
+
+    _check_encoder(tagger, corpus)
+    k = len(tagger._labels)
+    w = _rows_of(tagger, corpus)
+    barrier = tagger._barrier(tagger._labels)
+    making = Making(np.zeros((k, k)), barrier, False, w.dtype, None, tagger.order)
+    number = {label: j for j, label in enumerate(tagger._labels)}
+    known = np.array([number.get(label, -1) for label in corpus.labels], np.int32)
+    search = decode_posteriors if tagger._decoding() == "posterior" else decode
+    for shard in corpus.shards:
+        batch = making.batch(shard)
+        if barrier is not None:
+            tagger._check_possible(batch)
+        tokens, y = shard.tokens(w.dtype)
+        yield tokens.start, search(batch, w, tagger._threads()), known[y]
+
+
+def _check_encoder(tagger: Any, corpus: TagCorpus) -> None:
+    ours, theirs = tagger._encoder, corpus.encoder
+    if ours is theirs:
+        return
+    same = getattr(ours, "kind", None) == "columns"
+    if same:
+        (a, state), (b, other) = ours.get_state(), theirs.get_state()
+        same = state == other and a.keys() == b.keys()
+        same = same and all(np.array_equal(a[key], b[key]) for key in a)
+    if not same:
+        raise ValueError(
+            f"{corpus.folder} has other features than the tagger: build it with "
+            "TagCorpus.build(..., like=tagger)."
+        )
+
+
+def _rows_of(tagger: Any, corpus: TagCorpus) -> np.ndarray:
+    """The weights in the order of the features of the corpus."""
+    order = corpus.feature_of_row
+    if order is None:
+        return tagger._w
+    rows = tagger._w.reshape(-1, padded_width(len(tagger._labels))).copy()
+    rows[: len(order)] = rows[order]
+    return rows.ravel()

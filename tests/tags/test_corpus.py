@@ -1,0 +1,429 @@
+"""Corpora on disk: what is built is what would be in memory, or nothing."""
+
+import gzip
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from maxmargin import TagCorpus
+from maxmargin.core.rows import by_frequency, padded_width
+from maxmargin.files import columns_from, read_columns
+from maxmargin.files.text_files import RawText
+from maxmargin.tags.corpus import sources
+from maxmargin.tags.corpus.counting import KeyCounter
+from maxmargin.tags.features import ColumnEncoder
+from maxmargin.tags.files.reader import read_piece
+
+TEMPLATE = (
+    "U0:%x[0,0]\nU1:%x[-1,0]/%x[0,0]\nU2:%s2[0,0]\nU3:%x[0,1]/%x[1,1]\nU3:%cap[0,0]\n"
+)
+
+
+def text_of(sentences) -> str:
+    return "".join("".join(f"{w} {p} {z}\n" for w, p, z in s) + "\n" for s in sentences)
+
+
+def made(n: int, seed: int = 0) -> list:
+    """Sentences of words, tags and labels."""
+    rng = np.random.default_rng(seed)
+    words = [f"{'W' if k % 7 == 0 else 'w'}{k}é" for k in range(80)]
+    out = []
+    for _ in range(n):
+        ids = (80 * rng.random(rng.integers(1, 9)) ** 3).astype(int)
+        out.append([(words[k], f"p{k % 5}", f"L{k % 3}") for k in ids])
+    return out
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Three files in a folder, one of them compressed."""
+    folder = tmp_path / "text"
+    folder.mkdir()
+    for k in range(3):
+        text = text_of(made(40, k)).encode()
+        name = folder / f"part{k}.txt"
+        if k == 1:
+            name, text = folder / "part1.txt.gz", gzip.compress(text)
+        name.write_bytes(text)
+    (folder / "_SUCCESS").write_text("")
+    return folder
+
+
+def in_memory() -> tuple:
+    """(columns, labels) of the same sentences."""
+    every = [s for k in range(3) for s in made(40, k)]
+    X = columns_from([[row[:2] for row in s] for s in every])
+    return X, [[row[2] for row in s] for s in every]
+
+
+def joined(corpus) -> tuple:
+    """(indices, indptr, start, y) of all shards."""
+    parts = [shard.tokens() for shard in corpus.shards]
+    counts = np.concatenate([np.diff(t.indptr) for t, _ in parts])
+    lengths = np.concatenate([np.diff(t.start) for t, _ in parts])
+    return (
+        np.concatenate([t.indices for t, _ in parts]),
+        np.concatenate([[0], np.cumsum(counts)]),
+        np.concatenate([[0], np.cumsum(lengths)]),
+        np.concatenate([y for _, y in parts]),
+    )
+
+
+def check_same(corpus, encoder, X, y, large=False) -> None:
+    """The corpus holds what the encoder makes of X, with features in its order."""
+    tokens = encoder.fit_encode(X)
+    indices, indptr, start, found = joined(corpus)
+    order = corpus.feature_of_row
+    if order is not None:
+        renumbered, expected = by_frequency(tokens, padded_width(len(corpus.labels)))
+        assert np.array_equal(order, expected)
+        tokens = renumbered
+    assert np.array_equal(indices, tokens.indices)
+    assert np.array_equal(indptr, tokens.indptr)
+    assert np.array_equal(start, tokens.start)
+    assert [corpus.labels[k] for k in found] == [z for row in y for z in row]
+    assert corpus.labels == sorted({z for row in y for z in row})
+    (a, state), (b, other) = encoder.get_state(), corpus.encoder.get_state()
+    assert state == other
+    assert a.keys() == b.keys()
+    assert all(np.array_equal(a[key], b[key]) for key in a)
+    assert corpus.n_tokens == start[-1]
+    assert corpus.n_sentences == len(start) - 1
+    assert corpus.n_features == encoder.n_features
+    assert corpus.label_counts == np.bincount(found).tolist()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"min_count": 3},
+        {"min_count": 2, "table_keys": 7},
+        {"hashing": 2**8},
+        {"hashing": 2**18},
+        {"table_keys": 1, "shard_tokens": 1},
+        {"feature_options": {"dense": {0: {"w3é": [1.0, 2.0], "W7é": [0.5, 0.0]}}}},
+        {"n_jobs": 2, "shard_tokens": 10_000},
+    ],
+)
+def test_a_corpus_is_what_would_be_in_memory(data, tmp_path, options):
+    options = {"shard_tokens": 100, **options}
+    corpus = TagCorpus.build(tmp_path / "c", data, TEMPLATE, **options)
+    X, y = in_memory()
+    bits = options["hashing"].bit_length() - 1 if "hashing" in options else None
+    given = options.get("feature_options", {})
+    encoder = ColumnEncoder(TEMPLATE, options.get("min_count", 1), bits, **given)
+    check_same(corpus, encoder, X, y)
+    assert (corpus.feature_of_row is not None) == (corpus.n_features * 3 >= 2**18)
+    if "dense" in given:
+        values = np.concatenate([s.tokens()[0].values for s in corpus.shards])
+        assert np.array_equal(values, encoder.encode(X).values)
+    again = TagCorpus.open(tmp_path / "c")
+    assert again.fingerprint == corpus.fingerprint
+    assert len(again) == 120
+    assert sorted(os.listdir(tmp_path)) == ["c", "text"]
+    sizes = [shard.n_tokens for shard in corpus.shards]
+    assert options["shard_tokens"] == 1 or max(sizes) <= 1.5 * options["shard_tokens"]
+
+
+def test_rows_of_large_tables_are_in_the_order_of_frequency(
+    data, tmp_path, monkeypatch
+):
+    from maxmargin.core import rows
+    from maxmargin.tags.corpus import build
+
+    for module in (rows, build):
+        monkeypatch.setattr(module, "LARGE_TABLE", 10)
+    corpus = TagCorpus.build(tmp_path / "c", data, TEMPLATE, shard_tokens=100)
+    assert corpus.feature_of_row is not None
+    check_same(corpus, ColumnEncoder(TEMPLATE), *in_memory())
+
+
+def test_keys_of_many_stages(data, tmp_path, monkeypatch):
+    from maxmargin.tags.features import plan
+
+    monkeypatch.setattr(plan, "_KEY_LIMIT", 100)
+    corpus = TagCorpus.build(tmp_path / "c", data, TEMPLATE, table_keys=5)
+    check_same(corpus, ColumnEncoder(TEMPLATE), *in_memory())
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.lists(st.integers(-1, 30), max_size=20), max_size=8),
+    st.integers(1, 4),
+    st.integers(1, 40),
+)
+def test_counting_with_little_memory(tmp_path_factory, parts, least, limit):
+    counter = KeyCounter(2**40, str(tmp_path_factory.mktemp("runs")), limit)
+    for part in parts:
+        counter.add(np.array(part, np.int64))
+    flat = [k for part in parts for k in part if k >= 0]
+    kept = [k for k in dict.fromkeys(flat) if flat.count(k) >= least]
+    assert counter.finish(least).tolist() == kept
+    assert os.listdir(counter._folder) == []
+
+
+# sources -------------------------------------------------------------------------------
+
+
+def test_folders_globs_lists_and_single_files(data, tmp_path):
+    names = [f"part{k}" for k in range(3)]
+
+    def found(given):
+        paths = [s.path for s in sources.find_sources(given)]
+        return [os.path.basename(p).partition(".")[0] for p in paths]
+
+    assert found(data) == names  # without _SUCCESS
+    assert found(str(data / "part*")) == names
+    assert found([data / "part2.txt", str(data / "*.gz")]) == ["part2", "part1"]
+    with pytest.raises(FileNotFoundError, match=r"There is no file .*none\.txt"):
+        found(data / "none.txt")
+    with pytest.raises(FileNotFoundError, match="No file matches"):
+        found(str(data / "x*"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match="no files"):
+        found(tmp_path / "empty")
+    for bad in (3, [3], []):
+        with pytest.raises(ValueError, match=r"sources|source files"):
+            found(bad)
+
+
+def test_what_fsspec_opens(data, tmp_path):
+    fsspec = pytest.importorskip("fsspec")
+    memory = fsspec.filesystem("memory")
+    for path in sorted(data.iterdir()):
+        memory.pipe(f"/corpus-test/{path.name}", path.read_bytes())
+    try:
+        for k, name in enumerate(["memory://corpus-test", "memory://corpus-test/p*"]):
+            corpus = TagCorpus.build(tmp_path / f"c{k}", name, TEMPLATE)
+            check_same(corpus, ColumnEncoder(TEMPLATE), *in_memory())
+        with pytest.raises(FileNotFoundError, match=r"memory://corpus-test/none"):
+            TagCorpus.build(tmp_path / "d", "memory://corpus-test/none", TEMPLATE)
+    finally:
+        memory.rm("/corpus-test", recursive=True)
+    corpus = TagCorpus.build(tmp_path / "f", f"file://{data}/part*", TEMPLATE)
+    check_same(corpus, ColumnEncoder(TEMPLATE), *in_memory())
+    with pytest.raises(ValueError, match="nonsense://x cannot be read"):
+        TagCorpus.build(tmp_path / "d", "nonsense://x", TEMPLATE)
+
+
+def test_without_fsspec(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(ImportError, match=r"pip install maxmargin\[cluster\]"):
+        TagCorpus.build(tmp_path / "c", "s3://bucket/x", TEMPLATE)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 50, 10_000])
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "latin-1"])
+def test_blocks_are_the_file(tmp_path, size, ends, encoding):
+    """However the file is cut, sentences, words and line numbers are the same."""
+    text = "# one\n" + text_of(made(6)) + " \t\n# two\n" + text_of(made(5, 1)) + "\n\n"
+    path = tmp_path / "t"
+    path.write_bytes(text.replace("\n", ends).encode(encoding))
+    (source,) = sources.find_sources(path)
+    parts = list(sources.blocks(source, None, encoding, size))
+    whole = read_columns(path, encoding=encoding, comment="#")
+    found = [read_piece(raw, None, "#") for raw in parts]
+    found = [columns for columns in found if columns is not None]
+    assert len(parts) > 3 or size > 100
+    for c in range(3):
+        rows = [row for f in found for row in f.strings(c)]
+        assert rows == whole.strings(c)
+    assert np.array_equal(np.concatenate([f.lines for f in found]), whole.lines)
+
+
+def test_a_file_without_blank_lines(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "LONGEST_SENTENCE", 1000)
+    monkeypatch.setattr(sources, "BLOCK", 100)
+    (tmp_path / "t").write_text("a b\n\n" + "a b\n" * 1000)
+    with pytest.raises(ValueError, match=r"t, line 3: no blank line in the next"):
+        TagCorpus.build(tmp_path / "c", tmp_path / "t", "U:%x[0,0]\n")
+
+
+# bad input -----------------------------------------------------------------------------
+
+
+def test_errors_name_the_place(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "BLOCK", 64)
+    good = "a b X\nc d Y\n\n" * 20
+
+    def build(data, **options):
+        path = tmp_path / "t.txt"
+        path.write_bytes(data)
+        return TagCorpus.build(tmp_path / "c", path, "U:%x[0,0]\n", **options)
+
+    bad = [
+        (good.encode() + b"a b\n", {}, r"t\.txt, line 61: 2 columns, but .*has 3"),
+        (good.encode() + b"\xff b Z\n", {}, r"t\.txt, line 61: byte 1 .*0xff"),
+        (gzip.compress(good.encode())[:-20], {}, r"t\.txt is cut off: its gzip"),
+        (b"\x1f\x8bxxxxxxxxxx", {}, r"t\.txt is damaged: gzip|cannot be read"),
+        (b"", {}, r"There is no token in .*t\.txt"),
+        (b"\n\n \n", {}, r"There is no token in .*t\.txt"),
+        (b"a\nb\n", {}, "only one column"),
+        (good.encode(), {"label_column": 3}, r"there is no column 3 \(label_column\)"),
+        (b"a b X\nc d X\n", {}, "labels are all 'X'"),
+        (good.encode(), {"encoding": "klingon"}, "encoding='klingon' is not known"),
+        (good.encode(), {"separator": ""}, "separator=''"),
+        (good.encode(), {"min_count": 1000}, "no feature is seen 1000 times"),
+        (good.encode(), {"hashing": 100}, "power of two"),
+        (good.encode(), {"hashing": 64, "min_count": 2}, "min_count needs a vocab"),
+        (good.encode(), {"shard_tokens": 0}, "shard_tokens=0"),
+        (good.encode(), {"n_jobs": 0}, "n_jobs=0"),
+        (good.encode(), {"feature_options": {"x": 1}}, "feature_options has 'x'"),
+        (good.encode(), {"like": 3}, "like"),
+    ]
+    for data, options, message in bad:
+        with pytest.raises(ValueError, match=message):
+            build(data, **options)
+        assert os.listdir(tmp_path) == ["t.txt"]
+    with pytest.raises(ValueError, match="say what the features are"):
+        TagCorpus.build(tmp_path / "c", tmp_path / "t.txt")
+    with pytest.raises(ValueError, match=r"column 7"):
+        TagCorpus.build(tmp_path / "c", tmp_path / "t.txt", "U:%x[0,7]\n")
+    with pytest.raises(FileNotFoundError, match="There is no folder"):
+        TagCorpus.build(tmp_path / "no" / "c", tmp_path / "t.txt", "U:%x[0,0]\n")
+    assert os.listdir(tmp_path) == ["t.txt"]
+
+
+def test_other_files_have_other_columns(tmp_path):
+    (tmp_path / "a").write_text("a b X\n\nb b Y\n")
+    (tmp_path / "b").write_text("\na X\n")
+    with pytest.raises(ValueError, match=r"b, line 2: 2 columns, but .*a has 3"):
+        TagCorpus.build(tmp_path / "c", [tmp_path / "a", tmp_path / "b"], TEMPLATE)
+
+
+def test_a_folder_that_is_there(data, tmp_path):
+    corpus = TagCorpus.build(tmp_path / "c", data, TEMPLATE)
+    with pytest.raises(FileExistsError, match=r"overwrite=True replaces it"):
+        TagCorpus.build(tmp_path / "c", data, TEMPLATE)
+    again = TagCorpus.build(tmp_path / "c", data, "U:%x[0,0]\n", overwrite=True)
+    assert again.n_features < corpus.n_features
+    with pytest.raises(FileExistsError, match="it is not a corpus"):
+        TagCorpus.build(data, data, TEMPLATE, overwrite=True)
+    (tmp_path / "d").mkdir()
+    TagCorpus.build(tmp_path / "d", data, TEMPLATE)
+    assert sorted(os.listdir(tmp_path)) == ["c", "d", "text"]
+
+
+def test_a_full_disk(data, tmp_path, monkeypatch):
+    from maxmargin.tags.corpus import build
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(build, "save_array", full)
+    with pytest.raises(ValueError, match=r"disk of .* is full, and nothing was kept"):
+        TagCorpus.build(tmp_path / "c", data, TEMPLATE)
+    assert os.listdir(tmp_path) == ["text"]
+
+
+def test_damage_is_found(data, tmp_path):
+    folder = tmp_path / "c"
+    TagCorpus.build(folder, data, TEMPLATE, shard_tokens=100)
+
+    def use():
+        corpus = TagCorpus.open(folder)
+        assert corpus.encoder
+        for shard in corpus.shards:
+            shard.tokens()
+
+    use()
+    for name in sorted(os.listdir(folder)):
+        path = folder / name
+        whole = path.read_bytes()
+        for changed in (whole[:-1], b"", whole[: len(whole) // 2], whole + b"x"):
+            path.write_bytes(changed)
+            with pytest.raises(
+                ValueError, match=r"Build the corpus again|not a corpus"
+            ):
+                use()
+        for at in (0, len(whole) // 2, len(whole) - 2):
+            path.write_bytes(whole[:at] + bytes([whole[at] ^ 5]) + whole[at + 1 :])
+            with pytest.raises(ValueError, match=name):
+                use()
+        path.unlink()
+        with pytest.raises((ValueError, FileNotFoundError), match=name):
+            use()
+        path.write_bytes(whole)
+    use()
+    with pytest.raises(FileNotFoundError, match="There is no corpus folder"):
+        TagCorpus.open(tmp_path / "none")
+    with pytest.raises(ValueError, match=r"is not a corpus: it has no manifest"):
+        TagCorpus.open(data)
+
+
+def test_a_newer_version_is_refused(data, tmp_path):
+    TagCorpus.build(tmp_path / "c", data, TEMPLATE)
+    path = tmp_path / "c" / "manifest.json"
+    path.write_text(path.read_text().replace('"version": 1', '"version": 2', 1))
+    with pytest.raises(ValueError, match="format version 2"):
+        TagCorpus.open(tmp_path / "c")
+
+
+def test_a_shard_that_changes_while_in_use(data, tmp_path):
+    corpus = TagCorpus.build(tmp_path / "c", data, TEMPLATE)
+    (shard,) = corpus.shards
+    shard.tokens()
+    path = tmp_path / "c" / "00000.indices.npy"
+    content = path.read_bytes()
+    path.write_bytes(content)  # even the same bytes: somebody writes there
+    os.utime(path, (1, 1))
+    with pytest.raises(ValueError, match=r"00000\.indices\.npy has changed since"):
+        shard.tokens()
+
+
+def test_right_checksums_of_wrong_numbers(data, tmp_path):
+    """Kernels do not check indices, so that shards must."""
+    from maxmargin.tags.corpus import storage
+
+    folder = tmp_path / "c"
+    corpus = TagCorpus.build(folder, data, TEMPLATE)
+    body, _ = storage.read_manifest(str(folder))
+    for key, value in (
+        ("indices", corpus.n_features),
+        ("indices", -1),
+        ("y", 3),
+        ("start", 10**9),
+        ("indptr", -1),
+    ):
+        path = folder / f"00000.{key}.npy"
+        whole = path.read_bytes()
+        array = np.load(path)
+        array[3] = value
+        np.save(path, array)
+        body["shards"][0]["files"][key] = list(storage.record_of(path))
+        storage.write_manifest(str(folder), body)
+        with pytest.raises(ValueError, match="do not fit together"):
+            TagCorpus.open(folder).shards[0].tokens()
+        path.write_bytes(whole)
+        body["shards"][0]["files"][key] = list(storage.record_of(path))
+
+
+@pytest.mark.parametrize("when", ["_draft", "_write", "_finish", "_save_encoder"])
+def test_killed_while_building(data, tmp_path, when):
+    """What is left behind does not open, and does not stand in the way."""
+    code = (
+        "import os, sys\n"
+        "from maxmargin.tags.corpus.build import Builder, TagCorpus\n"
+        f"Builder.{when} = lambda *a: os.kill(os.getpid(), 9)\n"
+        "TagCorpus.build(*sys.argv[1:4])\n"
+    )
+    folder = tmp_path / "c"
+    done = subprocess.run([sys.executable, "-c", code, folder, data, TEMPLATE])
+    assert done.returncode == -9
+    assert not folder.exists()
+    (rest,) = [name for name in os.listdir(tmp_path) if name != "text"]
+    with pytest.raises(ValueError, match="not a corpus"):
+        TagCorpus.open(tmp_path / rest)
+    TagCorpus.build(folder, data, TEMPLATE)
+
+
+def test_lines_of_pieces_in_messages():
+    with pytest.raises(ValueError, match=r"f, line 12: 1 column, but .*line 11"):
+        read_columns(RawText(b"a b\nc\n", "f", 10))
