@@ -11,6 +11,8 @@ from maxmargin.families import lazily, places
 __version__ = "0.1.0"
 
 _WHERE = {
+    "callbacks": "maxmargin.callbacks",
+    "Checkpoint": "maxmargin.solvers.checkpoint",
     "convert_C": "maxmargin.core.formulation",
     "kernels": "maxmargin.kernels",
     "LatentProblem": "maxmargin.core.latent_functions",

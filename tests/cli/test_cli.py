@@ -315,16 +315,16 @@ def test_options_reach_the_tagger(here):
 
 def interrupt_at(monkeypatch, when):
     """Send Ctrl-C when the given pass is reported."""
-    from maxmargin.solvers import driver
+    from maxmargin.solvers.progress import Lines
 
     passes = []
 
-    def report(row, estimate, verbose):
+    def report(self, row, estimate, left):
         passes.append(row["iteration"])
         if len(passes) == when:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(driver, "_report", report)
+    monkeypatch.setattr(Lines, "__call__", report)
     return passes
 
 

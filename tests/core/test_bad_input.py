@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
-from maxmargin import MulticlassSVM, Problem, SequenceTagger, StructuralSVM
+from maxmargin import Checkpoint, MulticlassSVM, Problem, SequenceTagger, StructuralSVM
 
 # data of the tests ------------------------------------------------------------------
 
@@ -182,6 +182,12 @@ PARAMETERS = [
     (dict(verbose="yes"), r"verbose='yes'"),
     (dict(callbacks=print), r"callbacks.*list"),
     (dict(callbacks=[3]), r"callbacks.*3"),
+    (dict(engine="steam"), r"engine='steam' .*None"),
+    (dict(checkpoint=3), r"checkpoint=3 .*folder"),
+    (dict(checkpoint=Checkpoint("here", every=-1)), r"every=-1.*seconds"),
+    (dict(checkpoint=Checkpoint(None)), r"checkpoint=.*folder"),
+    (dict(resume="yes"), r"resume='yes' .*True"),
+    (dict(resume=True), r"resume=True needs .*checkpoint="),
     (dict(loss=None), r"loss=None"),
     (dict(loss=3.0), r"loss=3.0"),
 ]

@@ -176,7 +176,7 @@ def test_baselines_take_lists_and_searches():
 
 
 def test_progress_before_the_first_certificate_is_a_guess(capsys):
-    model = fit(Augmented(*random_table(1)), FORMS[0], verbose=2)
+    model = fit(Augmented(*random_table(1)), FORMS[0], verbose=1)
     assert math.isinf(model.history_[0]["primal"])
     first, *_, last = capsys.readouterr().err.strip().splitlines()
     assert "primal ~" in first

@@ -6,8 +6,20 @@ import pickle
 import pytest
 from sklearn.base import clone
 
-from maxmargin import MulticlassSVM, SequenceTagger, StructuralSVM, TaxonomySVM
-from maxmargin.core.parameters import REQUIRED, SHARED, parameters, training_parameters
+from maxmargin import (
+    MulticlassSVM,
+    MultilabelSVM,
+    SequenceTagger,
+    StructuralSVM,
+    TaxonomySVM,
+)
+from maxmargin.core.parameters import (
+    REQUIRED,
+    RUNNING,
+    SHARED,
+    parameters,
+    training_parameters,
+)
 
 
 class Nets(MulticlassSVM):
@@ -24,12 +36,14 @@ def names(cls):
 
 
 def test_own_parameters_come_first_and_shared_ones_keep_their_order():
-    assert names(Nets) == ["depth", *SHARED]
-    assert names(StructuralSVM) == ["problem", *SHARED]
+    assert names(Nets) == ["depth", *SHARED, *RUNNING]
+    assert names(StructuralSVM) == ["problem", *SHARED, *RUNNING]
     assert names(MulticlassSVM)[:4] == ["C", "loss", "fit_intercept", "rescaling"]
     assert names(TaxonomySVM)[:3] == ["taxonomy", "C", "mode"]
     assert inspect.signature(SequenceTagger).parameters["tol"].default is None
-    assert names(MulticlassSVM)[-1] == "unlabelled_weight"
+    assert names(MulticlassSVM)[-4] == "unlabelled_weight"
+    assert names(MultilabelSVM)[-4] == "graph"
+    assert names(SequenceTagger)[-3:] == [*RUNNING]
 
 
 def test_values_are_kept_untouched():

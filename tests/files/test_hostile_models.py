@@ -111,6 +111,7 @@ def test_what_kernels_rely_on_is_checked(case, tmp_path):
 
 def test_what_the_machine_may_spend_is_not_in_the_file(tmp_path):
     wanted = {"n_jobs": 10**6, "verbose": 2, "max_time": 1e9, "warm_start": True}
+    wanted |= {"engine": "dask", "checkpoint": "/", "resume": True}
     path = edited("tagger", tmp_path / "model", lambda h, a: h["params"].update(wanted))
     params = load(path).get_params()
     default = SequenceTagger().get_params()

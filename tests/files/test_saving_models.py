@@ -218,3 +218,10 @@ def test_parameters_that_hold_code_are_named(name, value, path, capsys):
     default = MulticlassSVM().get_params()[name]
     again = round_trip(model.set_params(**{name: default}), path)
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_where_a_fit_ran_is_not_in_its_file(tmp_path):
+    model = MulticlassSVM(checkpoint=tmp_path / "kept").fit(np.eye(3), [0, 1, 2])
+    save(model, tmp_path / "model")
+    assert b"checkpoint" not in (tmp_path / "model").read_bytes()
+    assert load(tmp_path / "model").checkpoint is None

@@ -80,7 +80,7 @@ class SequenceAligner(MaxMarginEstimator):
         an alignment says that the partner of position i of s is not known
         (``docs/partial-labels.md``).
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks, objective
+    verbose, callbacks, objective, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes

@@ -33,7 +33,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         Times the sample weight of samples whose class is not known: None in y, see
         ``docs/partial-labels.md``.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks, objective
+    verbose, callbacks, objective, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes

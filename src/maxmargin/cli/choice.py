@@ -43,9 +43,13 @@ def best_on(command: Command, model, train, dev, Cs, interrupts: Interrupts):
     if interrupts.seen:
         models = models[: max(interrupts.fits_begun - began, 1)]
     scores = []
-    for m in models:
-        found = command.measures(m, dev, command.predict(m, dev))
-        scores.append(Score(m.C, found, m.history_[-1]["seconds"]))
+    try:
+        for m in models:
+            found = command.measures(m, dev, command.predict(m, dev))
+            scores.append(Score(m.C, found, m.history_[-1]["seconds"]))
+    except KeyboardInterrupt:  # chosen among those that were tried
+        if not scores:
+            return models[0], scores
     return models[best_of(scores, command.smaller)], scores
 
 

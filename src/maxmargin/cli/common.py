@@ -139,12 +139,8 @@ def load_model(path: str, tasks: Collection[str], structure: str | None = None):
     return model, task
 
 
-def keep(model, args, watch: Stopwatch) -> None:
-    """Save a model that was trained, and draw its training if that is wanted."""
-    from maxmargin.files.model_file import save
-
-    save(model, args.output)
-    watch("saving")
+def draw_training(model, args, watch: Stopwatch) -> None:
+    """If that is wanted."""
     if args.plot:
         from maxmargin.plots import plot_convergence
 
@@ -265,11 +261,13 @@ class Interrupts:
         self._before = None
         if threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._handle)
+            self._hook, sys.unraisablehook = sys.unraisablehook, self._unraisable
         return self
 
     def __exit__(self, *_) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
+            sys.unraisablehook = self._hook
 
     def exit_code(self, output: str) -> int:
         """How the program ends, after the model has been kept."""
@@ -281,6 +279,11 @@ class Interrupts:
     def _handle(self, *_):
         self.seen = True
         raise KeyboardInterrupt
+
+    def _unraisable(self, what) -> None:
+        """In a destructor or the compiler's callback, Python can only print it."""
+        if not issubclass(what.exc_type, KeyboardInterrupt):
+            self._hook(what)
 
     @property
     def callback(self):

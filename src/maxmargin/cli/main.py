@@ -20,6 +20,7 @@ from maxmargin.cli.language import options_of, spoken
 from maxmargin.cli.options import add_options, add_train_options, declared, flag
 from maxmargin.cli.predict import predict
 from maxmargin.cli.train import train as train_model
+from maxmargin.core.interrupts import was_ctrl_c
 from maxmargin.families import places
 
 TASKS = {**places("commands"), "structure": "maxmargin.cli.structure"}
@@ -60,7 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = args.run(args)
         sys.stdout.flush()
         return code
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        if not was_ctrl_c(error):
+            raise
         print("maxmargin: interrupted; nothing was written.", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # whoever read our output, such as `head`, has enough

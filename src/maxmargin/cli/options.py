@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from maxmargin.cli.command import Command
 
 # parameters for Python alone; files have no labels that are not known
-NEVER = {"warm_start", "verbose", "callbacks", "unlabelled_weight"}
+NEVER = {"warm_start", "verbose", "callbacks", "unlabelled_weight", "engine"}
 FLAGS = {"n_jobs": "--jobs", "random_state": "--seed", "n_components": "--components"}
 TYPES = {"tol": float, "max_iter": int, "max_time": float, "random_state": int}
 TYPES |= {"max_length": int}  # whose defaults are None
@@ -38,7 +38,10 @@ HELP = {
     "max_time": "seconds of training, for each C",
     "n_jobs": "threads; -1: one per core",
     "random_state": "for the order of visits",
+    "checkpoint": "where the state of the training is kept, once a minute",
+    "resume": "go on from the checkpoint, if there is one",
 }
+VALUES = {"checkpoint": " FOLDER"}  # what an option without a type is called
 ALL = """
 --quiet  no progress, no summary
 --json  print the summary as JSON
@@ -49,10 +52,13 @@ choosing C
   --dev FILE  a file to choose C on, or to report on
   --cv N  choose C by N-fold cross-validation
 """
-PLOT = "--plot FILE.png  draw the convergence of the training"
+WATCH = """
+--plot FILE.png  draw the convergence of the training
+--log FILE  append a line of JSON per pass to a file, also while C is chosen
+"""
 _OPTION = re.compile(r"--([\w-]+)(?: (\S+))?(?:  (.*))?")
 # Options of the pipeline that need an estimator with this parameter.
-NEEDS = {"path": "C", "cv": "C", "plot": "callbacks"}
+NEEDS = {"path": "C", "cv": "C", "plot": "callbacks", "log": "callbacks"}
 
 
 @functools.cache
@@ -188,8 +194,8 @@ def add_train_options(parser: argparse.ArgumentParser, command: type[Command]) -
         parser, ALL + textwrap.dedent(command.options) + CHOICE, parameters
     )
     rest = [name for name in parameters if name not in NEVER | command.hidden | done]
-    lines = [f"--{name}  {HELP.get(name, '')}" for name in rest]
-    add_options(parser, "\n".join(["training", *lines, PLOT]), parameters)
+    lines = [f"--{name}{VALUES.get(name, '')}  {HELP.get(name, '')}" for name in rest]
+    add_options(parser, "\n".join(["training", *lines, WATCH]), parameters)
 
 
 # reading -----------------------------------------------------------------------------
@@ -219,6 +225,7 @@ def check_outputs(args) -> None:
     if args.train == args.dev == "-":
         raise ValueError("standard input holds one file: name another one for --dev.")
     check_output(args.output, "The model")
+    check_output(args.log, "The log")
     check_picture(args.plot)
 
 

@@ -10,13 +10,14 @@ from maxmargin.cli.common import (
     Interrupts,
     Stopwatch,
     certificate_sentence,
-    keep,
+    draw_training,
     patience,
     plain_notes,
     plain_warnings,
     print_json,
 )
 from maxmargin.cli.options import check_outputs, chosen_estimator, values_of_C
+from maxmargin.core.interrupts import Undisturbed
 
 if TYPE_CHECKING:
     from maxmargin.cli.command import Command, Sample
@@ -32,6 +33,7 @@ def train(kind: type[Command], args) -> int:
     command.check(args)
 
     import maxmargin
+    from maxmargin.files.model_file import save
 
     estimator = getattr(maxmargin, name)
     watch("importing")
@@ -43,7 +45,20 @@ def train(kind: type[Command], args) -> int:
     interrupts = Interrupts()
     model, scores = _fit(command, model, sample, dev, Cs, args, interrupts, watch)
     model.notes = {"task": kind.name, **command.notes(model, sample)}
-    keep(model, args, watch)
+    with Undisturbed(raising=False) as late:  # now that there is a model, it is kept
+        save(model, args.output)
+    interrupts.seen |= late.came
+    watch("saving")
+    try:
+        draw_training(model, args, watch)
+        _tell(command, model, dev, scores, args, watch)
+    except KeyboardInterrupt:  # the model is there: that has to be said
+        interrupts.seen = True
+    return interrupts.exit_code(args.output)
+
+
+def _tell(command, model, dev, scores, args, watch) -> None:
+    """The summary, and how good the model is on another file."""
     if args.json:
         print_json(_numbers(command, model, dev, scores, args, watch))
     elif not args.quiet:
@@ -52,18 +67,21 @@ def train(kind: type[Command], args) -> int:
         print(_summary(command, model, args.output, watch))
         if dev is not None:
             print(f"On {dev.path}:\n{_on(command, model, dev)}")
-    return interrupts.exit_code(args.output)
 
 
 def _fit(command, model, sample: Sample, dev, Cs, args, interrupts, watch):
     """The fitted model, and the scores of the values of C it was chosen from."""
+    from maxmargin.callbacks import JsonLines
+
     scores: list[choice.Score] = []
     seconds, params = 0.0, model.get_params()
     with plain_warnings(args.spoken), patience(args.quiet) as timer, interrupts:
         command.prepare(model, sample, dev, watch)
         if "callbacks" in params:  # it is not from counts alone
-            stops = [interrupts.callback, lambda _: timer.cancel()]
-            model.set_params(callbacks=stops, verbose=int(not args.quiet))
+            watchers = [interrupts.callback, lambda _: timer.cancel()]
+            if args.log:
+                watchers.append(JsonLines(args.log))
+            model.set_params(callbacks=watchers, verbose=int(not args.quiet))
         if Cs and dev is not None:
             model, scores = choice.best_on(command, model, sample, dev, Cs, interrupts)
             seconds = sum(score.seconds for score in scores)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from maxmargin.core.choices import OBJECTIVES, check_objective
 from maxmargin.core.compiling import announce, say_on_stderr
+from maxmargin.core.interrupts import INTERRUPTED, Whole
+from maxmargin.core.unconverged import warn_unconverged
 from maxmargin.core.unlabelled import check_unlabelled_weight
+from maxmargin.engine.choice import check_engine
 
 POSITIVE_C = "a positive number, or inf for a hard margin"
 # Passes of the baselines, which have no certificate to stop at.
@@ -27,11 +28,6 @@ LARGEST_MASS = 1e15
 # Single precision carries about six digits: enough down to this tolerance.
 SINGLE_PRECISION_TOL = 1e-4
 SINGLE_PRECISION_MASS = 1e4
-# Features whose values are larger, or differ by a larger factor, make training slow.
-LARGE_FEATURE = 10.0
-UNEVEN = 100.0
-# From this share of the gap on, a search that only bounds is what keeps it open.
-SEARCH_SHARE = 0.5
 
 
 @dataclass
@@ -98,12 +94,17 @@ class MaxMarginEstimator(BaseEstimator):
         state, fitted = None, []
         for position in np.argsort(Cs, kind="stable").tolist():
             model = models[position]
-            status = model._train(encoded, model._settings(), state, keep_state=True)
+            try:
+                status = model._train(encoded, model._settings(), state, True)
+            except KeyboardInterrupt:  # before there is anything to keep of this one
+                if not fitted:
+                    raise
+                break
             fitted.append(position)
             state = getattr(model, "_dual_state", None)
             if state is not None and not self.warm_start:
                 del model._dual_state
-            if status == "interrupted":
+            if status == INTERRUPTED:
                 break
         return [models[position] for position in sorted(fitted)]
 
@@ -117,7 +118,7 @@ class MaxMarginEstimator(BaseEstimator):
         from maxmargin.solvers.warm_start import DualState
 
         form, limits, name, seed, n_jobs = settings
-        if limits.verbose:
+        if limits.verbose == 1:  # at 2, there are lines of JSON only
             announce(say_on_stderr)
         C = float(self.C)
         mass = masses(C, encoded.weights)
@@ -143,17 +144,18 @@ class MaxMarginEstimator(BaseEstimator):
             planes = state.planes_for(objective)
         solver = registry.make(name, objective, planes)
         solution = drive(objective, solver, limits)
-        solver.finish(solution)
-        if not solution.converged and name not in BASELINE_PASSES:
-            warn_unconverged(solution, limits.tol, objective)
-        planes = solver.planes if keep else None
-        del solver  # and its tables as large as w, before _install makes others
-        self._finish(encoded, solution)
-        if planes is not None:
-            self._dual_state = DualState(encoded.batch, planes)
-        elif hasattr(self, "_dual_state"):
-            del self._dual_state
-        return solution.status
+        with Whole(self) as late:
+            solver.finish(solution)
+            if not solution.converged and name not in BASELINE_PASSES:
+                warn_unconverged(solution, limits.tol, objective)
+            planes = solver.planes if keep else None
+            del solver  # and its tables as large as w, before _install makes others
+            self._finish(encoded, solution)
+            if planes is not None:
+                self._dual_state = DualState(encoded.batch, planes)
+            elif hasattr(self, "_dual_state"):
+                del self._dual_state
+        return INTERRUPTED if late.came else solution.status
 
     def _sums_over_hidden(self, batch, solver: str) -> bool:
         """Whether what is hidden is summed over, not completed."""
@@ -203,11 +205,16 @@ class MaxMarginEstimator(BaseEstimator):
     def _settings(self):
         """Check the parameters that all estimators share, before any work."""
         from maxmargin.core.formulation import make_form
+        from maxmargin.solvers.checkpoint import check_checkpoint
         from maxmargin.solvers.result import Limits
 
         _positive("C", self.C, POSITIVE_C)
         check_objective(self)
         check_unlabelled_weight(self)
+        check_engine(getattr(self, "engine", None))
+        check_checkpoint(
+            getattr(self, "checkpoint", None), getattr(self, "resume", False)
+        )
         tol = self._tolerance()
         name = self._solver_name()
         if self.max_iter is not None:
@@ -318,7 +325,7 @@ def _level(verbose) -> int:
     if not isinstance(verbose, (numbers.Integral, np.bool_)):
         raise ValueError(
             f"verbose={verbose!r} is not possible: it must be 0 for silence, 1 for "
-            "progress or 2 for a line per pass."
+            "progress or 2 for a line of JSON per pass."
         )
     return int(verbose)
 
@@ -338,52 +345,3 @@ def _callables(callbacks) -> tuple:
                 "of one history row."
             )
     return tuple(callbacks)
-
-
-def warn_unconverged(solution, tol, objective) -> None:
-    """Say how far a fit has come, what that means and what would help."""
-    certificate, status = solution.certificate, solution.status
-    limited = status.startswith("stopped after")
-    if objective.hard and math.isinf(certificate.primal):
-        text = (
-            f"Training {status}, and no weights that separate the data were found yet: "
-            "the weights are the last ones tried, and certificate_ has no finite primal."
-        )
-        if limited:
-            text += " Allow more max_iter or max_time, or choose a finite C."
-    else:
-        text = (
-            f"Training {status} at a relative gap of {certificate.relative_gap:.3g} "
-            f"(tol={tol:g}). The weights are the best found"
-        )
-        text += " and certificate_ is valid." if certificate.exact else "."
-        share = solution.search_gap / max(certificate.gap, 1e-300)
-        if share >= SEARCH_SHARE:
-            text += (
-                f" {min(share, 1):.0%} of this gap is what the search for violated outputs "
-                "leaves open, and more passes cannot close that: give a Problem "
-                "most_violated() or outputs(), or name its smallest_loss (a structure: "
-                "argmax_rescaled() or least_loss()), or allow a larger tol."
-            )
-        elif limited:
-            text += " Allow more max_iter or max_time, or a larger tol, for less."
-            text += _advice_on_scales(objective.batch)
-    warnings.warn(text, ConvergenceWarning, stacklevel=4)
-
-
-def _advice_on_scales(batch) -> str:
-    """A sentence if the sizes of the features may be what makes training slow."""
-    values = getattr(batch, "values", None)
-    if not isinstance(values, np.ndarray) or not hasattr(batch, "indices"):
-        return ""
-    size = np.zeros(batch.n_features)
-    np.maximum.at(size, batch.indices, np.abs(values))
-    size = size[size > 0]
-    largest, smallest = size.max(initial=0.0), size.min(initial=np.inf)
-    if largest <= LARGE_FEATURE and largest <= UNEVEN * smallest:
-        return ""
-    return (
-        f" The largest values of the features lie between {smallest:.3g} and "
-        f"{largest:.3g}: scaled to about 1, by scikit-learn's StandardScaler or (sparse "
-        "data) MaxAbsScaler, they train faster."
-    )

@@ -43,6 +43,7 @@ from maxmargin.core.entries import (
     is_handle,
     is_whole,
 )
+from maxmargin.core.interrupts import was_ctrl_c
 from maxmargin.core.packed import (
     Packed,
     Pointer,
@@ -78,8 +79,24 @@ def kernel(function, **options):
     dispatcher = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
     with contextlib.suppress(NameError):
         dispatcher._cache = KernelCache(function, "no_cpython_wrapper" in options)
+    dispatcher.__class__ = _Kernel
     _kernels.append(dispatcher)
     return dispatcher
+
+
+class _Kernel(CPUDispatcher):
+    """Ctrl-C in its last instructions, which make objects of Python, stays Ctrl-C."""
+
+    def __call__(self, *args):
+        try:
+            return _call(self, *args)
+        except SystemError as error:
+            if was_ctrl_c(error):
+                raise KeyboardInterrupt from None
+            raise
+
+
+_call = CPUDispatcher.__call__
 
 
 class _Inner(CPUDispatcher):

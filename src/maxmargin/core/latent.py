@@ -65,7 +65,7 @@ class LatentStructuralSVM(StructuralSVM):
     self_paced : bool, default False
         Easy samples first (Kumar, Packer & Koller 2010).
     C, rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, random_state, verbose,
-    callbacks :
+    callbacks, engine, checkpoint, resume :
         As in :class:`maxmargin.StructuralSVM`; ``max_iter`` is that of one convex
         problem, ``max_time`` that of one start.
 

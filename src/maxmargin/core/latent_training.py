@@ -24,8 +24,12 @@ from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin.core.completion import complete_all, complete_randomly
+from maxmargin.core.interrupts import INTERRUPTED, Whole
 from maxmargin.core.partial import alternate, is_partial, ordinary, sure_part
+from maxmargin.core.unconverged import warn_unconverged
+from maxmargin.solvers.progress import STOPPED
 
+ENDED = (INTERRUPTED, STOPPED)
 LATENT: dict[str, Any] = {
     "init": "given",
     "n_restarts": 1,
@@ -59,7 +63,7 @@ def train(model, encoded, make, name: str, limits, seed: int) -> str:
     from maxmargin.solvers.concave_convex import descend
 
     check_latent_parameters(model)
-    solve = functools.partial(_solve, model, make, name, limits)
+    solve = functools.partial(_solve, model, make, name, replace(limits, part={}))
     first = None
     if is_partial(encoded.batch):
         if model.objective != "hinge":
@@ -68,9 +72,8 @@ def train(model, encoded, make, name: str, limits, seed: int) -> str:
         if isinstance(init, str) and init == "given":
             first = solve(sure_part(encoded))[1]
     if first is not None:
-        if first.status == "interrupted":
-            model._finish(encoded, first)
-            return first.status
+        if first.status == INTERRUPTED:
+            return _keep_first(model, encoded, first)
         if limits.max_time is not None and first.history:
             left = limits.max_time - first.history[-1]["seconds"]
             limits = replace(limits, max_time=max(left, 1e-3))
@@ -93,24 +96,44 @@ def train(model, encoded, make, name: str, limits, seed: int) -> str:
         return descend(make, batch, truths, name, limits, n_jobs=threads, **settings)
 
     threads = model._threads()
-    if n_restarts == 1 or threads == 1 or not isinstance(encoded.batch, tuple):
-        runs = [run(0, threads)]
-        while len(runs) < n_restarts and runs[-1].solution.status != "interrupted":
-            runs.append(run(len(runs), threads))
-    else:
-        jobs = (delayed(run)(k, 1) for k in range(n_restarts))
-        runs = list(Parallel(n_jobs=threads, prefer="threads")(jobs))
+    runs, interrupted = [], False
+    try:
+        if n_restarts == 1 or threads == 1 or not isinstance(encoded.batch, tuple):
+            while len(runs) < n_restarts and not interrupted:
+                runs.append(run(len(runs), threads))
+                interrupted = runs[-1].solution.status == INTERRUPTED
+        else:
+            jobs = (delayed(run)(k, 1) for k in range(n_restarts))
+            runs = list(Parallel(n_jobs=threads, prefer="threads")(jobs))
+    except KeyboardInterrupt:
+        if not runs and first is None:
+            raise
+        interrupted = True
+    if not runs:
+        return _keep_first(model, encoded, first)
+    return _keep_best(model, encoded, runs, interrupted, limits.tol)
+
+
+def _keep_first(model, encoded, first) -> str:
+    """Ctrl-C came early: a model of what is known for sure."""
+    with Whole(model):
+        model._finish(encoded, first)
+    return INTERRUPTED
+
+
+def _keep_best(model, encoded, runs: list, interrupted: bool, tol: float) -> str:
     best = min(runs, key=lambda found: found.objective)
-    if not best.solution.converged:
-        _warn(best, limits.tol)
-    model._finish(encoded, best.solution)
-    model.rounds_ = best.rounds
-    model.n_outer_ = len(best.rounds)
-    model.restarts_ = [found.objective for found in runs]
-    completed = getattr(model, "_completed", None)
-    if completed is not None:
-        completed(encoded, best.truths)
-    return best.solution.status
+    with Whole(model) as late:
+        if not best.solution.converged:
+            _warn(best, tol)
+        model._finish(encoded, best.solution)
+        model.rounds_ = best.rounds
+        model.n_outer_ = len(best.rounds)
+        model.restarts_ = [found.objective for found in runs]
+        completed = getattr(model, "_completed", None)
+        if completed is not None:
+            completed(encoded, best.truths)
+    return INTERRUPTED if interrupted or late.came else best.solution.status
 
 
 def _solve(model, make, name: str, limits, encoded):
@@ -135,13 +158,26 @@ def _solve(model, make, name: str, limits, encoded):
 
 def _finish_turns(model, encoded, solve) -> str:
     """Fits and completions in turns, for losses of which nothing more is known."""
-    from maxmargin.core.estimator import BASELINE_PASSES, warn_unconverged
+    from maxmargin.core.estimator import BASELINE_PASSES
 
-    _, solution, objective = alternate(encoded, solve, model._threads())
-    if not solution.converged and model.objective not in BASELINE_PASSES:
-        warn_unconverged(solution, model._tolerance(), objective)
-    model._finish(encoded, solution)
-    return solution.status
+    found: list = []  # by the last solve, also if Ctrl-C comes after it
+
+    def kept(part):
+        found[:] = solve(part)
+        return found
+
+    try:
+        alternate(encoded, kept, model._threads(), lambda f: f[1].status in ENDED)
+    except KeyboardInterrupt:
+        if not found:
+            raise
+        found[1] = replace(found[1], status=INTERRUPTED, converged=False)
+    _, solution, objective = found
+    with Whole(model) as late:
+        if not solution.converged and model.objective not in BASELINE_PASSES:
+            warn_unconverged(solution, model._tolerance(), objective)
+        model._finish(encoded, solution)
+    return INTERRUPTED if late.came else solution.status
 
 
 def _start(model, encoded, batch, k: int, rng):
@@ -182,5 +218,5 @@ def _warn(run, tol: float) -> None:
         f"problem could have gained {point.bound:.3g} in all (tol={tol:g}). The weights "
         "are the best found. Allow more max_outer, max_iter or max_time, or a larger tol.",
         ConvergenceWarning,
-        stacklevel=5,
+        stacklevel=6,
     )

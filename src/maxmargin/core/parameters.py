@@ -4,9 +4,10 @@
         __init__ = training_parameters(C=1.0, loss="zero-one", fit_intercept=True)
 
 is an ``__init__`` with these parameters, then those of :data:`SHARED` that are not named
-already. It stores them untouched, as scikit-learn wants; its signature is a true one, so
-that ``help``, ``get_params``, ``clone`` and grid searches see nothing special. What the
-shared ones mean is said once, in :class:`maxmargin.StructuralSVM`.
+already, and :data:`RUNNING` at the end. It stores them untouched, as scikit-learn wants;
+its signature is a true one, so that ``help``, ``get_params``, ``clone`` and grid searches
+see nothing special. What the shared ones mean is said once, in
+:class:`maxmargin.StructuralSVM`.
 """
 
 from __future__ import annotations
@@ -38,11 +39,15 @@ SHARED = {
 # Own ones of several families that stand behind the shared ones, whose places are taken.
 LAST = ("unlabelled_weight",)
 
+# Shared ones that came when all other places were taken: where a fit runs and how it
+# survives. They say nothing of the model, so model files do not keep them.
+RUNNING = {"engine": None, "checkpoint": None, "resume": False}
+
 
 def training_parameters(
     behind: Mapping[str, Any] = MappingProxyType({}), /, **own: Any
 ) -> Callable[..., None]:
-    """An ``__init__`` with these parameters, then the shared ones, then those `behind`.
+    """An ``__init__`` with these parameters, the shared ones, those `behind`, RUNNING.
 
     Shared ones named before an own one stand there; those named last keep their usual
     place and only get another default.
@@ -52,7 +57,7 @@ def training_parameters(
     last = max(place for place, name in enumerate(first) if name not in SHARED)
     order = dict.fromkeys([*first[: last + 1], *SHARED, *younger])
     values = SHARED | own
-    return parameters(**{name: values[name] for name in order}, **behind)
+    return parameters(**{name: values[name] for name in order}, **behind, **RUNNING)
 
 
 def parameters(**defaults: Any) -> Callable[..., None]:

@@ -94,11 +94,16 @@ def sure_part(encoded):
     return replace(encoded, batch=ordinary(encoded.batch), weights=weights)
 
 
-def alternate(encoded, solve, n_jobs: int = 1):
-    """What ``solve(encoded)``, weights first, answers on the last completions."""
+def alternate(encoded, solve, n_jobs: int = 1, over=lambda found: False):
+    """What ``solve(encoded)``, weights first, answers on the last completions.
+
+    An answer that is ``over`` is the last one.
+    """
     batch = encoded.batch
     found, last = solve(sure_part(encoded)), None
     for _ in range(ROUNDS):
+        if over(found):
+            break
         truths = complete_all(batch, found[0], n_jobs)
         if last is not None and np.array_equal(truths, last):
             break

@@ -62,14 +62,24 @@ class StructuralSVM(MaxMarginEstimator):
     random_state : int, RandomState or None
         Order of visits. None is a fixed seed: equal data give equal weights.
     verbose : int
-        1 shows progress, 2 a line per pass, on standard error.
+        1 shows progress and, where it can be told, the time left; 2 writes each history
+        row as a line of JSON; both on standard error (``docs/scaling.md``).
     callbacks : list of callables or None
-        Called with each history row; returning True stops the fit.
+        Called with each history row; returning True stops the fit. One that raises is
+        left out from then on, with a warning. See :mod:`maxmargin.callbacks`.
     objective : {"hinge", "log", "perceptron", "passive-aggressive"}
         What is minimised: hinges (max-margin); log-losses -log p(y), where p is
         exp(score) / Z over all outputs (a conditional random field; for structures with
         sums, such as a :class:`maxmargin.DynamicProgram`; solvers "exponentiated" and
         "lbfgs"); or the averaged baselines of these names. See ``docs/objectives.md``.
+    engine : None
+        Who does the work: None is this process.
+    checkpoint : str, path, :class:`maxmargin.Checkpoint` or None
+        A folder that keeps the state of the fit, written once a minute, after Ctrl-C and
+        at the end: ``kill -9`` loses no more. See ``docs/scaling.md``.
+    resume : bool
+        Go on from the checkpoint of the same fit in that folder, to the same weights as
+        if it had never stopped; from the start where there is none yet.
 
     Attributes
     ----------

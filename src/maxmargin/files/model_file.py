@@ -20,7 +20,8 @@ The digest covers every byte of the file: array names, types, shapes and content
 the JSON text and even the padding. It finds damage; it is no signature, so a file
 from a stranger may hold wrong numbers, but reading it still runs nothing from it.
 What the machine may spend is not the file's to say: ``n_jobs``, ``verbose``,
-``max_time`` and ``warm_start`` are the defaults after loading.
+``max_time`` and ``warm_start`` are the defaults after loading; ``engine``, ``checkpoint``
+and ``resume`` are not even written.
 
 Protocol for model classes
 --------------------------
@@ -55,6 +56,7 @@ import importlib
 import os
 from typing import Any
 
+from maxmargin.core.parameters import RUNNING
 from maxmargin.families import model_classes
 from maxmargin.files.atomic import replace_file
 from maxmargin.files.model_format import INVALID, pack, read
@@ -70,7 +72,7 @@ _CLASSES = {
 }
 
 # Parameters that spend the reader's time or memory and change no prediction.
-_OURS = ("n_jobs", "verbose", "max_time", "warm_start")
+_OURS = ("n_jobs", "verbose", "max_time", "warm_start", *RUNNING)
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -202,6 +204,8 @@ def _pack(model: Any) -> bytearray:
 
     params = {}
     for key, value in model.get_params(deep=False).items():
+        if key in RUNNING:
+            continue
         try:
             kept = key in getattr(cls, "_params_in_state", ())
             params[key] = None if kept else encode(value)

@@ -72,7 +72,7 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
         of labels are functions of its space, edges stay linear. ``coef_`` then has a
         column per point of its basis.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks, objective
+    verbose, callbacks, objective, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes

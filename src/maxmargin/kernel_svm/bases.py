@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from maxmargin.kernel_svm.clock import INTERRUPTED, Clock, report
+from maxmargin.kernel_svm.clock import INTERRUPTED, Clock
 from maxmargin.kernel_svm.linear import Solved
 from maxmargin.kernels.basis import Basis
 from maxmargin.kernels.inputs import is_sparse, toarray
+from maxmargin.solvers.progress import Lines
 
 DEFAULT_SIZE = 500  # of n_components: all samples, where there are fewer
 LOOSE = 0.03  # tolerance of stages on the way to the basis that was asked for
@@ -78,9 +79,10 @@ def _pursued(problem, model, sizes, limits, rng, clock):
 
     planned, wanted = stages(max(sizes), sizes), list(sizes)
     found, best = _stages(problem, model, planned, limits, rng, clock), None
+    show = Lines(limits.verbose, "basis")
     for size, stage in zip(planned, clock.watched(found), strict=False):
-        row = vars(stage.solved.solution.certificate)
-        report("basis", size, row, clock, limits.verbose)
+        row = {"basis": size, "seconds": clock.seconds()}
+        show(row | vars(stage.solved.solution.certificate))
         # of a stage that was cut short, nobody knows
         if best is None or not clock.over() or _primal(stage) <= _primal(best):
             best = stage
@@ -103,8 +105,9 @@ def _stages(problem, model, planned, limits, rng, clock):
 
     X, kernel = problem.X, problem.kernel
     smooth = kernel.differentiable and (is_sparse(X) or hasattr(X, "shape"))
-    rough = {"tol": max(limits.tol, LOOSE), "verbose": max(limits.verbose - 1, 0)}
-    loose = replace(limits, callbacks=(), **rough)
+    verbose = limits.verbose if limits.verbose > 1 else 0
+    rough = {"tol": max(limits.tol, LOOSE), "verbose": verbose}
+    loose = replace(limits, callbacks=(), part={"stage": "basis"}, **rough)
     arguments = problem.y, problem.cost, problem.mass, planned, rng, loose
     if model.method == "training-points" or not smooth:
         found = grow_points(kernel, X, *arguments, clock)

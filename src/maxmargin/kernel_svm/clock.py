@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from maxmargin.core.compiling import compile_seconds
+from maxmargin.core.interrupts import INTERRUPTED
+from maxmargin.solvers import progress
 from maxmargin.solvers.result import Limits
-
-INTERRUPTED = "interrupted"  # as the driver says it
 
 
 class Clock:
@@ -68,24 +67,15 @@ class Progress:
     """What a loop without a driver does with a row of history; True ends it."""
 
     def __init__(self, limits: Limits, clock: Clock):
-        self.limits, self.clock, self.status = limits, clock, ""
+        self.shown, self.clock, self.status = progress.Progress(limits), clock, ""
 
     def __call__(self, row: dict) -> bool:
-        report("pass", row["iteration"], row, self.clock, self.limits.verbose)
+        stopped = self.shown(row)
         if self.clock.left() <= 0:
             self.status = self.clock.saw("")
-        for callback in self.limits.callbacks:
-            if callback(row):
-                self.status = self.status or "stopped by a callback"
+        elif stopped:
+            self.status = progress.STOPPED
         return bool(self.status)
 
-
-def report(what: str, number: int, row: dict, clock: Clock, verbose: int) -> None:
-    """A line of progress."""
-    if verbose:
-        print(
-            f"{what} {number:5d}  {clock.seconds():8.2f} s  primal {row['primal']:.6g}  "
-            f"dual {row['dual']:.6g}  gap {row['gap']:.3g}",
-            file=sys.stderr,
-            flush=True,
-        )
+    def end(self) -> None:
+        self.shown.end()

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.estimator import MaxMarginEstimator, _positive, masses
+from maxmargin.core.interrupts import Whole
 from maxmargin.core.parameters import parameters
 from maxmargin.kernel_svm.devices import find_device
 from maxmargin.kernel_svm.input import (
@@ -153,7 +154,9 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
         of a pursuit, that of its last stage, whose basis may be smaller than asked for.
         """
         data, problem, settings = self._prepare(X, y, sample_weight)
-        self._take(data, train(problem, self, settings))
+        trained = train(problem, self, settings)
+        with Whole(self):
+            self._take(data, trained)
         return self
 
     def path(self, X, y, Cs=None, n_components=None, sample_weight=None) -> list:

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from maxmargin.core.interrupts import Undisturbed
 from maxmargin.core.kernel import inlined, kernel
 from maxmargin.kernel_svm.clock import INTERRUPTED, Clock, Progress
 from maxmargin.kernel_svm.rows import Rows
@@ -72,10 +73,11 @@ class Best:
         if primal <= found:
             t, found, square = 1.0, primal, own
         if found < self.primal:
-            self.primal, self.square = found, square
-            for mine, theirs in ((self.a, a), (self.scores, scores)):
-                mine *= 1 - t
-                mine += t * theirs
+            with Undisturbed():
+                self.primal, self.square = found, square
+                for mine, theirs in ((self.a, a), (self.scores, scores)):
+                    mine *= 1 - t
+                    mine += t * theirs
         self.dual = min(self.dual, self.primal)
 
 
@@ -208,6 +210,7 @@ def solve_exact(ascent: Ascent, limits, clock: Clock) -> Machine:
                 status = progress.status
     except KeyboardInterrupt:
         status = INTERRUPTED
+    progress.end()
     return Machine(best.a, best.primal, best.dual, history, status)
 
 

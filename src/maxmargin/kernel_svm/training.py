@@ -60,7 +60,7 @@ def train_sizes(problem, model, settings, name: str, values: list) -> list[tuple
     Bases grow. Ctrl-C leaves out the values that were not begun.
     """
     _, limits, _, seed, _ = settings
-    if limits.verbose:
+    if limits.verbose == 1:
         announce(say_on_stderr)
     rng, clock = np.random.default_rng(seed), Clock(limits.max_time)
     if model.method == "sampling":
@@ -72,11 +72,15 @@ def train_sizes(problem, model, settings, name: str, values: list) -> list[tuple
     else:
         machines = _along_sizes(problem, model, limits, rng, clock, values)
     done = {}
-    for i, trained in machines:
-        trained.seconds = clock.seconds()
-        done[i] = trained
-        if clock.interrupted:
-            break
+    try:
+        for i, trained in machines:
+            trained.seconds = clock.seconds()
+            done[i] = trained
+            if clock.interrupted:
+                break
+    except KeyboardInterrupt:  # before there is a machine of this value
+        if not done:
+            raise
     return sorted(done.items(), key=lambda item: item[0])
 
 
@@ -320,6 +324,7 @@ def _cuts(problem, size, limits, rng, clock) -> Trained:
     arguments = problem.kernel, problem.X, problem.y, problem.cost, problem.mass
     progress = Progress(limits, clock)
     cuts = sample_cuts(*arguments, size, limits.tol, rng, most, progress)
+    progress.end()
     certificate = KernelCertificate(
         cuts.primal, 0.0, cuts.primal, 1.0, False, cuts.dual, float("nan")
     )

@@ -66,7 +66,7 @@ class WordAligner(MaxMarginEstimator):
         the links says that those of source word i are not known, (None, j) those of target
         word j (``docs/partial-labels.md``).
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks, objective
+    verbose, callbacks, objective, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes

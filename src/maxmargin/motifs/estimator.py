@@ -64,7 +64,7 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
     n_restarts, max_outer, self_paced
         As in :class:`maxmargin.LatentStructuralSVM`.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks, objective
+    verbose, callbacks, objective, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`; without a log objective.
 
     Attributes

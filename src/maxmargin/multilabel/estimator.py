@@ -35,7 +35,7 @@ class MultilabelSVM(MulticlassSVM):
     fit_intercept : bool, default True
         Add a constant feature 1. Its weights are regularised like the others.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks, objective
+    verbose, callbacks, objective, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`.
     graph : None, "tree", "full" or list of pairs of labels, default None
         Pairs of labels that have a score of being both there, both absent or one of them:

@@ -45,7 +45,7 @@ class TopKRanker(MaxMarginEstimator):
     n_restarts, max_outer, self_paced :
         As in :class:`maxmargin.LatentStructuralSVM`, for "precision".
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks, objective :
+    verbose, callbacks, objective, engine, checkpoint, resume :
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes

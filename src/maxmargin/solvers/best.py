@@ -15,6 +15,7 @@ import time
 
 import numpy as np
 
+from maxmargin.core.interrupts import Undisturbed
 from maxmargin.core.objective import Objective
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.result import Certificate
@@ -83,11 +84,12 @@ class Best:
                 round_best = primal
                 self.winner = c
             if primal < self.primal or self.w is None:
-                self.primal = primal
-                self.sweep = sweep
-                # A copy, unless training ends here: then the solver needs w no more.
-                out = w if self.relative_gap() <= tol else self.w
-                self.w = np.multiply(w, w.dtype.type(multiple), out=out)
+                with Undisturbed():
+                    self.primal = primal
+                    self.sweep = sweep
+                    # A copy, unless training ends here: the solver needs w no more.
+                    out = w if self.relative_gap() <= tol else self.w
+                    self.w = np.multiply(w, w.dtype.type(multiple), out=out)
         if self.dual < solver.estimate < math.inf and round_best < math.inf:
             ratio = (round_best - self.dual) / (solver.estimate - self.dual)
             self.ratio = min(max(ratio, 0.1), 10.0)
@@ -157,7 +159,8 @@ class Best:
             return
         _, primal, w, sweep = self.latest
         if self._found(w, sweep) < self._found(self.w, self.sweep):
-            self.primal, self.w, self.sweep = primal, w, sweep
+            with Undisturbed():
+                self.primal, self.w, self.sweep = primal, w, sweep
 
     def _found(self, w, sweep) -> float:
         """The objective at w over the outputs met, also since the search there."""

@@ -16,6 +16,7 @@ import time
 
 import numpy as np
 
+from maxmargin.core.interrupts import Undisturbed
 from maxmargin.core.kernel import run
 from maxmargin.core.objective import Objective
 from maxmargin.core.vectors import blend_into, sum_of_squares
@@ -85,7 +86,8 @@ class PlaneSolver(Solver):
         """Let a Python batch drop the outputs that no plane refers to."""
         forget = getattr(self.objective.batch, "forget", None)
         if forget is not None:
-            forget(self.planes)
+            with Undisturbed():
+                forget(self.planes)
 
 
 class BlockCoordinate(PlaneSolver):

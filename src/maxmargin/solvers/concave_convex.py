@@ -43,10 +43,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from maxmargin.core.completion import changed, complete_all, hidden, with_truths
+from maxmargin.core.interrupts import INTERRUPTED, Undisturbed
 from maxmargin.core.partial import is_partial, ordinary
 from maxmargin.solvers import registry
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.planes import Planes, copy_labels
+from maxmargin.solvers.progress import STOPPED
 from maxmargin.solvers.result import Limits, Solution, StationaryPoint
 from maxmargin.solvers.warm_start import copied, feasible
 
@@ -58,7 +60,7 @@ INNER = 0.5  # share of tol that the last convex problem may leave open
 ROUNDING = 1e-6  # by which f may rise, relative: scores in single precision
 EASY = 0.5  # share of the examples in the first round of a self-paced fit
 HOPE = 2.0  # last decreases more that must be enough for a move, or it is given up
-STOPPED = ("interrupted", "stopped by a callback")
+ENDED = (INTERRUPTED, STOPPED)
 PACE = 1.3  # growth of the threshold per round
 
 
@@ -92,7 +94,11 @@ def descend(
     run = _Run(make, batch, name, limits, max_outer, self_paced, n_jobs)
     best = run.run(truths)
     while moves is not None and best.solution.converged:
-        better = run.leave(best, moves(batch, best.truths, best.solution.w))
+        try:
+            better = run.leave(best, moves(batch, best.truths, best.solution.w))
+        except KeyboardInterrupt:
+            best.solution = replace(best.solution, status=INTERRUPTED, converged=False)
+            break
         if better is None:
             break
         best = better
@@ -131,39 +137,16 @@ class _Run:
         self.batch = with_truths(self.batch, truths)
         tol, status = max(FIRST_TOL, self.limits.tol), ""
         while not status:
-            before = self.value
-            solution, objective = self._convex(tol)
-            primal, dual = solution.certificate.primal, solution.certificate.dual
-            moved, found = self._complete(solution.w)
-            after = self._value_at(solution.w, found)
-            everyone = not self.paced
-            if everyone and after > before * (1 + ROUNDING):
-                # the convex problem was not solved well enough to improve on its start
-                after, moved = before, 0
-            else:
-                self.w, self.value = solution.w, after
-            decrease = before - after
-            self._note(primal, dual, decrease, moved, objective)
-            start = before if moved else min(before, self.value)
-            status = self._verdict(solution, tol, start - dual, everyone)
-            if not status and after - HOPE * decrease > beat:
-                status = "given up"
-            if moved and not status:
-                self.batch = with_truths(self.batch, found)
-            if self.paced:
-                self._choose_easy()
-            tol = self._next_tol(tol, before, decrease, moved)
-        certificate = StationaryPoint(
-            objective=self.value,
-            decrease=float(decrease) if math.isfinite(decrease) else self.value,
-            inner_gap=max(primal - dual, 0.0),
-            bound=max(start - dual, 0.0),
-            exact=objective.exact,
-        )
+            try:
+                status, tol = self._outer_step(tol, beat)
+            except KeyboardInterrupt:  # between convex problems, or for the second time
+                if self.w is None:
+                    raise
+                status = INTERRUPTED
         return Descent(
             Solution(
                 w=self.w,
-                certificate=certificate,
+                certificate=self.point,
                 history=self.history,
                 converged=status == "converged",
                 status=status,
@@ -171,6 +154,39 @@ class _Run:
             self.rounds,
             self.batch.y if isinstance(self.batch, tuple) else list(self.batch.Y),
         )
+
+    def _outer_step(self, tol: float, beat: float) -> tuple[str, float]:
+        """One convex problem and new truths: (how the run ended or "", next tol)."""
+        before = self.value
+        solution, objective = self._convex(tol)
+        primal, dual = solution.certificate.primal, solution.certificate.dual
+        moved, found = self._complete(solution.w)
+        after = self._value_at(solution.w, found)
+        everyone, better = not self.paced, True
+        if everyone and after > before * (1 + ROUNDING):
+            # the convex problem was not solved well enough to improve on its start
+            after, moved, better = before, 0, False
+        decrease = before - after
+        start = before if moved else min(before, after)
+        point = StationaryPoint(
+            objective=after,
+            decrease=float(decrease) if math.isfinite(decrease) else after,
+            inner_gap=max(primal - dual, 0.0),
+            bound=max(start - dual, 0.0),
+            exact=objective.exact,
+        )
+        with Undisturbed():
+            self.point, self.value = point, after
+            self.w = solution.w if better else self.w
+            self._note(primal, dual, decrease, moved, objective)
+        status = self._verdict(solution, tol, start - dual, everyone)
+        if not status and after - HOPE * decrease > beat:
+            status = "given up"
+        if moved and not status:
+            self.batch = with_truths(self.batch, found)
+        if self.paced:
+            self._choose_easy()
+        return status, self._next_tol(tol, before, decrease, moved)
 
     def leave(self, best: Descent, moves) -> Descent | None:
         """The first of these truths from which f ends lower; None if it does from none."""
@@ -181,7 +197,7 @@ class _Run:
             trial = self.run(truths, best.objective)
             if trial.objective < best.objective * (1 - limits.tol):
                 return _joined(best, trial)
-            if trial.solution.status in STOPPED:
+            if trial.solution.status in ENDED:
                 status = {"status": trial.solution.status, "converged": False}
                 best.solution = replace(best.solution, **status)
                 return None
@@ -215,7 +231,9 @@ class _Run:
         left = None
         if self.limits.max_time is not None:
             left = max(self.limits.max_time - self.seconds(), 1e-3)
-        return replace(self.limits, tol=tol, max_time=left)
+        outer = len(self.rounds) + self.moved
+        part = {"iteration": self.passes, "seconds": self.seconds(), "outer": outer}
+        return replace(self.limits, tol=tol, max_time=left, part=part)
 
     def _complete(self, w):
         """(examples whose completion moves, truths at w)."""
@@ -245,11 +263,11 @@ class _Run:
 
     def _verdict(self, solution, tol, bound, everyone) -> str:
         limits = self.limits
-        if solution.status == "interrupted":
-            return "interrupted"
+        if solution.status == INTERRUPTED:
+            return INTERRUPTED
         if limits.max_time is not None and self.seconds() >= limits.max_time:
             return f"stopped after max_time={limits.max_time:g} seconds"
-        if solution.status == "stopped by a callback":
+        if solution.status == STOPPED:
             return solution.status
         if not everyone:
             return ""

@@ -9,11 +9,12 @@ same iterate.
 from __future__ import annotations
 
 import math
-import sys
 import time
 
+from maxmargin.core.interrupts import INTERRUPTED
 from maxmargin.core.objective import Objective
 from maxmargin.solvers.best import Best
+from maxmargin.solvers.progress import STOPPED, Progress
 from maxmargin.solvers.result import Limits, Solution
 from maxmargin.solvers.solver import Solver
 
@@ -39,7 +40,7 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     began = time.perf_counter()
     if limits.max_time is not None:
         objective.deadline = began + limits.max_time
-    best = Best(objective)
+    best, progress = Best(objective), Progress(limits)
     history: list[dict] = []
     max_iter = DEFAULT_MAX_ITER if limits.max_iter is None else limits.max_iter
     status = ""
@@ -74,12 +75,10 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
                 status = "converged"
             row = _row(objective, solver, best, iteration, time.perf_counter() - began)
             history.append(row)
-            _report(row, solver.estimate, limits.verbose)
+            if progress(row, solver.estimate, best.ratio):
+                status = status or STOPPED
             if objective.hard:
                 _check_separable(best, history)
-            for callback in limits.callbacks:
-                if callback(row):
-                    status = status or "stopped by a callback"
         if last_certified < iteration:  # a callback ended it: the last passes count too
             best.certify(solver, limits.tol)
             best.see_dual(solver.dual)
@@ -87,7 +86,7 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
             best.settle()
         best.ask_again()
     except KeyboardInterrupt:
-        status = "interrupted"
+        status = INTERRUPTED
         if best.w is None:
             best.certify(solver, limits.tol)
             best.see_dual(solver.dual)  # the steps of an unfinished pass count too
@@ -97,13 +96,12 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
         history.append(_row(objective, solver, best, len(history) + 1, seconds))
     else:
         history[-1].update(best.bounds())
-    if limits.verbose:
-        print(file=sys.stderr)
+    converged, status = status == "converged", progress.end(status)
     return Solution(
         w=best.w,
         certificate=best.certificate(),
         history=history,
-        converged=status == "converged",
+        converged=converged,
         status=status,
         search_gap=best.search_gap(),
     )
@@ -154,18 +152,3 @@ def _row(objective, solver, best, iteration, seconds) -> dict:
         "oracle_seconds": seconds - update,
         "update_seconds": update,
     }
-
-
-def _report(row: dict, estimate: float, verbose: int) -> None:
-    """One line of progress; before the first certificate, the solver's guess with a ~."""
-    if not verbose:
-        return
-    primal, gap, sign = row["primal"], row["gap"], ""
-    if math.isinf(primal) and math.isfinite(estimate):
-        primal, gap, sign = estimate, estimate - row["dual"], "~"
-    line = (
-        f"pass {row['iteration']:4d}  {row['seconds']:8.2f} s  "
-        f"primal {sign}{primal:.6g}  dual {row['dual']:.6g}  gap {sign}{gap:.3g}"
-    )
-    end = "\r" if verbose == 1 and sys.stderr.isatty() else "\n"
-    print(line, end=end, file=sys.stderr, flush=True)

@@ -22,6 +22,7 @@ import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.contract import emit_block, score, solve_block
+from maxmargin.core.interrupts import Undisturbed
 from maxmargin.core.kernel import implemented, kernel, run
 from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.solvers.planes import Planes
@@ -101,7 +102,8 @@ class ExactBlocks(Solver):
         passes = schedule.passes
         share = self.stages[passes] if passes < len(self.stages) else 1.0
         if not np.array_equal(self.mass, share * objective.mass):
-            self._raise_mass(share * objective.mass)
+            with Undisturbed():
+                self._raise_mass(share * objective.mass)
         visits = 0
         while visits < min(MIN_VISITS, MAX_SWEEPS * objective.n):
             order = schedule.choose()

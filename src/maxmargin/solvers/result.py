@@ -10,16 +10,27 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from maxmargin.solvers.progress import guarded
+
 
 @dataclass
 class Limits:
-    """``callbacks`` get every history row and may return True to stop the fit."""
+    """When a fit ends, and who watches it (``progress.py``).
+
+    ``callbacks`` get every history row and may return True to stop the fit. ``part`` is
+    for one of several fits that are one to the user: what its rows are to say beside their
+    own, with the passes and seconds before it under "iteration" and "seconds".
+    """
 
     tol: float
     max_iter: int | None = None
     max_time: float | None = None
     verbose: int = 0
     callbacks: tuple = ()
+    part: dict | None = None
+
+    def __post_init__(self):
+        self.callbacks = guarded(self.callbacks)
 
 
 @dataclass(frozen=True)

@@ -85,12 +85,14 @@ class LBFGS(Solver):
     def _warm_up(self) -> None:
         objective = self.objective
         self.objective = objective.first
-        for _ in range(WARM_UP):
-            self.step()
-        self.objective = objective
-        self.gradient, self.steps, self.changes = None, [], []
-        self.cuts = Cuts()
-        self.dual, self.stationary = 0.0, False
+        try:
+            for _ in range(WARM_UP):
+                self.step()
+        finally:  # also after Ctrl-C: a bound of the first objective is none of this one
+            self.objective = objective
+            self.gradient, self.steps, self.changes = None, [], []
+            self.cuts = Cuts()
+            self.dual, self.stationary = 0.0, False
 
     def step(self) -> None:
         objective = self.objective

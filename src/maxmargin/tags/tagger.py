@@ -114,7 +114,7 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
         where it is stuck) or "lbfgs", which "marginal", "exponential" and l1 use. For
         "hinge" as in :class:`maxmargin.StructuralSVM`.
     rescaling, penalty, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks
+    verbose, callbacks, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes

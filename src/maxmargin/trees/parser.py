@@ -79,7 +79,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         and a label may be None (``docs/partial-labels.md``). The grammar is that of the
         whole trees; sentences that it has no tree for are left out with a warning.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks, objective
+    verbose, callbacks, objective, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`.
 
     Attributes

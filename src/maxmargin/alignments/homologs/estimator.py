@@ -95,7 +95,7 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
     alphabet : str or None
         The letters that sequences may have; None takes those of the training data.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
-    verbose, callbacks, objective
+    verbose, callbacks, objective, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`. The loss is 0 or 1, so both kinds of
         rescaling are the same.
 

@@ -62,7 +62,8 @@ class TaxonomySVM(MulticlassSVM):
         How much nodes count, 1 by default: a node with weight z is regularised as if
         its features were multiplied by z.
     fit_intercept, unlabelled_weight, rescaling, penalty, solver, tol, max_iter, max_time,
-    warm_start, n_jobs, random_state, verbose, callbacks, objective
+    warm_start, n_jobs, random_state, verbose, callbacks, objective, engine, checkpoint,
+    resume
         As in :class:`maxmargin.MulticlassSVM`.
 
     Attributes

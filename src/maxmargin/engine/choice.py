@@ -1,0 +1,13 @@
+"""Who does the work of a fit: the parameter ``engine``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def check_engine(engine: Any) -> None:
+    """Before any work."""
+    if engine is not None:
+        raise ValueError(
+            f"engine={engine!r} is not possible: it must be None, for this process."
+        )

@@ -1,0 +1,189 @@
+"""What whoever waits for a fit gets to see of it: lines, callbacks, the time left.
+
+``verbose=1`` is a line for people, rewritten in a terminal; ``verbose=2`` is a JSON object
+per pass on standard error, the row of ``history_`` with ``expected_seconds_left``; numbers
+that JSON has no word for (infinite, not a number) are null, as is a time that nobody can
+tell. Callbacks get the row itself.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import numbers
+import sys
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from maxmargin.core.interrupts import INTERRUPTED
+from maxmargin.solvers.time_left import Curve
+
+if TYPE_CHECKING:
+    from maxmargin.solvers.result import Limits
+
+STOPPED = "stopped by a callback"
+
+
+class Progress:
+    """Called with every row of one fit; True when a callback wants it to end."""
+
+    def __init__(self, limits: Limits, what: str = "pass"):
+        self.limits, self.part = limits, limits.part or {}
+        self.lines = Lines(limits.verbose, what)
+        wanted = limits.verbose or any(c.takes_time_left for c in limits.callbacks)
+        self.curve = Curve(limits.tol) if wanted and limits.part is None else None
+        self.now = 0.0
+
+    def __call__(self, row: dict, estimate: float = math.inf, ratio: float = 1.0):
+        """``estimate`` is the solver's guess of the primal, ``ratio`` what its gap has to
+        be multiplied with, judged by the last certificate."""
+        left = None
+        if self.curve is not None:
+            self.curve.see(row, estimate)
+            left = self._limited(self.curve.seconds_left(ratio), row)
+        if self.part:  # of a longer fit: counted on
+            counted = {
+                k: row[k] + self.part.get(k, 0) for k in ("iteration", "seconds")
+            }
+            row = row | self.part | counted
+        self.lines(row, estimate, left)
+        # all of them see the row, also after one that wants to stop
+        return any([callback(row, left) for callback in self.limits.callbacks])
+
+    def _limited(self, left: float | None, row: dict) -> float | None:
+        """No longer than the limits of the fit allow."""
+        limits, seconds = self.limits, row["seconds"]
+        if left is None:
+            return None
+        if limits.max_time is not None:
+            left = min(left, max(limits.max_time - seconds, 0.0))
+        if limits.max_iter is not None:
+            done = row["iteration"]
+            left = min(left, max(limits.max_iter - done, 0) * seconds / max(done, 1))
+        return left
+
+    def end(self, status: str = "") -> str:
+        """The last row was seen; returns how the fit ended, which Ctrl-C may change."""
+        try:
+            self.lines.end()
+            for callback in self.limits.callbacks:
+                callback.end()
+        except KeyboardInterrupt:  # no time for last words, but what is found is kept
+            return INTERRUPTED
+        return status
+
+
+class Lines:
+    """Rows on standard error, as long as somebody reads them."""
+
+    def __init__(self, verbose: int, what: str = "pass"):
+        self.verbose, self.what = verbose, what
+        self.open = 0  # characters of a line that is not ended yet
+
+    def __call__(self, row: dict, estimate: float = math.inf, left=None) -> None:
+        if self.verbose >= 2:
+            self._print(as_json(row | {"expected_seconds_left": left}))
+        elif self.verbose:
+            line = self._sentence(row, estimate, left)
+            if sys.stderr is not None and sys.stderr.isatty():
+                self._print(line.ljust(self.open), end="\r")
+                self.open = len(line)
+            else:
+                self._print(line)
+
+    def _sentence(self, row: dict, estimate: float, left: float | None) -> str:
+        """Before the first certificate, the solver's guess with a ~."""
+        primal, gap, sign = row["primal"], row["gap"], ""
+        if math.isinf(primal) and math.isfinite(estimate):
+            primal, gap, sign = estimate, estimate - row["dual"], "~"
+        number = row.get("iteration", row.get(self.what))
+        line = (
+            f"{self.what} {number:4d}  {row['seconds']:8.2f} s  "
+            f"primal {sign}{primal:.6g}  dual {row['dual']:.6g}  gap {sign}{gap:.3g}"
+        )
+        return line if left is None else f"{line}  about {duration(left)} left"
+
+    def end(self) -> None:
+        if self.open:
+            self._print("")
+            self.open = 0
+
+    def _print(self, line: str, end: str = "\n") -> None:
+        try:
+            print(line, end=end, file=sys.stderr, flush=True)
+        except (OSError, ValueError):  # closed: no reason to lose the fit
+            self.verbose = self.open = 0
+
+
+def duration(seconds: float) -> str:
+    """Roughly, as people say it: 40 s, 3 min, 2.5 h, 4 days."""
+    if seconds < 90:
+        return f"{max(round(seconds), 1)} s"
+    if seconds < 90 * 60:
+        return f"{round(seconds / 60)} min"
+    if seconds < 36 * 3600:
+        return f"{seconds / 3600:.2g} h"
+    return f"{round(seconds / 86400)} days"
+
+
+def as_json(row: dict) -> str:
+    """The row in one line that every reader of JSON reads."""
+    return json.dumps({str(k): _plain(v) for k, v in row.items()}, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:  # of numpy
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, numbers.Real):
+        return float(value) if math.isfinite(value) else None
+    return str(value)
+
+
+# callbacks -------------------------------------------------------------------------------
+
+
+class Guarded:
+    """A callback that cannot spoil a fit: after an error it is left out, with a warning.
+
+    Only what is no error ends a fit: True, and KeyboardInterrupt or SystemExit.
+    """
+
+    def __init__(self, callback: Callable):
+        self.callback, self.failed = callback, False
+        self.takes_time_left = bool(getattr(callback, "takes_time_left", False))
+
+    def __call__(self, row: dict, left: float | None = None) -> bool:
+        return bool(self._try(self._call, row, left))
+
+    def _call(self, row: dict, left: float | None):
+        answer = self.callback(*((row, left) if self.takes_time_left else (row,)))
+        return bool(answer)
+
+    def end(self) -> None:
+        """What the callback does after the last row, if it has an ``end``."""
+        end = getattr(self.callback, "end", None)
+        if callable(end):
+            self._try(end)
+
+    def _try(self, call: Callable, *arguments):
+        if self.failed:
+            return None
+        try:
+            return call(*arguments)
+        except Exception as error:
+            self.failed = True
+            name = getattr(self.callback, "__qualname__", repr(self.callback))
+            warnings.warn(
+                f"The callback {name} raised {type(error).__name__}: {error}. Training "
+                "goes on without it.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            return None
+
+
+def guarded(callbacks) -> tuple[Guarded, ...]:
+    return tuple(c if isinstance(c, Guarded) else Guarded(c) for c in callbacks)
