@@ -54,6 +54,17 @@ class Cut(NamedTuple):
 class OneSlack(PlaneSolver):
     """See the module. Its planes are a cache: w and dual are those of the cuts."""
 
+    kept = (
+        *PlaneSolver.kept,
+        "cuts",
+        "offsets",
+        "gram",
+        "held",
+        "alpha",
+        "idle",
+        "gap",
+    )
+
     def __init__(self, objective, planes=None):
         if objective.hard:
             raise ValueError(
