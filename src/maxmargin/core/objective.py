@@ -41,6 +41,8 @@ class Objective(Stateful):
 
     solver = "block-coordinate"  # what "auto" stands for
 
+    answer = Sweep  # what sweep() returns
+
     # numbers of the weights that must not be negative (``solvers/signs.py``)
     nonnegative: np.ndarray | None = None
 

@@ -10,6 +10,7 @@ a *crew* (``engine/crew.py``) where others ask their batch, and gets totals:
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from maxmargin.core.cutting import can_cut, cut, edges
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.core.vectors import sum_of_squares
 
-SHARD_SLOTS = 25_000  # of one shard, about
+SHARD_SLOTS = 100_000  # of one shard, about
 MOST_SHARDS = 64
 
 
@@ -40,6 +41,16 @@ class Totals(NamedTuple):
             objective.obeying(sweep),
             calls,
         )
+
+
+class Elsewhere:
+    """In place of a batch: examples that only a crew's shards see."""
+
+    def __init__(self, crew):
+        self.crew = crew
+
+    def fingerprint(self) -> list[str]:
+        return self.crew.ask("fingerprint")
 
 
 class Held(NamedTuple):
@@ -79,17 +90,19 @@ def sources_of(batch: Any) -> tuple[list, list[int]]:
             "how its fields are cut, by a class attribute `cuts` (docs/add-a-structure.md)."
         )
     at = edges(batch, shard_count(int(batch.start[-1]), n))
-    pairs = [(lo, hi) for lo, hi in zip(at[:-1], at[1:], strict=True) if lo < hi]
+    pairs = [(lo, hi) for lo, hi in pairwise(at) if lo < hi]
     return [Held(cut(batch, lo, hi)) for lo, hi in pairs], [b - a for a, b in pairs]
 
 
 class Sharded(Objective):
     """Answers of a crew's shards, added up."""
 
+    answer = Totals
+
     def __init__(self, whole: Objective, crew, n: int, slots: int):
         self.__dict__.update(whole.__dict__)
         self._exact, self._slots = whole.exact, slots
-        self.batch, self.crew, self.n = None, crew, n
+        self.batch, self.crew, self.n = Elsewhere(crew), crew, n
 
     @property
     def exact(self) -> bool:

@@ -16,7 +16,7 @@ import time
 import numpy as np
 
 from maxmargin.core.interrupts import Undisturbed
-from maxmargin.core.objective import Objective, Sweep
+from maxmargin.core.objective import Objective
 from maxmargin.core.state import Stateful
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.result import Certificate
@@ -59,10 +59,11 @@ class Best(Stateful):
 
     def restore(self, state) -> None:
         super().restore(state)
+        answer = self.objective.answer
         if self.sweep is not None:
-            self.sweep = Sweep(*self.sweep)
+            self.sweep = answer(*self.sweep)
         if self.latest is not None and self.latest[3] is not None:
-            self.latest = (*self.latest[:3], Sweep(*self.latest[3]))
+            self.latest = (*self.latest[:3], answer(*self.latest[3]))
 
     def see_dual(self, dual: float) -> None:
         self.dual = max(self.dual, dual)

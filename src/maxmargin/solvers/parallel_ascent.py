@@ -45,8 +45,22 @@ SOLVED = 1e-6
 EVERYONE = 2  # passes: in every second one, no block may wait
 
 
-class ParallelAscent(Solver):
+class _Spread(Solver):
+    """A solver whose shards have a state too."""
+
+    def state(self) -> dict:
+        return super().state() | {"shards": self.objective.crew.ask("state")}
+
+    def restore(self, state: dict) -> None:
+        super().restore(state)
+        told = [(shard,) for shard in state["shards"]]
+        self.objective.crew.ask("restore", each=told)
+
+
+class ParallelAscent(_Spread):
     """See the module."""
+
+    kept = (*Solver.kept, "shares", "risks", "stretch", "average", "passes", "epoch")
 
     def __init__(self, objective: Sharded, planes=None):
         super().__init__(objective)
@@ -77,10 +91,15 @@ class ParallelAscent(Solver):
         self.estimate = 0.5 * squared + float(self.risks.sum())
         self.update_seconds += time.perf_counter() - began
 
+    @property
+    def selective(self) -> bool:
+        """Whether blocks with small gaps may wait in this pass."""
+        return self.passes % EVERYONE != 0
+
     def _round(self) -> None:
         left = min(self.objective.deadline - time.perf_counter(), 1e9)
-        selective = self.passes % EVERYONE != 0
-        common = self.w, self.epoch, self.stretch, self.parts, selective, max(left, 0.0)
+        common = self.w, self.epoch, self.stretch, self.parts, self.selective
+        common = *common, max(left, 0.0)
         told = [(share,) for share in self.shares]
         moves = self.crew.ask("ascend", *common, each=told, optional=True)
         if self.crew.restarted:
@@ -142,7 +161,28 @@ class ParallelAscent(Solver):
         return [self.average.w, self.w]
 
 
-class ShardedOneSlack(OneSlack):
+class CyclicAscent(ParallelAscent):
+    """The shards one after the other, each from the weights that the last one left.
+
+    That is block-coordinate ascent in an order that visits shard by shard: for one process
+    and data larger than its memory.
+    """
+
+    def _round(self) -> None:
+        left = min(self.objective.deadline - time.perf_counter(), 1e9)
+        rest = self.epoch, 1.0, self.parts, self.selective, max(left, 0.0), 1.0
+        for k in range(self.crew.shards):
+            move = self.crew.ask_one(k, "ascend", self.w, *rest)
+            self.shares[k], self.risks[k] = 1.0, move.risk
+            self.objective.oracle_calls += move.calls
+            squared = move.bend + sum_of_squares(move.change.values)
+            self.dual += move.slope - 0.5 * squared
+            move.change.add_to(self.w)
+            if time.perf_counter() >= self.objective.deadline:
+                break
+
+
+class ShardedOneSlack(_Spread, OneSlack):
     """One-slack cutting planes whose cuts are sums over shards."""
 
     def __init__(self, objective: Sharded, planes=None):

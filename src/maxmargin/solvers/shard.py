@@ -22,6 +22,7 @@ import numpy as np
 
 from maxmargin.core.objective import Objective
 from maxmargin.core.sharded import Totals
+from maxmargin.core.state import Stateful, restored
 from maxmargin.solvers.block_coordinate import BlockCoordinate
 from maxmargin.solvers.n_slack import INNER, MAX_PASSES
 from maxmargin.solvers.one_slack import OneSlack
@@ -116,6 +117,13 @@ class Shard:
             self._solver().prepare()
         self._release()
 
+    def fingerprint(self) -> str:
+        from maxmargin.solvers.fingerprint import fingerprint
+
+        found = fingerprint(self._load().batch)
+        self._release()
+        return found
+
     # functions of w --------------------------------------------------------------------
 
     def totals(self, w, multiple=1.0) -> Totals:
@@ -171,9 +179,33 @@ class Shard:
         self._release()
         return found, dual_value(local.planes, self.objective.form, 0.0)
 
+    # checkpoints -----------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        local = self._solver()
+        kept = {"objective": self.objective.state(), "planes": tuple(local.planes)}
+        if isinstance(local, Local):
+            kept["local"] = local.state()
+        if isinstance(self.objective.batch, Stateful):
+            kept["batch"] = self.objective.batch.state()
+        self._release()
+        return kept
+
+    def restore(self, state: dict[str, Any]) -> None:
+        local = self._solver()
+        if "batch" in state:
+            self.objective.batch.restore(state["batch"])
+        self.objective.restore(state["objective"])
+        local.planes = restored(local.planes, state["planes"], "planes")
+        if isinstance(local, Local):
+            local.restore(state["local"])
+        self._release()
+
 
 class Local(BlockCoordinate):
     """Block-coordinate ascent on the blocks of a shard, against weights of all."""
+
+    kept = ("schedule", "hinges", "selective", "rest", "size")
 
     def __init__(self, objective: Objective):
         self.objective = objective
@@ -187,6 +219,7 @@ class Local(BlockCoordinate):
         self.cached_cost = 1.0 if isinstance(objective.batch, tuple) else 0.0
         self.w: Any = None
         self.rest: np.ndarray = np.zeros(0, np.int64)  # blocks still due in this pass
+        self.size = 0  # of a part of it
         self.dual = 0.0
 
     def prepare(self) -> None:

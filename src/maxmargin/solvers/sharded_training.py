@@ -13,6 +13,7 @@ from maxmargin.core.objective import Objective
 from maxmargin.core.sharded import Scattered, Sharded, ShardedLog, sources_of
 from maxmargin.solvers.log_objective import LogObjective
 from maxmargin.solvers.parallel_ascent import (
+    CyclicAscent,
     ParallelAscent,
     ShardedBundle,
     ShardedOneSlack,
@@ -31,7 +32,9 @@ SOLVERS = {
 
 def wanted(estimator: Any, batch: Any) -> bool:
     """Whether a fit is one over shards."""
-    return getattr(estimator, "engine", None) is not None or isinstance(batch, Scattered)
+    return getattr(estimator, "engine", None) is not None or isinstance(
+        batch, Scattered
+    )
 
 
 @contextmanager
@@ -59,7 +62,10 @@ def over_shards(
         kind = ShardedLog if isinstance(whole, LogObjective) else Sharded
         objective = kind(whole, crew, len(mass), slots)
         objective.mass = mass
-        yield objective, SOLVERS[name](objective)
+        solver = SOLVERS[name]
+        if engine is None and solver is ParallelAscent:
+            solver = CyclicAscent
+        yield objective, solver(objective)
 
 
 def _solver_of(whole: Objective, batch: Any, name: str) -> str:
