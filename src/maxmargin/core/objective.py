@@ -17,6 +17,7 @@ from maxmargin.core.formulation import Form
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.oracle import most_violated
 from maxmargin.core.rows import copy_into
+from maxmargin.core.state import Stateful
 from maxmargin.core.vectors import Buffers, sum_of_squares
 from maxmargin.engine.threads import over_ranges
 
@@ -32,8 +33,10 @@ class Sweep(NamedTuple):
     outputs: np.ndarray  # labellings, laid out as batch.y
 
 
-class Objective:
+class Objective(Stateful):
     """Batch, formulation, masses, weights' size and type, threads, random numbers."""
+
+    kept = ("rng", "oracle_calls")
 
     solver = "block-coordinate"  # what "auto" stands for
 

@@ -16,7 +16,8 @@ import time
 import numpy as np
 
 from maxmargin.core.interrupts import Undisturbed
-from maxmargin.core.objective import Objective
+from maxmargin.core.objective import Objective, Sweep
+from maxmargin.core.state import Stateful
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.result import Certificate
 
@@ -30,8 +31,12 @@ ROUNDING = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-6}
 LARGE_MASS = 1e8  # from here on, a contradiction may well be rounding
 
 
-class Best:
+class Best(Stateful):
     """The best weights certified so far and the best dual value reached so far."""
+
+    kept = ("w", "sweep", "primal", "dual", "rounds", "winner", "ratio", "share")
+    kept = (*kept, "explored", "latest")
+    spares = True  # memory: the weights that end a fit need not be a copy
 
     def __init__(self, objective: Objective):
         self.objective = objective
@@ -45,6 +50,19 @@ class Best:
         self.share = 0.1  # of the gap that the last search along w could close
         self.explored = 0
         self.latest = None  # (found, primal, w, sweep): the lowest found of a round
+
+    def state(self) -> dict:
+        state = super().state()
+        if self.latest is not None and self.latest[2] is None:  # never looked at again
+            state["latest"] = (*self.latest[:2], None, None)
+        return state
+
+    def restore(self, state) -> None:
+        super().restore(state)
+        if self.sweep is not None:
+            self.sweep = Sweep(*self.sweep)
+        if self.latest is not None and self.latest[3] is not None:
+            self.latest = (*self.latest[:3], Sweep(*self.latest[3]))
 
     def see_dual(self, dual: float) -> None:
         self.dual = max(self.dual, dual)
@@ -88,7 +106,8 @@ class Best:
                     self.primal = primal
                     self.sweep = sweep
                     # A copy, unless training ends here: the solver needs w no more.
-                    out = w if self.relative_gap() <= tol else self.w
+                    over = self.spares and self.relative_gap() <= tol
+                    out = w if over else self.w
                     self.w = np.multiply(w, w.dtype.type(multiple), out=out)
         if self.dual < solver.estimate < math.inf and round_best < math.inf:
             ratio = (round_best - self.dual) / (solver.estimate - self.dual)

@@ -46,6 +46,8 @@ NEWEST = 0.35  # share of the newest weights in their average, at least
 class PlaneSolver(Solver):
     """A store of planes, the weights and the dual that it stands for."""
 
+    kept = (*Solver.kept, "planes", "signs")
+
     def __init__(self, objective: Objective, planes=None):
         super().__init__(objective)
         self.buffers = objective.buffers()
@@ -93,6 +95,8 @@ class PlaneSolver(Solver):
 class BlockCoordinate(PlaneSolver):
     """See the module."""
 
+    kept = (*PlaneSolver.kept, "average", "schedule", "hinges", "selective")
+
     def __init__(self, objective: Objective, planes=None):
         super().__init__(objective, planes)
         self.average = Average(self.w, NEWEST)
@@ -115,6 +119,7 @@ class BlockCoordinate(PlaneSolver):
         order = schedule.choose()
         self.gained, self.crowded = 0.0, 0
         schedule.in_chunks(order, self._visit)
+        self.gained += self.signs.hold(self.w)
         if self.crowded > CROWDED * objective.n and self._room() < MAX_ROOM:
             self.more_room()
         gained, work = self.gained, float(len(order))
@@ -154,12 +159,12 @@ class BlockCoordinate(PlaneSolver):
 
     def _visit(self, order) -> None:
         """Visits with the oracle."""
-        calls, crowded, impossible, gain = self.ask(
-            exact_pass, self.buffers, order, self.w, self.schedule.gaps, self.hinges
+        arguments = (order, self.w, self.schedule.gaps, self.hinges, self.gained)
+        calls, crowded, impossible, self.gained = self.ask(
+            exact_pass, self.buffers, *arguments
         )
         self.objective.oracle_calls += calls
         self.crowded += crowded
-        self.gained += gain + self.signs.hold(self.w)
         if impossible:
             raise NotSeparable(
                 not_separable("a wrong output has the features of the true one")

@@ -45,6 +45,17 @@ MAX_TURNS = 100  # between cuts and multipliers of signs
 class OneSlack(PlaneSolver):
     """See the module. Its planes are a cache: w and dual are those of the cuts."""
 
+    kept = (
+        *PlaneSolver.kept,
+        "cuts",
+        "offsets",
+        "gram",
+        "held",
+        "alpha",
+        "idle",
+        "gap",
+    )
+
     def __init__(self, objective, planes=None):
         if objective.hard:
             raise ValueError(

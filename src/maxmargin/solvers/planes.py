@@ -205,17 +205,18 @@ def block_gap(form, planes, i, hinge, v):
 
 
 @kernel
-def exact_pass(batch, form, planes, buffers, order, w, gaps, hinges):
+def exact_pass(batch, form, planes, buffers, order, w, gaps, hinges, total):
     """Visit blocks in order: call the oracle, add its plane, take steps.
 
     Writes gaps and hinges (as seen at the visit, so stale by the end of the pass).
     Returns (oracle calls, blocks without room, 1 if separation was proved impossible,
-    gain of the dual).
+    ``total`` plus the gain of the dual: added up block by block, it does not depend on
+    where a pass is cut into calls).
     """
     theta, y = buffers.theta, buffers.y
     room = planes.alpha.shape[1]
     v = np.empty(room)
-    calls, crowded, impossible, total = 0, 0, 0, 0.0
+    calls, crowded, impossible = 0, 0, 0
     for i in order:
         size = batch.start[i + 1] - batch.start[i]
         if size == 0 or planes.mass[i] == 0.0:

@@ -35,6 +35,9 @@ RHO = 1e-4, 1e4  # the smallest and the largest
 class ProximalBundle(OneSlack):
     """See the module. ``w`` is the next point to ask about, ``center`` the best one."""
 
+    kept = (*OneSlack.kept, "center", "far", "center_value", "promised")
+    kept = (*kept, "rho", "null_steps", "near")
+
     def __init__(self, objective, planes=None):
         super().__init__(objective, planes)
         self.start_near(self.w)
