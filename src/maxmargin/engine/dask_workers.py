@@ -120,6 +120,8 @@ class Workers:
             if self.remotes and (enough or waited > self.patience):
                 return self.remotes
             if waited > self.patience:
+                if self._silent_since is not None:
+                    raise EngineLost(GONE)
                 raise EngineLost(
                     "The Dask cluster has no workers that answer, and none came within "
                     f"{self.patience:g} seconds: start workers and fit again."
