@@ -20,6 +20,7 @@ from maxmargin.core.structure import (
     state_of,
     with_state,
 )
+from maxmargin.engine.spread import over_cluster
 
 
 class StructuralSVM(MaxMarginEstimator):
@@ -98,6 +99,7 @@ class StructuralSVM(MaxMarginEstimator):
 
     __init__ = training_parameters(problem=REQUIRED)
 
+    @over_cluster()
     def predict(self, X) -> list[Any]:
         """The best output for every input."""
         check_is_fitted(self, "coef_")
