@@ -42,6 +42,10 @@ class Crew:
         """
         raise NotImplementedError
 
+    def ask_one(self, k: int, method: str, *arguments: Any) -> Any:
+        """The same of one shard alone; only crews of this process can."""
+        raise NotImplementedError
+
     def close(self) -> None:
         """Let go of the shards."""
 
@@ -70,6 +74,9 @@ class ThreadCrew(Crew):
                 for shard, more in zip(self._shards, own, strict=True)
             ]
         )
+
+    def ask_one(self, k, method, *arguments):
+        return getattr(self._shards[k], method)(*arguments)
 
     def _all(self, calls: list) -> list:
         return run_all(self._pool, calls)

@@ -50,7 +50,7 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     status = keeper.ended(limits.tol)
     if history and not status:
         status = _limit_reached(objective, limits, iteration)
-    small = len(objective.batch.y) <= SMALL and isinstance(objective.batch, tuple)
+    small = objective.slots <= SMALL and isinstance(objective.batch, tuple)
     stepping = False
     try:
         while not status:

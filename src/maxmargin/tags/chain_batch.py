@@ -24,6 +24,9 @@ class ChainBatch(NamedTuple):
     )
 
     says_outputs = ("start", "n_labels", "barrier")  # warm_start.py
+    cuts = cut_by(
+        start="example", y="start", indptr="start", indices="indptr", values="indptr"
+    )
 
     start: np.ndarray  # tokens of sequence i: start[i] .. start[i + 1]
     y: np.ndarray
