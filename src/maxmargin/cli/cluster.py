@@ -1,4 +1,4 @@
-"""Options of the command line that train on a cluster: --cluster and --workers."""
+"""Options of the command line for work on a cluster: --cluster and --workers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from typing import Any
 
 OPTIONS = """
---cluster ADDRESS  train on the Dask cluster of this scheduler, such as tcp://host:8786
---workers N  train in N processes of this machine
+--cluster ADDRESS  work on the Dask cluster of this scheduler, such as tcp://host:8786
+--workers N  work in N processes of this machine
 """
 CONNECT = 10  # seconds
 

@@ -37,6 +37,7 @@ class Call:
     remote: Remote
     method: str
     arguments: tuple
+    numbers: set[int]  # of the shards it is for
     began: float = field(default_factory=time.monotonic)
     reply: asyncio.Task | None = None  # once it was sent
 
@@ -68,6 +69,7 @@ class DaskCrew(Crew):
 
     def ask(self, method, *common, each=None, optional=False):
         own = each_of(each, self.shards)
+        self._workers.hopeful()
         homeless = set(range(self.shards)) - self._housed()  # an ask was interrupted
         if homeless:
             self.restarted |= self._place(homeless)
@@ -76,17 +78,17 @@ class DaskCrew(Crew):
         failures: dict[int, BaseException] = {}
         calls = [*self._late.values()] if optional else []
         owing = {call.remote for call in calls}
-        todo = [(r, r.shards) for r in self._workers.remotes if r not in owing]
+        todo = {r: r.shards for r in self._workers.remotes if r not in owing}
         for attempt in itertools.count(1):
-            for remote, numbers in todo:
+            for remote, numbers in todo.items():
                 if numbers:
                     frames = question.frames(remote, numbers)
-                    calls.append(self._call(remote, "ask", method, *frames))
-            todo, lost = [], set()
+                    calls.append(self._call(remote, numbers, "ask", method, *frames))
+            todo, lost = {}, set()
             for call, outcome in self._outcomes(calls, optional):
                 if outcome == STALE:
                     call.remote.version = None
-                    todo.append((call.remote, call.remote.shards))
+                    todo[call.remote] = call.numbers
                 elif outcome in (LOST, MISSING):
                     lost |= self._bury(call.remote, outcome)
                 elif outcome != LATE:
@@ -95,8 +97,9 @@ class DaskCrew(Crew):
                 _check_attempts(attempt)
                 lost = self._place(lost)
                 self.restarted |= lost
-                todo += [(r, r.shards & lost) for r in self._workers.remotes]
-            if not any(numbers for _, numbers in todo):
+                for remote in self._workers.remotes:
+                    todo[remote] = todo.get(remote, set()) | remote.shards & lost
+            if not any(todo.values()):
                 break
             calls = []
         if failures:
@@ -115,14 +118,18 @@ class DaskCrew(Crew):
             hosts = self._workers.gather()
             hosts = [host for host in hosts if host not in self._late] or hosts
             given = _share_out(sorted(numbers), hosts)
-            calls = [
-                self._call(host, "put", k, self._specs[k])
+            puts = [
+                self._call(host, {k}, "put", k, self._specs[k])
                 for host, mine in given.items()
                 for k in mine
             ]
-            calls += [self._call(host, "build") for host in given]
             numbers, failures, dead = set(), {}, set()
-            for call, outcome in self._outcomes(calls, False):
+            for call, outcome in self._outcomes(puts, False):
+                if outcome == LOST:
+                    dead.add(call.remote)
+            alive = [host for host in given if host not in dead]
+            builds = [self._call(host, given[host], "build") for host in alive]
+            for call, outcome in self._outcomes(builds, False):
                 if outcome == LOST:
                     dead.add(call.remote)
                 else:
@@ -147,9 +154,9 @@ class DaskCrew(Crew):
 
     # calls -----------------------------------------------------------------------------
 
-    def _call(self, remote: Remote, method: str, *arguments) -> Call:
+    def _call(self, remote: Remote, numbers: set[int], method: str, *arguments) -> Call:
         self.moved += sum(size(a) for a in arguments if isinstance(a, list))
-        return Call(remote, method, arguments)
+        return Call(remote, method, arguments, set(numbers))
 
     def _outcomes(
         self, calls: list[Call], optional: bool

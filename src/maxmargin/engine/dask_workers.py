@@ -87,6 +87,10 @@ class Workers:
             self._shunned.add(remote.address)
         return remote.shards
 
+    def hopeful(self) -> None:
+        """Forget that the scheduler was silent."""
+        self._silent_since = None
+
     async def look(self) -> dict[str, int] | None:
         """{address: threads} of living workers; None if the scheduler is silent now."""
         now = time.monotonic()
