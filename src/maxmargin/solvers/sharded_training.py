@@ -42,7 +42,7 @@ def over_shards(
     engine: Any, batch: Any, make: Callable, name: str, mass: np.ndarray, n_jobs: int
 ) -> Iterator[tuple[Objective, Any]]:
     """(objective, solver) of a fit over shards; ``make`` makes objectives of batches."""
-    from maxmargin.engine.choice import make_crew
+    from maxmargin.engine.choose import make_crew
 
     sources, sizes = sources_of(batch)
     if isinstance(batch, Scattered):
