@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from maxmargin import __version__
-from maxmargin.cli import warmup
+from maxmargin.cli import shard, warmup
 from maxmargin.cli.command import Command
 from maxmargin.cli.common import INTERRUPTED, load_model
 from maxmargin.cli.evaluate import evaluate
@@ -108,6 +108,7 @@ Exit codes: 0 done, 2 bad input, 130 ended by Ctrl-C.""",
     _add_predict(commands)
     _add_evaluate(commands)
     _add_inspect(commands)
+    shard.add_parser(commands)
     warmup.add_parser(commands)
     return parser
 

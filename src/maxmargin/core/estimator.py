@@ -119,7 +119,7 @@ class MaxMarginEstimator(BaseEstimator):
     def _train(self, encoded: Encoded, settings, state, keep_state=False) -> str:
         """Train and set the fitted attributes; returns how training ended."""
         from maxmargin.core.completion import hidden
-        from maxmargin.solvers import registry
+        from maxmargin.solvers import registry, sharded_training
         from maxmargin.solvers.driver import drive
         from maxmargin.solvers.warm_start import DualState
 
@@ -143,6 +143,8 @@ class MaxMarginEstimator(BaseEstimator):
             from maxmargin.core.latent_training import train
 
             return train(self, encoded, make, name, limits, seed)
+        if sharded_training.wanted(self, encoded.batch):
+            return self._train_over_shards(encoded, make, mass, settings)
         objective = make(encoded.batch)
         keep = self.warm_start or keep_state
         planes = None
@@ -161,6 +163,25 @@ class MaxMarginEstimator(BaseEstimator):
                 self._dual_state = DualState(encoded.batch, planes)
             elif hasattr(self, "_dual_state"):
                 del self._dual_state
+        return INTERRUPTED if late.came else solution.status
+
+    def _train_over_shards(self, encoded: Encoded, make, mass, settings) -> str:
+        """The same where examples lie in shards; a later fit starts from zero."""
+        from maxmargin.solvers.driver import drive
+        from maxmargin.solvers.sharded_training import over_shards
+
+        _, limits, name, _, n_jobs = settings
+        training = over_shards(
+            getattr(self, "engine", None), encoded.batch, make, name, mass, n_jobs
+        )
+        with training as (objective, solver):
+            solution = drive(objective, solver, limits)
+        with Whole(self) as late:
+            if not solution.converged:
+                warn_unconverged(solution, limits.tol, objective)
+            del solver
+            self._finish(encoded, solution)
+            self.__dict__.pop("_dual_state", None)
         return INTERRUPTED if late.came else solution.status
 
     def _sums_over_hidden(self, batch, solver: str) -> bool:

@@ -24,11 +24,10 @@ from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin.core.completion import complete_all, complete_randomly
-from maxmargin.core.interrupts import INTERRUPTED, Whole
+from maxmargin.core.interrupts import INTERRUPTED, STOPPED, Whole
 from maxmargin.core.known import written
 from maxmargin.core.partial import alternate, is_partial, ordinary, sure_part
 from maxmargin.core.unconverged import warn_unconverged
-from maxmargin.solvers.progress import STOPPED
 
 ENDED = (INTERRUPTED, STOPPED)
 LATENT: dict[str, Any] = {
@@ -142,7 +141,13 @@ def train(model, encoded, make, name: str, limits, seed: int) -> str:
 def _keep_first(model, encoded, first) -> str:
     """Ctrl-C came early: a model of what is known for sure."""
     with Whole(model):
-        model._finish(encoded, first)
+        warnings.warn(
+            "Training interrupted before labels that are not known took part: the "
+            "weights are those of what is known for sure.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+        model._finish(encoded, replace(first, status=INTERRUPTED, converged=False))
     return INTERRUPTED
 
 

@@ -16,7 +16,7 @@ import time
 import numpy as np
 
 from maxmargin.core.interrupts import Undisturbed
-from maxmargin.core.objective import Objective, Sweep
+from maxmargin.core.objective import Objective
 from maxmargin.core.state import Stateful
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.result import Certificate
@@ -59,10 +59,11 @@ class Best(Stateful):
 
     def restore(self, state) -> None:
         super().restore(state)
+        answer = self.objective.answer
         if self.sweep is not None:
-            self.sweep = Sweep(*self.sweep)
+            self.sweep = answer(*self.sweep)
         if self.latest is not None and self.latest[3] is not None:
-            self.latest = (*self.latest[:3], Sweep(*self.latest[3]))
+            self.latest = (*self.latest[:3], answer(*self.latest[3]))
 
     def see_dual(self, dual: float) -> None:
         self.dual = max(self.dual, dual)
@@ -91,7 +92,7 @@ class Best(Stateful):
             primal, multiple, sweep = self.objective.primal(w)
             self.check(primal)
             solver.learn_from(sweep)
-            found = primal - self._left_open(sweep)
+            found = primal - self.objective.left_open(sweep)
             if self.latest is None or found < self.latest[0]:
                 chosen = w * w.dtype.type(multiple) if found < primal else None
                 self.latest = found, primal, chosen, sweep
@@ -188,22 +189,11 @@ class Best(Stateful):
         if recall is not None:
             hinges = recall(w, objective.form, objective.mass)
             return objective.primal_from_hinges(squared, hinges)
-        whole = objective.primal_from_hinges(squared, sweep.hinges)
-        return whole - self._left_open(sweep)
+        return objective.primal_at(squared, sweep) - objective.left_open(sweep)
 
     def search_gap(self) -> float:
         """What the bounds of the search add to the primal, over the outputs found."""
-        return 0.0 if self.sweep is None else self._left_open(self.sweep)
-
-    def _left_open(self, sweep) -> float:
-        objective, form = self.objective, self.objective.form
-        if not (form.slack or form.quadratic) or objective.hard:
-            return 0.0
-        c = np.sqrt(sweep.losses) if form.quadratic else sweep.losses
-        found = c - (c if form.slack else 1.0) * sweep.margins
-        bound = objective.primal_from_hinges(0.0, sweep.hinges)
-        met = objective.primal_from_hinges(0.0, np.maximum(found, 0.0))
-        return max(bound - met, 0.0)
+        return 0.0 if self.sweep is None else self.objective.left_open(self.sweep)
 
     def _best_multiple(self, w, primal, multiple, sweep, tol):
         """Try t w for a t near 1, where the slope of the primal says that it pays.
@@ -221,7 +211,7 @@ class Best(Stateful):
         if late or not objective.scalable or squared == 0 or gap <= tol * primal:
             return primal, multiple, sweep
         # Nearly separated, and C is large: a little longer, w violates nothing.
-        t = objective.obeying_multiple(sweep, sweep.hinges > 0)
+        t = objective.obeying(sweep)
         if 0.5 * t * t * squared < self.dual + 0.5 * gap:
             other, t, after = objective.primal(w, t)
             if other < primal:

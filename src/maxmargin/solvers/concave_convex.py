@@ -43,14 +43,13 @@ from dataclasses import astuple, dataclass, field, replace
 import numpy as np
 
 from maxmargin.core.completion import changed, complete_all, hidden, with_truths
-from maxmargin.core.interrupts import INTERRUPTED, Undisturbed
+from maxmargin.core.interrupts import INTERRUPTED, STOPPED, Undisturbed
 from maxmargin.core.partial import is_partial, ordinary
 from maxmargin.core.state import Stateful, restored
 from maxmargin.solvers import registry
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.notebook import Notebook, identity
 from maxmargin.solvers.planes import Planes, copy_labels
-from maxmargin.solvers.progress import STOPPED
 from maxmargin.solvers.result import Limits, Solution, StationaryPoint
 from maxmargin.solvers.warm_start import copied, feasible
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 import time
 
-from maxmargin.core.interrupts import INTERRUPTED
+from maxmargin.core.interrupts import INTERRUPTED, STOPPED
 from maxmargin.core.objective import Objective
 from maxmargin.solvers.best import Best
 from maxmargin.solvers.keeper import Keeper
-from maxmargin.solvers.progress import STOPPED, Progress
+from maxmargin.solvers.progress import Progress
 from maxmargin.solvers.result import Limits, Solution
 from maxmargin.solvers.solver import Solver
 
@@ -48,7 +48,7 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     status = keeper.ended(limits.tol)
     if history and not status:
         status = _limit_reached(objective, limits, iteration)
-    small = len(objective.batch.y) <= SMALL and isinstance(objective.batch, tuple)
+    small = objective.slots <= SMALL and isinstance(objective.batch, tuple)
     stepping = False
     try:
         while not status:

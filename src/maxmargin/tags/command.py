@@ -10,7 +10,14 @@ from typing import Any
 
 from maxmargin.cli.command import Sample, counts
 from maxmargin.cli.common import say
-from maxmargin.tags.command_files import TagFiles, separator_of, words_of
+from maxmargin.tags.command_files import (
+    TagFiles,
+    checked_scheme,
+    scheme_of,
+    separator_of,
+    tokens_of,
+    words_of,
+)
 
 NOT_COLUMNS = "{} belongs to --format columns: files of features hold the features."
 
@@ -42,6 +49,8 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
       --separator TEXT  exactly this, such as , or \\t (default: spaces and tabs)
       --encoding NAME=utf-8  default: utf-8
       --comment MARK  leave out lines that start so before tokens
+      --shards FOLDER  for data larger than memory: encode the file (or folder, or glob)
+          into this folder, or use what is there. TRAIN may be such a folder itself
     features, one of
       --template FILE  a template as of CRF++ or Wapiti
       --features NAME  a ready set: chunking, ner, pos, words
@@ -104,18 +113,21 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
             **super().notes(model, sample),
             "features": self.source,
             "sentences": len(sample),
-            "tokens": sum(map(len, sample.y)),
+            "tokens": tokens_of(sample),
         }
 
     def check(self, args) -> None:
-        self.template = _features(args)
+        self.template = None if self.in_shards(args) else _features(args)
         self.source = args.features or (
             args.template and os.path.basename(args.template)
         )
         self.gazetteers = _gazetteers(args, self.template)
 
     def learn(self, path: str, args) -> Sample:
-        sample = self.read_training(path)
+        sample = self.read_corpus(path, args) or self.read_training(path)
+        if sample.y is None:  # training checks it
+            self.scheme = scheme_of(args.scheme, sample)
+            return sample
         if self.template is not None and not isinstance(self.template, str):
             try:
                 self.template.check_columns(self.n_columns - 1)
@@ -123,7 +135,7 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
                 raise ValueError(
                     f"{str(error).rstrip('.')} without that of the labels ({sample.path})."
                 ) from None
-        self.scheme, sample = _check_scheme(args, sample)
+        self.scheme, sample = checked_scheme(args, sample)
         return sample
 
     def settings(self, args, given, sample, dev) -> dict[str, Any]:
@@ -133,6 +145,7 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
             # might look like a path
             features = features.text + "\n"
         given |= {"features": features, "scheme": self.scheme}
+        given |= self.encoded(sample, given)
         if self.gazetteers:
             given["feature_options"] = {"gazetteers": self.gazetteers}
         return given
@@ -361,32 +374,3 @@ def _gazetteers(args, template) -> dict[str, frozenset[str]]:
                     f"{part.view.argument}=FILE."
                 )
     return found
-
-
-def _check_scheme(args, sample: Sample) -> tuple[str | None, Sample]:
-    """The scheme, and the labels as it wants them."""
-    if args.scheme is None:
-        if args.repair:
-            raise ValueError("--repair needs a scheme, such as --scheme BIO.")
-        return None, sample
-    from dataclasses import replace
-
-    from maxmargin.tags.schemes import check_scheme, convert, guess_scheme
-
-    scheme = args.scheme
-    if scheme == "auto":
-        scheme = guess_scheme(sample.y) or scheme
-    if args.repair and scheme != "auto":
-        y = [convert(labels, scheme, scheme) for labels in sample.y]
-        repaired = sum(a != b for a, b in zip(y, sample.y, strict=True))
-        if repaired and not args.quiet:
-            say(f"{sample.path}: {repaired} sentences broke the scheme; repaired.")
-        sample = replace(sample, y=y)
-    try:
-        check_scheme(sample.y, scheme, sample.where)
-    except ValueError as error:
-        here = str(error).replace(
-            "repair it with maxmargin.tags.schemes.convert", "--repair"
-        )
-        raise ValueError(here) from None
-    return scheme, sample

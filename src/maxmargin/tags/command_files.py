@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from maxmargin.cli.command import Command, Sample
+from maxmargin.cli.common import say
 
 if TYPE_CHECKING:
     from maxmargin.files import Columns, RawText
@@ -112,6 +113,38 @@ class TagFiles(Command):
 
         return Sample(X, y, raw.path, where, weights, more=raw)
 
+    # corpora on disk ------------------------------------------------------------------
+
+    def in_shards(self, args) -> bool:
+        """Is the data a corpus, which has its features?"""
+        from maxmargin.tags.corpus.command import is_corpus
+
+        own = (args.template, args.features, args.gazetteer)
+        if not is_corpus(args.train) or any(value is not None for value in own):
+            return False
+        return self.format == "columns"
+
+    def read_corpus(self, path: str, args) -> Sample | None:
+        """A corpus, or what is to become one; None for other files."""
+        from maxmargin.tags.corpus.command import LAYOUT, corpus_sample
+
+        sample = corpus_sample(path, args)
+        if sample is not None:
+            settings = sample.X.settings
+            for name in LAYOUT:
+                setattr(self, name, settings[name])
+            self.n_columns = settings["n_columns"]
+            self.label_column %= self.n_columns
+            ready = "\n" not in settings["features"]
+            self.source = settings["features"] if ready else "a template"
+        return sample
+
+    def encoded(self, sample: Sample, given: dict) -> dict:
+        """Parameters of an estimator that a corpus decides, where they are not given."""
+        settings = getattr(sample.X, "settings", {})
+        names = [name for name in ("features", "min_count") if name in settings]
+        return {name: settings[name] for name in names if given.get(name) is None}
+
     # writing --------------------------------------------------------------------------
 
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
@@ -146,6 +179,17 @@ class TagFiles(Command):
     def lines(self, sample: Sample, i: int, output) -> list[str]:
         begins = self._begins[i] if self._begins else [""] * len(output)
         return [*map("".join, zip(begins, output, strict=True)), ""]
+
+
+def tokens_of(sample: Sample) -> int:
+    return sample.X.n_tokens if sample.y is None else sum(map(len, sample.y))
+
+
+def scheme_of(scheme: str | None, sample: Sample) -> str | None:
+    """The scheme of a corpus, which training checks."""
+    from maxmargin.tags.schemes import guess_scheme
+
+    return guess_scheme(sample.X.labels) or scheme if scheme == "auto" else scheme
 
 
 def separator_of(text: str | None) -> str | None:
@@ -193,3 +237,32 @@ def check_labels(sample: Sample, place: str) -> None:
             f"{place}: there are {len(labels)} different labels, more than "
             f"{MOST_LABELS}. Is it the column of the labels?"
         )
+
+
+def checked_scheme(args, sample: Sample) -> tuple[str | None, Sample]:
+    """The scheme, and the labels as it wants them."""
+    if args.scheme is None:
+        if args.repair:
+            raise ValueError("--repair needs a scheme, such as --scheme BIO.")
+        return None, sample
+    from dataclasses import replace
+
+    from maxmargin.tags.schemes import check_scheme, convert, guess_scheme
+
+    scheme = args.scheme
+    if scheme == "auto":
+        scheme = guess_scheme(sample.y) or scheme
+    if args.repair and scheme != "auto":
+        y = [convert(labels, scheme, scheme) for labels in sample.y]
+        repaired = sum(a != b for a, b in zip(y, sample.y, strict=True))
+        if repaired and not args.quiet:
+            say(f"{sample.path}: {repaired} sentences broke the scheme; repaired.")
+        sample = replace(sample, y=y)
+    try:
+        check_scheme(sample.y, scheme, sample.where)
+    except ValueError as error:
+        here = str(error).replace(
+            "repair it with maxmargin.tags.schemes.convert", "--repair"
+        )
+        raise ValueError(here) from None
+    return scheme, sample

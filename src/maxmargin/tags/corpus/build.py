@@ -99,7 +99,7 @@ class Builder:
         os.chmod(folder, 0o777 & ~_umask())
         self.drafts = os.path.join(folder, "draft")
         os.mkdir(self.drafts)
-        self._counts: Any = 0  # how often every feature occurs
+        self._counts: np.ndarray | None = None  # how often every feature occurs
         self._lock = threading.Lock()
         self._tell = say_on_stderr if work.verbose else lambda text: None
 
@@ -157,7 +157,8 @@ class Builder:
         loads = [self._draft(k, piece) for k, piece in enumerate(pieces)]
         numbering = Numbering(encoder, [list(index) for index in reader.words])
         limit = self.work.table_keys or TABLE_KEYS
-        numbering.learn(loads, self.drafts, limit, self._tell)
+        self._tell("counting features")
+        numbering.learn(loads, self.drafts, limit)
 
         def one(k: int):
             piece = loads[k]()
@@ -194,6 +195,8 @@ class Builder:
 
     def _write(self, k: int, piece: Piece, tokens: TokenMatrix, valued: bool) -> dict:
         """Write the arrays of a shard; its record."""
+        from maxmargin.tags.features.kernels import tally
+
         name = f"{k:05d}"
         arrays = {
             "start": tokens.start,
@@ -205,9 +208,10 @@ class Builder:
             arrays["values"] = tokens.values
         for key, array in arrays.items():
             save_array(self._path(name, key), array.astype(TYPES[key], copy=False))
-        counts = np.bincount(tokens.indices, minlength=tokens.n_features)
         with self._lock:
-            self._counts += counts
+            if self._counts is None:
+                self._counts = np.zeros(tokens.n_features, np.int64)
+            tally(tokens.indices, self._counts)
         return {
             "name": name,
             "sentences": len(tokens.start) - 1,

@@ -7,7 +7,6 @@ sentences in memory: the same features with the same numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -41,19 +40,12 @@ class Numbering:
         self.indexes: list[dict] = [{} for _ in self.domains]
         self.maps = encoder._maps(every, self.domains, self.indexes, True)
 
-    def learn(
-        self,
-        pieces: Sequence[Load],
-        folder: str,
-        limit: int,
-        tell: Callable[[str], Any] = lambda text: None,
-    ) -> None:
+    def learn(self, pieces: Sequence[Load], folder: str, limit: int) -> None:
         """Count the features of all pieces, and keep those that are seen often enough."""
         from maxmargin.tags.features.kernels import Table
 
         tables, total = [], 0
         for group in self.groups:
-            tell(f"counting {group.literals[0]}")
             made: list = []
             radices = [len(self.indexes[d]) for d in group.domains]
             for k, stage in enumerate(stages(radices, made)):

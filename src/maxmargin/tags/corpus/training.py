@@ -122,7 +122,7 @@ def _check_tagger(tagger: Any, corpus: TagCorpus, y: Any) -> None:
         raise ValueError(
             "y was given beside a corpus, which has its labels: leave y out."
         )
-    if tagger.kernel is not None:
+    if getattr(tagger, "kernel", None) is not None:
         raise ValueError(
             "A kernel needs all tokens in memory: give it files that fit, or train on the "
             "corpus without a kernel."
@@ -130,7 +130,7 @@ def _check_tagger(tagger: Any, corpus: TagCorpus, y: Any) -> None:
     if tagger.objective not in ("hinge", "log"):
         raise ValueError(
             f"objective={tagger.objective!r} needs all data in memory: train on a corpus "
-            "with 'hinge' or 'log'."
+            "by a SequenceTagger with 'hinge' or 'log'."
         )
     if corpus.settings["like"]:
         raise ValueError(
@@ -144,7 +144,7 @@ def _check_tagger(tagger: Any, corpus: TagCorpus, y: Any) -> None:
         )
     for name, usual in (("features", None), ("min_count", 1)):
         given, own = getattr(tagger, name), corpus.settings[name]
-        if given != usual and _plain(name, given) != own:
+        if given != usual and _plain(name, given) != _plain(name, own):
             raise ValueError(
                 f"{name} of the tagger is not that of the corpus {corpus.folder}, which "
                 f"was built with {_short(own)}. {advice}"
@@ -154,7 +154,8 @@ def _check_tagger(tagger: Any, corpus: TagCorpus, y: Any) -> None:
 def _plain(name: str, value: Any) -> Any:
     if name != "features" or (isinstance(value, str) and value in READY_NAMES):
         return value
-    return (value if isinstance(value, Template) else parse_template(value)).text
+    text = (value if isinstance(value, Template) else parse_template(value)).text
+    return text.rstrip("\n")
 
 
 def _short(value: Any) -> str:

@@ -1,0 +1,63 @@
+"""``maxmargin shard``: from text files to a corpus on disk, for training."""
+
+from __future__ import annotations
+
+from maxmargin.cli.common import check_output
+from maxmargin.cli.language import options_of
+from maxmargin.cli.options import add_options
+
+OPTIONS = """
+the files
+  --label-column N=-1  from 0, or from the end with -1, the default. Templates number
+      the columns without it
+  --separator TEXT  exactly this, such as , or \\t (default: spaces and tabs)
+  --encoding NAME=utf-8  default: utf-8
+  --comment MARK  leave out lines that start so before tokens
+features, one of
+  --template FILE  a template as of CRF++ or Wapiti
+  --features NAME  a ready set: chunking, ner, pos, words
+  --like MODEL  those of a model or of another corpus, for data to evaluate on
+  --min-count N  leave out rarer ones
+  --hashing N  hash features into so many numbers, a power of two: nothing is counted
+  --gazetteer FILE+  as in train tag; repeatable
+the work
+  --shard-tokens N=500000  tokens of a shard, about (default: 500000)
+  --jobs N=1  processes that read and threads that encode
+  --overwrite  replace a corpus that is there
+  --quiet  no progress, no summary
+"""
+
+
+def add_parser(commands) -> None:
+    parser = commands.add_parser(
+        "shard",
+        help="encode text files into a folder, for data larger than memory",
+        description="Encode tagged text files into a folder of shards, to train on.",
+        epilog="""example:
+  maxmargin shard 'corpus/*.gz' --features chunking --min-count 5 -o shards
+  maxmargin train tag shards --C 0.01 -o chunks.model
+
+FILE is a file, a folder, a glob, or an address that fsspec opens. The folder appears
+whole or not at all. See docs/scaling.md.""",
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="gzip is recognised")
+    what = "the folder to make"
+    parser.add_argument("-o", "--output", metavar="FOLDER", required=True, help=what)
+    add_options(parser, OPTIONS)
+    # what `train tag` asks of the same options
+    parser.set_defaults(format="columns", model="svm")
+    parser.set_defaults(run=run, spoken=options_of(parser))
+
+
+def run(args) -> int:
+    check_output(args.output + ".folder", "The corpus")
+    from maxmargin.tags.corpus.command import build_corpus
+
+    corpus = build_corpus(args.files, args.output, args)
+    if not args.quiet:
+        print(
+            f"{corpus.n_sentences:,} sentences, {corpus.n_tokens:,} tokens, "
+            f"{len(corpus.labels)} labels and {corpus.n_features:,} features in "
+            f"{len(corpus.shards)} shards in {args.output}."
+        )
+    return 0

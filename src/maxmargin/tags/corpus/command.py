@@ -1,0 +1,121 @@
+"""Corpora on the command line: ``maxmargin shard``, and ``train tag`` on them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from maxmargin.cli.command import Sample
+from maxmargin.cli.common import say
+from maxmargin.tags.command_files import separator_of
+from maxmargin.tags.corpus.corpus import TagCorpus
+from maxmargin.tags.corpus.sources import find_sources
+from maxmargin.tags.corpus.storage import MANIFEST
+
+LAYOUT = ("label_column", "separator", "encoding", "comment")
+
+
+def is_corpus(path: str | None) -> bool:
+    return path is not None and os.path.isfile(os.path.join(path, MANIFEST))
+
+
+def build_corpus(files: list[str], folder: str, args) -> TagCorpus:
+    """What the options of ``maxmargin shard`` and ``maxmargin train tag`` say."""
+    like = _like(getattr(args, "like", None))
+    if like is not None:
+        for option in ("template", "features", "min_count", "hashing", "gazetteer"):
+            if getattr(args, option, None) is not None:
+                raise ValueError(
+                    f"--{option.replace('_', '-')} was given beside --like, which brings "
+                    "its own features: leave one out."
+                )
+    return TagCorpus.build(
+        folder,
+        files,
+        **_features(args, like),
+        label_column=args.label_column,
+        separator=separator_of(args.separator),
+        encoding=args.encoding,
+        comment=args.comment,
+        hashing=getattr(args, "hashing", None),
+        shard_tokens=getattr(args, "shard_tokens", 500_000),
+        n_jobs=getattr(args, "jobs", None) or getattr(args, "n_jobs", None) or 1,
+        verbose=int(not args.quiet),
+        overwrite=getattr(args, "overwrite", False),
+    )
+
+
+def _features(args, like: Any) -> dict[str, Any]:
+    if like is not None:
+        return {"like": like}
+    from maxmargin.tags.command import _features as chosen
+    from maxmargin.tags.command import _gazetteers
+
+    template = chosen(args)
+    lists = _gazetteers(args, template)
+    options = {"gazetteers": lists} if lists else None
+    count = args.min_count or 1
+    return {"features": template, "min_count": count, "feature_options": options}
+
+
+def _like(name: str | None) -> Any:
+    if name is None or is_corpus(name):
+        return name and TagCorpus.open(name)
+    from maxmargin.files.model_file import load
+
+    return load(name)
+
+
+# training ------------------------------------------------------------------------------
+
+
+def corpus_sample(path: str, args) -> Sample | None:
+    """The corpus that a command trains on; None if it is a file to hold in memory."""
+    if not is_corpus(path) and args.shards is None:
+        return None
+    for option in ("cv", "repair"):
+        if getattr(args, option):
+            raise ValueError(
+                f"--{option} needs all data in memory: leave it out with a corpus"
+                + ("; choose C with --dev." if option == "cv" else ".")
+            )
+    if is_corpus(path):
+        if args.shards is not None:
+            raise ValueError(f"{path} is a corpus already: leave out --shards.")
+        return Sample(TagCorpus.open(path), None, path.rstrip(os.sep))
+    if is_corpus(args.shards):
+        corpus = TagCorpus.open(args.shards)
+        _check_reuse(corpus, path, args)
+        if not args.quiet:
+            say(f"{args.shards} is there already, from these files: not built again.")
+    else:
+        corpus = build_corpus([path], args.shards, args)
+    return Sample(corpus, None, path)
+
+
+def _check_reuse(corpus: TagCorpus, path: str, args) -> None:
+    """A corpus that is there must be what would be built."""
+    from maxmargin.tags.command import _features as chosen
+
+    template = chosen(args)
+    wanted = {
+        "features": template if isinstance(template, str) else template.text,
+        "min_count": args.min_count or 1,
+        "encoding": args.encoding,
+        "comment": args.comment,
+        "separator": separator_of(args.separator),
+        "label_column": args.label_column,
+    }
+    files = [
+        {"path": s.path, "size": s.size, "changed": s.changed}
+        for s in find_sources(path)
+    ]
+    known = [{k: s[k] for k in ("path", "size", "changed")} for s in corpus.sources]
+    what = [name for name in wanted if corpus.settings[name] != wanted[name]]
+    if files != known:
+        what.insert(0, "files")
+    if what:
+        raise ValueError(
+            f"{corpus.folder} is a corpus with other {what[0].replace('_', ' ')}: remove "
+            "it, name another folder for --shards, or train on it by its name."
+        )

@@ -1,0 +1,137 @@
+"""``maxmargin shard`` and ``maxmargin train tag`` on corpora."""
+
+import os
+
+import numpy as np
+import pytest
+
+from maxmargin import TagCorpus
+from maxmargin.cli.main import main
+from maxmargin.files.model_file import load
+
+ROWS = "the D B-X\ndog N I-X\nbarks V O\n\nA D B-X\ncat N I-X\nsat V O\n\n"
+
+
+@pytest.fixture
+def text(tmp_path):
+    folder = tmp_path / "text"
+    folder.mkdir()
+    for k in range(3):
+        (folder / f"{k}.txt").write_text(ROWS * (k + 2))
+    return folder
+
+
+def run(*arguments) -> int:
+    return main([str(a) for a in arguments])
+
+
+def test_shard_then_train(text, tmp_path, capsys):
+    options = ["--features", "chunking", "--min-count", 2]
+    shards, model = tmp_path / "shards", tmp_path / "m"
+    files = text / "0.txt", text / "1.txt", text / "2.txt"
+    assert run("shard", *files, *options, "-o", shards, "--shard-tokens", 10) == 0
+    assert "18 sentences, 54 tokens, 3 labels" in capsys.readouterr().out
+    assert run("train", "tag", shards, "--scheme", "auto", "-o", model, "--quiet") == 0
+    words = ["train", "tag", text / "*.txt", *options, "-o", model, "--shards", shards]
+    assert run(*words, "--scheme", "auto") == 0  # the same files
+    assert run(*words, "--separator", " ") == 2
+    assert "other separator" in capsys.readouterr().err
+    whole = tmp_path / "whole.txt"
+    whole.write_text("".join(path.read_text() for path in files))
+    other = tmp_path / "n"
+    more = ["--scheme", "auto", "-o", other, "--quiet"]
+    assert run("train", "tag", whole, *options, *more) == 0
+    a, b = load(model), load(other)
+    assert np.array_equal(a._w, b._w)
+    assert a.get_params() == b.get_params()
+    assert a.notes["tokens"] == b.notes["tokens"] == 54
+    capsys.readouterr()
+    for path in (model, other):
+        assert run("evaluate", path, whole) == 0
+        assert run("predict", path, whole, "-o", tmp_path / f"{path.name}.out") == 0
+    assert (tmp_path / "m.out").read_text() == (tmp_path / "n.out").read_text()
+    assert run("inspect", model) == 0
+    assert "by chunking, seen 2 times or more" in capsys.readouterr().out
+
+
+def test_train_builds_and_reuses(text, tmp_path, capsys):
+    template = tmp_path / "t.template"
+    template.write_text("U0:%x[0,0]\nU1:%x[0,1]\n")
+    model, shards = tmp_path / "m", tmp_path / "s"
+    words = [
+        "train",
+        "tag",
+        text,
+        "--template",
+        template,
+        "--shards",
+        shards,
+        "-o",
+        model,
+    ]
+    assert run(*words) == 0
+    assert "not built again" not in capsys.readouterr().err
+    built = os.stat(shards / "manifest.json").st_mtime_ns
+    assert run(*words) == 0
+    assert "not built again" in capsys.readouterr().err
+    assert os.stat(shards / "manifest.json").st_mtime_ns == built
+    assert load(model).predict([[("the", "D"), ("cat", "N")]]) == [["B-X", "I-X"]]
+    assert run(*words, "--min-count", 3) == 2
+    assert "corpus with other min count" in capsys.readouterr().err
+    (text / "0.txt").write_text(ROWS)
+    assert run(*words) == 2
+    assert "corpus with other files" in capsys.readouterr().err
+
+
+def test_like_and_hashing(text, tmp_path):
+    model, shards = tmp_path / "m", tmp_path / "s"
+    run(
+        "shard", text, "--features", "words", "--hashing", 1024, "-o", shards, "--quiet"
+    )
+    assert run("train", "tag", shards, "-o", model, "--quiet") == 0
+    for k, like in enumerate((model, shards)):
+        folder = tmp_path / f"like{k}"
+        assert (
+            run("shard", text / "1.txt", "--like", like, "-o", folder, "--quiet") == 0
+        )
+        assert load(model).score(TagCorpus.open(folder)) == 1.0
+
+
+def test_bad_input(text, tmp_path, capsys):
+    shards, model = tmp_path / "s", tmp_path / "m"
+    assert run("shard", text, "--features", "words", "-o", shards, "--quiet") == 0
+    bad = [
+        (["shard", text, "-o", tmp_path / "x"], "say what the features are"),
+        (
+            ["shard", text / "no", "--features", "words", "-o", tmp_path / "x"],
+            "no file",
+        ),
+        (["shard", text, "--features", "words", "-o", shards], "exists already"),
+        (
+            ["shard", text, "--features", "words", "-o", tmp_path / "y" / "x"],
+            "no folder",
+        ),
+        (["shard", text, "--like", shards, "--features", "words", "-o", "x"], "--like"),
+        (
+            ["train", "tag", shards, "--features", "ner", "-o", model],
+            "not that of the corp",
+        ),
+        (
+            ["train", "tag", shards, "--min-count", "3", "-o", model],
+            "not that of the corp",
+        ),
+        (["train", "tag", shards, "--cv", "3", "-o", model], "--cv needs all data"),
+        (["train", "tag", shards, "--shards", "x", "-o", model], "leave out --shards"),
+        (["train", "tag", shards, "--model", "hmm", "-o", model], "all data in memory"),
+        (["train", "tag", shards, "--objective", "marginal", "-o", model], "in memory"),
+        (["train", "tag", text, "--features", "words", "-o", model], "is a folder"),
+    ]
+    capsys.readouterr()
+    for words, message in bad:
+        assert run(*words) == 2, words
+        error = capsys.readouterr().err
+        assert message in error, (words, error)
+    assert sorted(os.listdir(tmp_path)) == ["s", "text"]
+    (shards / "00000.y.npy").write_bytes(b"")
+    assert run("train", "tag", shards, "-o", model) == 2
+    assert "00000.y.npy is damaged" in capsys.readouterr().err
