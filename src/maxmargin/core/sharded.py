@@ -148,7 +148,6 @@ class ShardedLog(Sharded):
 
     convex = True
     first = None
-    solver = "lbfgs"
 
     @property
     def scalable(self) -> bool:
