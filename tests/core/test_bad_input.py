@@ -182,7 +182,7 @@ PARAMETERS = [
     (dict(verbose="yes"), r"verbose='yes'"),
     (dict(callbacks=print), r"callbacks.*list"),
     (dict(callbacks=[3]), r"callbacks.*3"),
-    (dict(engine="steam"), r"engine='steam' .*None"),
+    (dict(engine="steam"), r"engine='steam' .*None or 'threads'"),
     (dict(checkpoint=3), r"checkpoint=3 .*folder"),
     (dict(checkpoint=Checkpoint("here", every=-1)), r"every=-1.*seconds"),
     (dict(checkpoint=Checkpoint(None)), r"checkpoint=.*folder"),
