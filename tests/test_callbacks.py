@@ -38,7 +38,7 @@ def test_rows_in_a_file(tmp_path, monkeypatch):
     model = MulticlassSVM(tol=1e-6, callbacks=[JsonLines(path)]).fit(*blobs())
     rows = lines(path)
     assert {row.pop("fit") for row in rows} == {1}
-    assert {row.pop("expected_seconds_left") for row in rows} == {7.0}
+    assert all(6.0 < row.pop("expected_seconds_left") <= 7.0 for row in rows)
     assert rows == model.history_
 
 

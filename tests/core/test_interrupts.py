@@ -3,8 +3,10 @@
 import functools
 import itertools
 import signal
+import sys
 import threading
 import time
+import types
 import warnings
 
 import numpy as np
@@ -14,10 +16,12 @@ from sklearn.exceptions import ConvergenceWarning
 from watch_cases import Bump, Classes, blobs, bumps, listed_blobs
 
 from maxmargin import KernelSVM, LatentStructuralSVM, MulticlassSVM, StructuralSVM
+from maxmargin.core import latent_training, partial
 from maxmargin.core.interrupts import Undisturbed, Whole
 from maxmargin.core.objective import Objective
 from maxmargin.solvers import concave_convex, exact_blocks
 from maxmargin.solvers.best import Best
+from maxmargin.solvers.smooth import LBFGS
 
 
 def ctrl_c(*_):
@@ -244,17 +248,38 @@ def test_attributes_are_set_together(monkeypatch, optimum):
 
 def test_the_best_weights_are_those_of_the_best_primal(monkeypatch, optimum):
     """A Ctrl-C between the two would pair the old weights with the new primal."""
-    model, place = fitted(), Best.relative_gap
-    presses = iter([False] * 5 + [True] + [False] * 10_000)
+    model, done = fitted(), []
 
-    def pressed(self):
-        if next(presses):
+    def watched(self, name, value):
+        object.__setattr__(self, name, value)
+        if name == "primal" and not done and getattr(self, "w", None) is not None:
+            done.append(value)
             press()
-        return place(self)
 
-    monkeypatch.setattr(Best, "relative_gap", pressed)
+    monkeypatch.setattr(Best, "__setattr__", watched, raising=False)
     interrupted(model.fit, *NEW)
     check(model, optimum)
+
+
+def test_a_bound_of_the_first_objective_is_none_of_the_second():
+    """L-BFGS begins with another objective where the one asked for is not convex."""
+    calls, duals = itertools.count(1), []
+
+    def value_and_gradient(w):
+        duals.append(solver.dual)
+        if next(calls) == 4:
+            raise KeyboardInterrupt
+        return 1.0 + 0.5 * float(np.sum((w - [3, 40]) ** 2)), w - [3, 40]
+
+    plain = {"l1": 0.0, "convex": True, "first": None}
+    first = types.SimpleNamespace(**plain, value_and_gradient=value_and_gradient)
+    weights = functools.partial(np.zeros, 2)
+    asked = types.SimpleNamespace(l1=0.0, convex=False, first=first, weights=weights)
+    solver = LBFGS(asked)
+    with pytest.raises(KeyboardInterrupt):
+        solver.step()
+    assert max(duals) > 0
+    assert (solver.objective, solver.dual) == (asked, 0.0)
 
 
 def test_last_words_of_a_callback(optimum):
@@ -345,6 +370,47 @@ def test_a_path_ends_with_an_interrupted_restart(monkeypatch):
     assert only.C == 1.0
 
 
+def some_unknown():
+    X, y = NEW
+    return X, [None if k % 4 == 1 else int(label) for k, label in enumerate(y)]
+
+
+def test_what_is_known_for_sure_is_kept(monkeypatch):
+    model = MulticlassSVM(**PLAIN)
+    at_call(monkeypatch, latent_training, "complete_all", [1])
+    interrupted(model.fit, *some_unknown())
+    assert model.coef_.shape == (3, 5)
+    assert model.certificate_.relative_gap <= model.tol
+    assert not model.converged_
+    assert not hasattr(model, "rounds_")
+
+
+@pytest.mark.parametrize("objective", ["perceptron", "passive-aggressive"])
+@pytest.mark.parametrize(
+    ("name", "number"), [("complete_all", 1), ("complete_all", 2), ("_solve", 2)]
+)
+def test_fits_and_completions_in_turns(objective, name, number, monkeypatch):
+    model = MulticlassSVM(objective=objective, **PLAIN)
+    where = partial if name == "complete_all" else latent_training
+    at_call(monkeypatch, where, name, [number])
+    (only,) = model.path(*some_unknown(), [1.0, 2.0])
+    assert only.n_iter_ == len(only.history_)
+    monkeypatch.undo()
+    at_call(monkeypatch, latent_training, "_solve", [1])
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*some_unknown())
+    assert not hasattr(model, "coef_")
+
+
+def test_a_callback_ends_all_turns():
+    rows = []
+    model = MulticlassSVM(
+        objective="perceptron", callbacks=[lambda row: rows.append(row) or True]
+    )
+    model.fit(*some_unknown())
+    assert len(rows) == 1
+
+
 # kernels ------------------------------------------------------------------------------
 
 
@@ -393,6 +459,12 @@ def struck(seconds, call):
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     return False
+
+
+@pytest.fixture(autouse=True)
+def silent(monkeypatch):
+    """What Python cannot raise, in a destructor, is lost: whoever waits presses again."""
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
 
 
 def strike_often(make, fit, check, times):

@@ -7,12 +7,24 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.alignments.scores import Side, Terms, parts, views_of
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import inlined
 from maxmargin.core.partial import with_known
 
 
 class AlignmentBatch(NamedTuple):
     """Pairs of sequences with their reference alignments."""
+
+    cuts = cut_by(
+        start="example",
+        y="start",
+        s="example",
+        t="example",
+        norm="example",
+        partner="t.start",
+        judged="start",
+        counted="example",
+    )
 
     start: np.ndarray  # s.start
     y: np.ndarray

@@ -17,11 +17,21 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.alignments.dp import Gaps
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import inlined, inner
 
 
 class Side(NamedTuple):
     """All targets, or all templates, one after the other."""
+
+    cuts = cut_by(
+        start="example",
+        classes=":, start",
+        first=lambda first, lo, hi: first[:, lo : hi + 1].copy(),  # into all codes
+        dense="start",
+        opening=":, start",
+        boundary=":, start + 1",
+    )
 
     start: np.ndarray  # int64[N + 1]: positions of sequence e: start[e] .. start[e + 1]
     classes: np.ndarray  # int32[groups, positions]: number of the class in its sequence

@@ -13,11 +13,14 @@ import numpy as np
 from maxmargin.classes import structure
 from maxmargin.classes.structure import block_step, class_fields, solve_simplex
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, summing
 
 
 class DenseClasses(NamedTuple):
     """Rows and their classes; w is (classes, features)."""
+
+    cuts = cut_by(start="example", y="start", values="example", norms="example")
 
     says_outputs = ("start", "n_labels")  # warm_start.py
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.partial import with_known
 from maxmargin.core.rescale import violation
@@ -20,6 +21,15 @@ from maxmargin.core.rows import add_rows, padded_width
 
 class MulticlassBatch(NamedTuple):
     """CSR rows and their classes; w is (features, width), padded for SIMD."""
+
+    cuts = cut_by(
+        start="example",
+        y="start",
+        indptr="example",
+        indices="indptr",
+        values="indptr",
+        norms="example",
+    )
 
     says_outputs = ("start", "n_labels")  # warm_start.py
 

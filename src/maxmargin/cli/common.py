@@ -16,6 +16,7 @@ from maxmargin.core.compiling import announce, compile_seconds
 
 INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 PICTURES = (".pdf", ".png", ".svg")
+ENDED = ("Training interrupted", "Training stopped by a callback")  # both by Ctrl-C
 
 
 def say(text: str) -> None:
@@ -304,7 +305,7 @@ def plain_warnings(options: Mapping[str, str]) -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        if not text.startswith("Training interrupted"):  # whoever did it knows
+        if not text.startswith(ENDED):  # whoever did it knows
             say(spoken(text, options))
 
 

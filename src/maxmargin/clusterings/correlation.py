@@ -24,6 +24,7 @@ from maxmargin.clusterings.pairs import (
     weigh_pair,
 )
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined, kernel
 
 MOST_MOVES = 20  # rounds of moves of single mentions
@@ -32,6 +33,8 @@ MOST_MOVES = 20  # rounds of moves of single mentions
 @of_pairs
 class CorrelationBatch(NamedTuple):
     """As LinkBatch; y is gold, and nothing is hidden."""
+
+    cuts = cut_by(start="example", y="start", gold="start", pairs="example")
 
     start: np.ndarray
     y: np.ndarray

@@ -19,11 +19,21 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
 
 
 class PairTable(NamedTuple):
     """Documents one after the other; codes count patterns from the first of theirs."""
+
+    cuts = cut_by(
+        pair_start="example",
+        codes="pair_start",
+        row_start="example",
+        indptr="row_start",
+        indices="indptr",
+        values="indptr",
+    )
 
     pair_start: np.ndarray  # int64[documents + 1], rows of codes
     codes: np.ndarray  # int32[pairs, groups]

@@ -42,6 +42,7 @@ from maxmargin.clusterings.pairs import (
     weigh_pair,
 )
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.partial import with_known
 
@@ -49,6 +50,8 @@ from maxmargin.core.partial import with_known
 @of_pairs
 class LinkBatch(NamedTuple):
     """Documents, their pairs, and the first mention of the cluster of each mention."""
+
+    cuts = cut_by(start="example", y="start", gold="start", pairs="example")
 
     start: np.ndarray
     y: np.ndarray

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -61,7 +61,10 @@ class MaxMarginEstimator(BaseEstimator):
         A call that raises leaves the estimator as it was. Ctrl-C ends training and keeps
         the best weights found so far.
         """
+        from maxmargin.solvers.checkpoint import place_of, prepare
+
         settings = self._settings()
+        prepare(place_of(self))
         encoded = self._encode(X, y, sample_weight)
         self._train(encoded, settings, getattr(self, "_dual_state", None))
         return self
@@ -74,6 +77,8 @@ class MaxMarginEstimator(BaseEstimator):
         largest. Ctrl-C ends them all: the models fitted so far are returned, the
         interrupted one with the best weights it has found, the others left out.
         """
+        from maxmargin.solvers.checkpoint import path_places
+
         try:
             Cs = list(Cs)
         except TypeError:
@@ -84,8 +89,8 @@ class MaxMarginEstimator(BaseEstimator):
             _positive("C", C, POSITIVE_C)
         Cs = [float(C) for C in Cs]
         models = [clone(self).set_params(C=C) for C in Cs]
-        for model in models:
-            model._settings()
+        settings = [model._settings() for model in models]
+        places = path_places([limits.checkpoint for _, limits, *_ in settings], Cs)
         # the largest C asks for the most precision
         encoder = models[int(np.argmax(Cs))] if Cs else self
         encoded = encoder._encode(X, y, sample_weight)
@@ -93,9 +98,10 @@ class MaxMarginEstimator(BaseEstimator):
             masses(C, encoded.weights)
         state, fitted = None, []
         for position in np.argsort(Cs, kind="stable").tolist():
-            model = models[position]
+            model, (form, limits, *rest) = models[position], settings[position]
+            limits = replace(limits, checkpoint=places[position])
             try:
-                status = model._train(encoded, model._settings(), state, True)
+                status = model._train(encoded, (form, limits, *rest), state, True)
             except KeyboardInterrupt:  # before there is anything to keep of this one
                 if not fitted:
                     raise
@@ -113,7 +119,7 @@ class MaxMarginEstimator(BaseEstimator):
     def _train(self, encoded: Encoded, settings, state, keep_state=False) -> str:
         """Train and set the fitted attributes; returns how training ended."""
         from maxmargin.core.completion import hidden
-        from maxmargin.solvers import registry
+        from maxmargin.solvers import registry, sharded_training
         from maxmargin.solvers.driver import drive
         from maxmargin.solvers.warm_start import DualState
 
@@ -137,6 +143,8 @@ class MaxMarginEstimator(BaseEstimator):
             from maxmargin.core.latent_training import train
 
             return train(self, encoded, make, name, limits, seed)
+        if sharded_training.wanted(self, encoded.batch):
+            return self._train_over_shards(encoded, make, mass, settings)
         objective = make(encoded.batch)
         keep = self.warm_start or keep_state
         planes = None
@@ -155,6 +163,25 @@ class MaxMarginEstimator(BaseEstimator):
                 self._dual_state = DualState(encoded.batch, planes)
             elif hasattr(self, "_dual_state"):
                 del self._dual_state
+        return INTERRUPTED if late.came else solution.status
+
+    def _train_over_shards(self, encoded: Encoded, make, mass, settings) -> str:
+        """The same where examples lie in shards; a later fit starts from zero."""
+        from maxmargin.solvers.driver import drive
+        from maxmargin.solvers.sharded_training import over_shards
+
+        _, limits, name, _, n_jobs = settings
+        training = over_shards(
+            getattr(self, "engine", None), encoded.batch, make, name, mass, n_jobs
+        )
+        with training as (objective, solver):
+            solution = drive(objective, solver, limits)
+        with Whole(self) as late:
+            if not solution.converged:
+                warn_unconverged(solution, limits.tol, objective)
+            del solver
+            self._finish(encoded, solution)
+            self.__dict__.pop("_dual_state", None)
         return INTERRUPTED if late.came else solution.status
 
     def _sums_over_hidden(self, batch, solver: str) -> bool:
@@ -205,16 +232,13 @@ class MaxMarginEstimator(BaseEstimator):
     def _settings(self):
         """Check the parameters that all estimators share, before any work."""
         from maxmargin.core.formulation import make_form
-        from maxmargin.solvers.checkpoint import check_checkpoint
+        from maxmargin.solvers.checkpoint import place_of
         from maxmargin.solvers.result import Limits
 
         _positive("C", self.C, POSITIVE_C)
         check_objective(self)
         check_unlabelled_weight(self)
         check_engine(getattr(self, "engine", None))
-        check_checkpoint(
-            getattr(self, "checkpoint", None), getattr(self, "resume", False)
-        )
         tol = self._tolerance()
         name = self._solver_name()
         if self.max_iter is not None:
@@ -229,6 +253,7 @@ class MaxMarginEstimator(BaseEstimator):
             max_time=self.max_time,
             verbose=_level(self.verbose),
             callbacks=_callables(self.callbacks),
+            checkpoint=place_of(self),
         )
         # None means reproducible, not random: a fit should be a function of its input.
         seed = 0

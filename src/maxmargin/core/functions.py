@@ -22,9 +22,10 @@ import numpy as np
 from maxmargin.core.answers import Answers
 from maxmargin.core.formulation import words
 from maxmargin.core.kernel import interpreted
-from maxmargin.core.known import Known
+from maxmargin.core.known import Known, restored_known, state_of_known
 from maxmargin.core.problem import check_problem, has_own
 from maxmargin.core.rescale import violation as violation_kernel
+from maxmargin.core.state import Stateful
 
 violation = interpreted(violation_kernel)
 
@@ -36,7 +37,7 @@ APPROXIMATE = (
 )
 
 
-class FunctionBatch:
+class FunctionBatch(Stateful):
     """Examples of a :class:`maxmargin.Problem`.
 
     ``asked`` is the problem as the user gave it, where a later fit has to compare: the
@@ -68,6 +69,25 @@ class FunctionBatch:
     def seconds(self) -> float:
         """Spent inside the user's functions."""
         return self.answers.seconds
+
+    # checkpoints ---------------------------------------------------------------------
+
+    def fingerprint(self):
+        """What a solver has seen of the examples so far: all that tells data apart."""
+        entries = [
+            entry[1:] for known in self.known for entry in known.entries.values()
+        ]
+        return type(self.answers.problem).__qualname__, self.n_features, entries
+
+    def state(self) -> dict:
+        known = None if self.listed else state_of_known(self.known)
+        seconds = self.answers.seconds
+        return {"known": known, "recalls": self.recalls, "seconds": seconds}
+
+    def restore(self, state) -> None:
+        self.recalls, self.answers.seconds = state["recalls"], state["seconds"]
+        if not self.listed:
+            self.known = restored_known(state["known"])
 
     # the contract ------------------------------------------------------------------
 

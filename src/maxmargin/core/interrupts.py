@@ -16,7 +16,8 @@ import signal
 import threading
 from typing import Any
 
-INTERRUPTED = "interrupted"  # how a fit says that Ctrl-C ended it
+INTERRUPTED = "interrupted"  # how a fit says that Ctrl-C ended it ...
+STOPPED = "stopped by a callback"  # ... or somebody else
 
 
 def was_ctrl_c(error: BaseException | None) -> bool:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import numpy as np
 
 from maxmargin.core.answers import Entry
+from maxmargin.files.model_values import Refused, Room, decode, encode
+
+LOST = type("Lost", (), {"__repr__": lambda self: "LOST"})()  # an output not kept
 
 
 class Known:
@@ -71,3 +77,65 @@ class Known:
             )
         numbers, losses, rows, index, values = self._rows
         return numbers, losses, np.bincount(rows, w[index] * values, len(numbers))
+
+
+# checkpoints ---------------------------------------------------------------------------
+
+
+def state_of_known(known: list[Known]) -> dict[str, Any]:
+    """All outputs known of all examples, by value, with numbers, features and losses.
+
+    Of an output that is no plain value, only the rest is kept: a fit asks for no more.
+    """
+    flat = [(one, number) for one in known for number in one.entries]
+    entries = [one.entries[number] for one, number in flat]
+    text = json.dumps([written(entry.output) for entry in entries])
+    return {
+        "counts": np.array([len(one.entries) for one in known], np.int64),
+        "next": np.array([one.next for one in known], np.int64),
+        "numbers": np.array([number for _, number in flat], np.int64),
+        "found": np.array([one.numbers.get(one[k].key) == k for one, k in flat], bool),
+        "losses": np.array([entry.loss for entry in entries]),
+        "sizes": np.array([len(entry.index) for entry in entries], np.int64),
+        "index": np.concatenate([entry.index for entry in entries]),
+        "values": np.concatenate([entry.values for entry in entries]),
+        "outputs": np.frombuffer(text.encode(), np.uint8),
+    }
+
+
+def restored_known(state: dict[str, Any]) -> list[Known]:
+    texts = json.loads(state["outputs"].tobytes())
+    cuts = np.cumsum(state["sizes"])[:-1]
+    index, values = (np.split(state[name], cuts) for name in ("index", "values"))
+    rows = zip(
+        state["numbers"].tolist(),
+        state["found"].tolist(),
+        map(read, texts),
+        index,
+        values,
+        state["losses"].tolist(),
+        strict=True,
+    )
+    known = []
+    for count, after in zip(state["counts"], state["next"].tolist(), strict=True):
+        one = Known()
+        for _ in range(count):
+            number, found, *entry = next(rows)
+            one.entries[number] = Entry(*entry)
+            if found:
+                one.numbers[one.entries[number].key] = number
+        one.next = after
+        known.append(one)
+    return known
+
+
+def written(output: Any) -> Any:
+    """An output as JSON can say it; None if it is no plain value."""
+    try:
+        return [encode(output)]
+    except Refused:
+        return None
+
+
+def read(text: Any) -> Any:
+    return LOST if text is None else decode(text[0], Room(2**26))

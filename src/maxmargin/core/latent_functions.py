@@ -8,12 +8,14 @@ other, with pairs for outputs.
 from __future__ import annotations
 
 import inspect
+import json
 from typing import Any
 
 import numpy as np
 
 from maxmargin.core.answers import Answers
 from maxmargin.core.functions import SLOP, FunctionBatch
+from maxmargin.core.known import read, restored_known, state_of_known, written
 from maxmargin.core.problem import Problem, has_own
 
 SEARCHES = ("argmax", "loss_augmented_argmax", "most_violated")
@@ -98,6 +100,21 @@ class LatentBatch(FunctionBatch):
             )
         hs = [answers.ask("complete", i, x, Y[i], w) for i, x in enumerate(X)]
         return cls(problem, X, Y, list(zip(Y, hs, strict=True)))
+
+    def state(self) -> dict:
+        text = json.dumps([written(h) for _, h in self.Y]).encode()
+        hidden = np.frombuffer(text, np.uint8)
+        return {
+            **super().state(),
+            "known": state_of_known(self.known),
+            "hidden": hidden,
+        }
+
+    def restore(self, state) -> None:
+        super().restore(state)
+        self.known = restored_known(state["known"])
+        hidden = map(read, json.loads(state["hidden"].tobytes()))
+        self.Y = list(zip(self.given, hidden, strict=True))
 
     def again(self):
         """The same examples, for a start of their own."""

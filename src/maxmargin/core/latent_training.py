@@ -13,7 +13,7 @@ self_paced  whether easy samples come first
 
 from __future__ import annotations
 
-import functools
+import itertools
 import numbers
 import warnings
 from dataclasses import replace
@@ -24,10 +24,10 @@ from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin.core.completion import complete_all, complete_randomly
-from maxmargin.core.interrupts import INTERRUPTED, Whole
+from maxmargin.core.interrupts import INTERRUPTED, STOPPED, Whole
+from maxmargin.core.known import written
 from maxmargin.core.partial import alternate, is_partial, ordinary, sure_part
 from maxmargin.core.unconverged import warn_unconverged
-from maxmargin.solvers.progress import STOPPED
 
 ENDED = (INTERRUPTED, STOPPED)
 LATENT: dict[str, Any] = {
@@ -58,12 +58,35 @@ def check_latent_parameters(model) -> None:
         )
 
 
+def check_hidden(batch, place) -> None:
+    """Hidden parts must be plain values where a checkpoint has to hold them."""
+    if place is None or isinstance(batch, tuple):
+        return
+    for i, (_, h) in enumerate(batch.Y):
+        if written(h) is None:
+            raise ValueError(
+                f"the hidden part of sample {i} is of type {type(h).__name__}, which a "
+                "checkpoint cannot hold: use numbers, strings, arrays, lists, tuples or "
+                "dicts of these, or leave checkpoint out."
+            )
+
+
 def train(model, encoded, make, name: str, limits, seed: int) -> str:
     """Fit the model by the concave-convex procedure; returns how training ended."""
     from maxmargin.solvers.concave_convex import descend
 
     check_latent_parameters(model)
-    solve = functools.partial(_solve, model, make, name, replace(limits, part={}))
+    check_hidden(encoded.batch, limits.checkpoint)
+    place, turns = limits.checkpoint, itertools.count(1)
+
+    def part(name, **also):
+        kept = None if place is None else place.part(name)
+        return replace(limits, checkpoint=kept, **also)
+
+    def solve(encoded):
+        own = part(f"turn-{next(turns)}", part={})
+        return _solve(model, make, name, own, encoded)
+
     first = None
     if is_partial(encoded.batch):
         if model.objective != "hinge":
@@ -93,7 +116,8 @@ def train(model, encoded, make, name: str, limits, seed: int) -> str:
         else:
             rng = np.random.default_rng([seed, k])
             truths = _start(model, encoded, batch, k, rng)
-        return descend(make, batch, truths, name, limits, n_jobs=threads, **settings)
+        own = part(f"start-{k + 1}")
+        return descend(make, batch, truths, name, own, n_jobs=threads, **settings)
 
     threads = model._threads()
     runs, interrupted = [], False
@@ -117,7 +141,13 @@ def train(model, encoded, make, name: str, limits, seed: int) -> str:
 def _keep_first(model, encoded, first) -> str:
     """Ctrl-C came early: a model of what is known for sure."""
     with Whole(model):
-        model._finish(encoded, first)
+        warnings.warn(
+            "Training interrupted before labels that are not known took part: the "
+            "weights are those of what is known for sure.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+        model._finish(encoded, replace(first, status=INTERRUPTED, converged=False))
     return INTERRUPTED
 
 

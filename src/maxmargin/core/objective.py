@@ -7,6 +7,7 @@ this w (``sweep``), and what is the exact primal there (``primal``).
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from maxmargin.core.formulation import Form
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.oracle import most_violated
 from maxmargin.core.rows import copy_into
+from maxmargin.core.state import Stateful
 from maxmargin.core.vectors import Buffers, sum_of_squares
 from maxmargin.engine.threads import over_ranges
 
@@ -32,10 +34,14 @@ class Sweep(NamedTuple):
     outputs: np.ndarray  # labellings, laid out as batch.y
 
 
-class Objective:
+class Objective(Stateful):
     """Batch, formulation, masses, weights' size and type, threads, random numbers."""
 
+    kept = ("rng", "oracle_calls")
+
     solver = "block-coordinate"  # what "auto" stands for
+
+    answer = Sweep  # what sweep() returns
 
     # numbers of the weights that must not be negative (``solvers/signs.py``)
     nonnegative: np.ndarray | None = None
@@ -47,6 +53,7 @@ class Objective:
         self.mass = mass
         self.dtype = np.dtype(dtype)
         self.n_jobs = n_jobs if isinstance(batch, tuple) else 1
+        self.seed = seed
         self.rng = np.random.default_rng(seed)
         self.n = len(batch.start) - 1
         self.hard = bool(np.isinf(mass).any())
@@ -142,6 +149,21 @@ class Objective:
             t = max(t * (1 + 1e-9), longer)
         return math.inf, multiple, sweep
 
+    def piece(self, number: int, mass, batch=None) -> Objective:
+        """The same for some of the examples: shard ``number`` (``sharded.py``)."""
+        piece = copy.copy(self)
+        piece.batch, piece.mass, piece.n, piece.n_jobs = batch, mass, len(mass), 1
+        piece.rng = np.random.default_rng([self.seed, number])
+        return piece
+
+    @property
+    def slots(self) -> int:
+        return len(self.batch.y)
+
+    def obeying(self, sweep: Sweep) -> float:
+        """The factor by which w must grow to violate nothing; inf if none."""
+        return self.obeying_multiple(sweep, sweep.hinges > 0)
+
     def obeying_multiple(self, sweep: Sweep, broken) -> float:
         """The factor by which w must grow for these outputs to obey; inf if none."""
         margins = sweep.margins[broken]
@@ -164,6 +186,21 @@ class Objective:
             losses = sweep.losses[live]
             factor = factor * (np.sqrt(losses) if self.form.quadratic else losses)
         return float(factor.sum())
+
+    def primal_at(self, w_squared: float, sweep: Sweep) -> float:
+        """1/2 |w|^2 and the risk that this sweep found."""
+        return self.primal_from_hinges(w_squared, sweep.hinges)
+
+    def left_open(self, sweep: Sweep) -> float:
+        """What the bounds of the search add to the risk, over the outputs found."""
+        form = self.form
+        if not (form.slack or form.quadratic) or self.hard:
+            return 0.0
+        c = np.sqrt(sweep.losses) if form.quadratic else sweep.losses
+        found = c - (c if form.slack else 1.0) * sweep.margins
+        bound = self.primal_from_hinges(0.0, sweep.hinges)
+        met = self.primal_from_hinges(0.0, np.maximum(found, 0.0))
+        return max(bound - met, 0.0)
 
     def primal_from_hinges(self, w_squared, hinges) -> float:
         """1/2 |w|^2 + sum_i C_i phi(H_i); an estimate if H was seen at other times."""

@@ -19,27 +19,34 @@ from __future__ import annotations
 
 from collections import namedtuple
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
 from maxmargin.core.completion import complete_all, with_truths
 from maxmargin.core.contract import argmax, clamp, complete, probabilistic
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, twins
 
 ROUNDS = 10  # fits, each on the completions of the last
 
 
-def with_known(batch_class: type, completed=None, also=()) -> type:
+def with_known(batch_class: type, completed=None, also=MappingProxyType({})) -> type:
     """The partial twin of a class of batches.
 
     Put this directly behind the class: whatever implements a function for the one then
     does so for the other. ``completed(batch, y)`` is the batch with other truths, where
-    more than ``y`` depends on them. ``also`` names fields of the twin beside ``known``.
+    more than ``y`` depends on them. ``also`` names fields of the twin beside ``known`` and
+    how they are cut (``core/cutting.py``).
     """
     name = f"Partial{batch_class.__name__}"
     fields = [*batch_class._fields, *also, "known"]
     twin = namedtuple(name, fields, module=batch_class.__module__)
     twin.ordinary = batch_class
+    if hasattr(batch_class, "cuts"):
+        twin.cuts = cut_by(**batch_class.cuts, **also, known="start")
+    if hasattr(batch_class, "compact"):
+        twin.compact = batch_class.compact
     if completed is not None:
         twin.completed = completed
     twins[batch_class] = twin

@@ -64,7 +64,7 @@ def pack(fields: dict[str, Any], arrays: dict[str, Any]) -> bytearray:
         "sha256": _NO_DIGEST,
         "format": FORMAT,
         "version": 2 if shapes else 1,
-        "library": _library_version(),
+        "library": library_version(),
         **fields,
     }
     if shapes:
@@ -83,7 +83,7 @@ def pack(fields: dict[str, Any], arrays: dict[str, Any]) -> bytearray:
     return data
 
 
-def _library_version() -> str:
+def library_version() -> str:
     from importlib.metadata import PackageNotFoundError, version
 
     try:

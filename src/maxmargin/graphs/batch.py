@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core.cutting import cut_by
 from maxmargin.graphs.field import Field
 from maxmargin.graphs.input import GraphInput
 from maxmargin.graphs.rows import Rows, distinct_rows, stacked
@@ -25,6 +26,24 @@ class Graphs(NamedTuple):
     ``node_at`` and ``arc_start`` have one number more than nodes: those of example i begin
     at node_start[i] + i.
     """
+
+    cuts = cut_by(
+        node_start="example",
+        edge_start="example",
+        table_start="example",
+        node_type="node_start",
+        node_row="node_start",
+        size="node_start",
+        node_at="node_start + 1",
+        arc_start="node_start + 1",
+        arcs="edge_start * 2",
+        ends="table_edges",
+        edge_at="table_edges",
+        table_type="table_start",
+        table_row="table_start",
+        table_at="table_start",
+        table_edges="table_start",
+    )
 
     node_start: np.ndarray  # int64[n + 1]
     edge_start: np.ndarray  # int64[n + 1]

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined, inner
 from maxmargin.core.rescale import violation
 from maxmargin.hypergraphs.counts import (
@@ -44,6 +45,27 @@ class HypergraphBatch(NamedTuple):
 
     Pointer arrays have one entry more than they have items, in each example.
     """
+
+    cuts = cut_by(
+        start="example",
+        y="start",
+        node_start="example",
+        edge_start="example",
+        tail_start="example",
+        part_start="example",
+        in_ptr="node_start + 1",
+        tail_ptr="edge_start + 1",
+        tail="tail_start",
+        part="edge_start",
+        indptr="part_start",
+        indices="indptr",
+        values="indptr",
+        cost="part_start",
+        constant="example",
+        low="node_start",
+        high="node_start",
+        counted="example",
+    )
 
     start: np.ndarray  # slots of example i: start[i] .. start[i + 1]
     y: np.ndarray

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from maxmargin.core.compiling import compile_seconds
-from maxmargin.core.interrupts import INTERRUPTED
+from maxmargin.core.interrupts import INTERRUPTED, STOPPED
 from maxmargin.solvers import progress
 from maxmargin.solvers.result import Limits
 
@@ -74,7 +74,7 @@ class Progress:
         if self.clock.left() <= 0:
             self.status = self.clock.saw("")
         elif stopped:
-            self.status = progress.STOPPED
+            self.status = STOPPED
         return bool(self.status)
 
     def end(self) -> None:

@@ -93,7 +93,9 @@ class MatrixBundle(ProximalBundle):
     def step(self) -> None:
         sweep = self.objective.sweep(self.w)
         began = time.perf_counter()
-        self.estimate = self.judged(self._add_cut(sweep.outputs, sweep.hinges))
+        cut = self._cut(sweep.outputs, sweep.hinges)
+        self.estimate = self.judged(0.5 * float(self.w @ self.w) + cut.risk)
+        self._add(cut)
         self.outputs.append(sweep.outputs)
         self._solve()
         self.gap = max(self.estimate - self.dual, 0.0)

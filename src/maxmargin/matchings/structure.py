@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.partial import partly_known, with_known
 from maxmargin.matchings.assignment import best_links
@@ -31,6 +32,16 @@ EXTRA, POSSIBLE, SURE = 0, 1, 2  # kinds of links
 
 class MatchingBatch(NamedTuple):
     """Sentence pairs; the cells (i, j) of each lie row by row, source word first."""
+
+    cuts = cut_by(
+        start="example",
+        y="start",
+        cells="example",
+        x="cells",
+        kind="cells",
+        n_sure="example",
+        n_target="example",
+    )
 
     start: np.ndarray  # int64: slots, source_most per source word
     y: np.ndarray
@@ -69,7 +80,7 @@ def count_sure(kind, cells) -> np.ndarray:
     return sure[cells[1:]] - sure[cells[:-1]]
 
 
-PartialMatchingBatch = with_known(MatchingBatch, completed, also=("unknown",))
+PartialMatchingBatch = with_known(MatchingBatch, completed, also={"unknown": "cells"})
 
 
 def partly_linked(batch: MatchingBatch, unknown) -> PartialMatchingBatch:

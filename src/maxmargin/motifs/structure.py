@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.rescale import violation
 
@@ -33,6 +34,17 @@ UNKNOWN = 4  # the code of letters outside the alphabet
 
 class MotifBatch(NamedTuple):
     """Sequences as codes of letters, one after the other, and their classes."""
+
+    cuts = cut_by(
+        start="example",
+        y="start",
+        first="example",
+        codes="first",
+        quads="first",
+        clean="example",
+        back="first",
+        label="example",
+    )
 
     start: np.ndarray
     y: np.ndarray

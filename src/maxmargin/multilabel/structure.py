@@ -28,6 +28,7 @@ import numpy as np
 
 from maxmargin.classes import structure as multiclass
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.rescale import violation
 from maxmargin.core.rows import padded_width
@@ -38,6 +39,8 @@ KINDS = {"hamming": HAMMING, "f1": F1, "ranking": RANKING}
 
 class LabelSetBatch(NamedTuple):
     """CSR rows and their true sets; w is (features, width), padded for SIMD."""
+
+    cuts = cut_by(**multiclass.MulticlassBatch.cuts, truth="example")
 
     start: np.ndarray
     y: np.ndarray

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inner
 from maxmargin.graphs.batch import Graphs
 from maxmargin.graphs.parts import add_losses, field_of, of_labellings, put_back
@@ -22,6 +23,8 @@ MOST = 16  # labels
 
 class SubsetGraphs(NamedTuple):
     """Graphs of a few nodes with two states each."""
+
+    cuts = cut_by(start="example", y="start", graphs="example")
 
     start: np.ndarray
     y: np.ndarray

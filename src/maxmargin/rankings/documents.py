@@ -9,7 +9,17 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
+
+DOCUMENTS = cut_by(  # how the fields are cut that all rankings have
+    start="example",
+    y="start",
+    first="example",
+    indptr="first",
+    indices="indptr",
+    values="indptr",
+)
 
 
 def row_fields(rows, first, n_features: int) -> dict:

@@ -36,8 +36,9 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
-from maxmargin.rankings.documents import append_sum, of_documents, row_fields
+from maxmargin.rankings.documents import DOCUMENTS, append_sum, of_documents, row_fields
 
 PAIRWISE, AVERAGE_PRECISION, NDCG = range(3)
 KINDS = {"pairwise": PAIRWISE, "average-precision": AVERAGE_PRECISION, "ndcg": NDCG}
@@ -46,6 +47,8 @@ KINDS = {"pairwise": PAIRWISE, "average-precision": AVERAGE_PRECISION, "ndcg": N
 @of_documents
 class PairBatch(NamedTuple):
     """Queries with graded documents."""
+
+    cuts = cut_by(**DOCUMENTS, grade="first", pairs="example")
 
     start: np.ndarray
     y: np.ndarray

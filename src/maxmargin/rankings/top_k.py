@@ -19,14 +19,17 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.rescale import violation
-from maxmargin.rankings.documents import append_sum, of_documents, row_fields
+from maxmargin.rankings.documents import DOCUMENTS, append_sum, of_documents, row_fields
 
 
 @of_documents
 class TopKBatch(NamedTuple):
     """Queries whose truth is any list with as many relevant documents as can be."""
+
+    cuts = cut_by(**DOCUMENTS, relevant="first")
 
     start: np.ndarray
     y: np.ndarray

@@ -17,6 +17,7 @@ import numpy as np
 
 from maxmargin.core.interrupts import Undisturbed
 from maxmargin.core.objective import Objective
+from maxmargin.core.state import Stateful
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.result import Certificate
 
@@ -30,8 +31,12 @@ ROUNDING = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-6}
 LARGE_MASS = 1e8  # from here on, a contradiction may well be rounding
 
 
-class Best:
+class Best(Stateful):
     """The best weights certified so far and the best dual value reached so far."""
+
+    kept = ("w", "sweep", "primal", "dual", "rounds", "winner", "ratio", "share")
+    kept = (*kept, "explored", "latest")
+    spares = True  # memory: the weights that end a fit need not be a copy
 
     def __init__(self, objective: Objective):
         self.objective = objective
@@ -45,6 +50,20 @@ class Best:
         self.share = 0.1  # of the gap that the last search along w could close
         self.explored = 0
         self.latest = None  # (found, primal, w, sweep): the lowest found of a round
+
+    def state(self) -> dict:
+        state = super().state()
+        if self.latest is not None and self.latest[2] is None:  # never looked at again
+            state["latest"] = (*self.latest[:2], None, None)
+        return state
+
+    def restore(self, state) -> None:
+        super().restore(state)
+        answer = self.objective.answer
+        if self.sweep is not None:
+            self.sweep = answer(*self.sweep)
+        if self.latest is not None and self.latest[3] is not None:
+            self.latest = (*self.latest[:3], answer(*self.latest[3]))
 
     def see_dual(self, dual: float) -> None:
         self.dual = max(self.dual, dual)
@@ -73,7 +92,7 @@ class Best:
             primal, multiple, sweep = self.objective.primal(w)
             self.check(primal)
             solver.learn_from(sweep)
-            found = primal - self._left_open(sweep)
+            found = primal - self.objective.left_open(sweep)
             if self.latest is None or found < self.latest[0]:
                 chosen = w * w.dtype.type(multiple) if found < primal else None
                 self.latest = found, primal, chosen, sweep
@@ -88,7 +107,8 @@ class Best:
                     self.primal = primal
                     self.sweep = sweep
                     # A copy, unless training ends here: the solver needs w no more.
-                    out = w if self.relative_gap() <= tol else self.w
+                    over = self.spares and self.relative_gap() <= tol
+                    out = w if over else self.w
                     self.w = np.multiply(w, w.dtype.type(multiple), out=out)
         if self.dual < solver.estimate < math.inf and round_best < math.inf:
             ratio = (round_best - self.dual) / (solver.estimate - self.dual)
@@ -169,22 +189,11 @@ class Best:
         if recall is not None:
             hinges = recall(w, objective.form, objective.mass)
             return objective.primal_from_hinges(squared, hinges)
-        whole = objective.primal_from_hinges(squared, sweep.hinges)
-        return whole - self._left_open(sweep)
+        return objective.primal_at(squared, sweep) - objective.left_open(sweep)
 
     def search_gap(self) -> float:
         """What the bounds of the search add to the primal, over the outputs found."""
-        return 0.0 if self.sweep is None else self._left_open(self.sweep)
-
-    def _left_open(self, sweep) -> float:
-        objective, form = self.objective, self.objective.form
-        if not (form.slack or form.quadratic) or objective.hard:
-            return 0.0
-        c = np.sqrt(sweep.losses) if form.quadratic else sweep.losses
-        found = c - (c if form.slack else 1.0) * sweep.margins
-        bound = objective.primal_from_hinges(0.0, sweep.hinges)
-        met = objective.primal_from_hinges(0.0, np.maximum(found, 0.0))
-        return max(bound - met, 0.0)
+        return 0.0 if self.sweep is None else self.objective.left_open(self.sweep)
 
     def _best_multiple(self, w, primal, multiple, sweep, tol):
         """Try t w for a t near 1, where the slope of the primal says that it pays.
@@ -202,7 +211,7 @@ class Best:
         if late or not objective.scalable or squared == 0 or gap <= tol * primal:
             return primal, multiple, sweep
         # Nearly separated, and C is large: a little longer, w violates nothing.
-        t = objective.obeying_multiple(sweep, sweep.hinges > 0)
+        t = objective.obeying(sweep)
         if 0.5 * t * t * squared < self.dual + 0.5 * gap:
             other, t, after = objective.primal(w, t)
             if other < primal:

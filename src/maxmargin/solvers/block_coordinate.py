@@ -46,6 +46,8 @@ NEWEST = 0.35  # share of the newest weights in their average, at least
 class PlaneSolver(Solver):
     """A store of planes, the weights and the dual that it stands for."""
 
+    kept = (*Solver.kept, "planes", "signs")
+
     def __init__(self, objective: Objective, planes=None):
         super().__init__(objective)
         self.buffers = objective.buffers()
@@ -93,6 +95,8 @@ class PlaneSolver(Solver):
 class BlockCoordinate(PlaneSolver):
     """See the module."""
 
+    kept = (*PlaneSolver.kept, "average", "schedule", "hinges", "selective")
+
     def __init__(self, objective: Objective, planes=None):
         super().__init__(objective, planes)
         self.average = Average(self.w, NEWEST)
@@ -101,6 +105,7 @@ class BlockCoordinate(PlaneSolver):
         self.selective = True
         self.crowded = 0
         self.gained = 0.0
+        self.searching = 0.0  # seconds of the last pass with the oracle
         self.cached_cost = CACHED_COST if isinstance(objective.batch, tuple) else 0.0
 
     def prepare(self) -> None:
@@ -110,25 +115,8 @@ class BlockCoordinate(PlaneSolver):
 
     def step(self) -> None:
         objective, schedule = self.objective, self.schedule
-        if not self.selective:
-            schedule.everyone()
-        order = schedule.choose()
-        self.gained, self.crowded = 0.0, 0
-        schedule.in_chunks(order, self._visit)
-        if self.crowded > CROWDED * objective.n and self._room() < MAX_ROOM:
-            self.more_room()
-        gained, work = self.gained, float(len(order))
-        began = time.perf_counter()
-        # Cached passes go on while they gain more per unit of work than the round as a
-        # whole. Work is counted, not timed: equal seeds must give equal weights.
-        gaps = np.where(self.planes.count > 1, schedule.gaps, 0.0)
-        for _ in range(MAX_CACHED):
-            gain, visits = self._cached(gaps)
-            cost = self.cached_cost * visits
-            gained, work = gained + gain, work + cost
-            late = time.perf_counter() >= objective.deadline
-            if late or gain * work <= gained * cost:
-                break
+        began, order = time.perf_counter(), self.due()
+        gained = self.rise(order)
         self.dual += gained + self.newton()
         schedule.passes += 1
         squared = self.average.take(self.w, schedule.passes)
@@ -137,7 +125,42 @@ class BlockCoordinate(PlaneSolver):
         # no longer pay, everyone is visited again.
         self.selective = gained >= WORTHWHILE * (self.estimate - self.dual)
         self.forget()
-        self.update_seconds += time.perf_counter() - began
+        self.update_seconds += time.perf_counter() - began - self.searching
+
+    def due(self) -> np.ndarray:
+        """Blocks to visit in this pass, in random order."""
+        if not self.selective:
+            self.schedule.everyone()
+        return self.schedule.choose()
+
+    def rise(self, order, alone=False) -> float:
+        """Visits in this order, then passes over stored planes: the gain of the dual.
+
+        ``alone`` keeps the latter to the same blocks.
+        """
+        objective, schedule = self.objective, self.schedule
+        began = time.perf_counter()
+        self.gained, self.crowded = 0.0, 0
+        schedule.in_chunks(order, self._visit)
+        self.gained += self.signs.hold(self.w)
+        if self.crowded > CROWDED * objective.n and self._room() < MAX_ROOM:
+            self.more_room()
+        self.searching = time.perf_counter() - began
+        gained, work = self.gained, float(len(order))
+        # Cached passes go on while they gain more per unit of work than the round as a
+        # whole. Work is counted, not timed: equal seeds must give equal weights.
+        gaps = np.where(self.planes.count > 1, schedule.gaps, 0.0)
+        if alone:
+            others, gaps = gaps, np.zeros_like(gaps)
+            gaps[order] = others[order]
+        for _ in range(MAX_CACHED):
+            gain, visits = self._cached(gaps)
+            cost = self.cached_cost * visits
+            gained, work = gained + gain, work + cost
+            late = time.perf_counter() >= objective.deadline
+            if late or gain * work <= gained * cost:
+                break
+        return gained
 
     def candidates(self):
         self.rebuild()
@@ -154,12 +177,12 @@ class BlockCoordinate(PlaneSolver):
 
     def _visit(self, order) -> None:
         """Visits with the oracle."""
-        calls, crowded, impossible, gain = self.ask(
-            exact_pass, self.buffers, order, self.w, self.schedule.gaps, self.hinges
+        arguments = (order, self.w, self.schedule.gaps, self.hinges, self.gained)
+        calls, crowded, impossible, self.gained = self.ask(
+            exact_pass, self.buffers, *arguments
         )
         self.objective.oracle_calls += calls
         self.crowded += crowded
-        self.gained += gain + self.signs.hold(self.w)
         if impossible:
             raise NotSeparable(
                 not_separable("a wrong output has the features of the true one")

@@ -1,12 +1,18 @@
-"""Checkpoints: the state of a fit on disk, from which it goes on after a crash."""
+"""Where checkpoints lie and when they may be written: what users say, checked.
+
+``keeper.py`` writes them and brings them back, ``files/checkpoint_file.py`` has their
+bytes. No numba here: models are checked when they are loaded.
+"""
 
 from __future__ import annotations
 
 import math
 import numbers
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+ENDING = ".checkpoint"
 
 
 @dataclass(frozen=True)
@@ -16,17 +22,53 @@ class Checkpoint:
     Parameters
     ----------
     folder : str or path-like
-        Made if there is none, in a folder that must be there.
+        Made if there is none. Of one fit at a time.
     every : float, default 60
-        Seconds between two writings, at least; 0 writes after every pass.
+        Seconds between two writings, at least; they come between passes. 0 writes after
+        every pass.
+
+    Examples
+    --------
+    >>> from maxmargin import Checkpoint, SequenceTagger
+    >>> tagger = SequenceTagger(checkpoint=Checkpoint("chunks", every=600), resume=True)
     """
 
     folder: str | os.PathLike[str]
     every: float = 60.0
 
 
-def check_checkpoint(checkpoint: Any, resume: Any) -> Checkpoint | None:
-    """The parameters ``checkpoint`` and ``resume``, before any work."""
+@dataclass(frozen=True)
+class Place:
+    """The file of one fit in the folder, and whether to go on from it."""
+
+    folder: str
+    every: float
+    resume: bool
+    name: str = "fit"
+
+    @property
+    def path(self) -> str:
+        return os.path.join(self.folder, self.name + ENDING)
+
+    def named(self, name: str) -> Place:
+        return replace(self, name=name)
+
+    def part(self, name: str) -> Place:
+        """The file of a part of this fit."""
+        return self.named(f"{self.name}-{name}")
+
+    def all(self) -> list[Place]:
+        """The files of this fit and of its parts that are there."""
+        names = [
+            entry.removesuffix(ENDING) for entry in sorted(os.listdir(self.folder))
+        ]
+        own = [n for n in names if n == self.name or n.startswith(f"{self.name}-")]
+        return [p for p in map(self.named, own) if os.path.lexists(p.path)]
+
+
+def place_of(model: Any) -> Place | None:
+    """The parameters ``checkpoint`` and ``resume`` of an estimator, checked."""
+    checkpoint, resume = getattr(model, "checkpoint", None), getattr(model, "resume", 0)
     if not isinstance(resume, numbers.Integral) or resume not in (0, 1):
         raise ValueError(
             f"resume={resume!r} is not possible: it must be True, to go on from a "
@@ -41,8 +83,9 @@ def check_checkpoint(checkpoint: Any, resume: Any) -> Checkpoint | None:
         return None
     if isinstance(checkpoint, (str, os.PathLike)):
         checkpoint = Checkpoint(checkpoint)
+    folder = getattr(checkpoint, "folder", None)
     if not isinstance(checkpoint, Checkpoint) or not isinstance(
-        checkpoint.folder, (str, os.PathLike)
+        folder, (str, os.PathLike)
     ):
         raise ValueError(
             f"checkpoint={checkpoint!r} is not possible: it must be the path of a folder, "
@@ -55,4 +98,79 @@ def check_checkpoint(checkpoint: Any, resume: Any) -> Checkpoint | None:
             f"Checkpoint(every={every!r}) is not possible: it must be a number of "
             "seconds, zero or more."
         )
-    return checkpoint
+    folder = os.fsdecode(folder)
+    if not folder or "\0" in folder:
+        raise ValueError(f"checkpoint={folder!r} is not possible: name a folder.")
+    return Place(folder, float(every), bool(resume))
+
+
+def prepare(place: Place | None) -> None:
+    """Make the folder, try to write to it and look at what is there, before any work."""
+    if place is None:
+        return
+    from maxmargin.files.atomic import remove_litter, temporary_name
+
+    try:
+        os.makedirs(place.folder, exist_ok=True)
+        remove_litter(place.path)
+        probe = os.path.join(place.folder, temporary_name("probe"))
+        with open(probe, "xb") as file:
+            file.write(b" " * 4096)
+        os.unlink(probe)
+    except OSError as error:
+        raise ValueError(
+            f"checkpoint={place.folder!r} cannot be written to ({reason_of(error)}): give "
+            "a folder that can."
+        ) from None
+    found = place.all()
+    for one in found:
+        look(one)
+    if not place.resume:  # those of a fit that has ended, which nobody goes on from
+        for one in found:
+            os.unlink(one.path)
+
+
+def path_places(places: list[Place | None], Cs: list[float]) -> list[Place | None]:
+    """A file for each of several fits that differ in C, all looked at before any work."""
+    named: list[Place | None] = []
+    for place, C in zip(places, Cs, strict=True):
+        if place is not None:
+            place = place.named(f"C={C!r}")
+            before = Cs[: len(named)].count(C)
+            place = place.part(f"again-{before}") if before else place
+        named.append(place)
+    for place in named:
+        prepare(place)
+    return named
+
+
+def look(place: Place) -> bool:
+    """Whether the file of this place is there to go on from; ValueError if it is not ours,
+    or if it would be lost."""
+    from maxmargin.files import checkpoint_file
+    from maxmargin.files.model_values import Refused
+
+    if not os.path.lexists(place.path):
+        return False
+    try:
+        fields = checkpoint_file.check(place.path)
+    except (Refused, OSError) as reason:
+        raise ValueError(refusal(place, reason)) from None
+    if not place.resume and not fields.get("ended"):
+        raise ValueError(
+            f"'{place.path}' is the checkpoint of a fit that has not ended "
+            f"({fields.get('passes')} passes, {fields.get('seconds'):.0f} seconds), which "
+            "this fit would overwrite: go on from it with resume=True, remove it, or give "
+            "another folder."
+        )
+    return place.resume
+
+
+def refusal(place: Place, reason: Any) -> str:
+    if isinstance(reason, OSError):
+        reason = f"it cannot be read ({reason_of(reason)})"
+    return f"Cannot go on from '{place.path}': {reason}."
+
+
+def reason_of(error: OSError) -> str:
+    return error.strerror or str(error)

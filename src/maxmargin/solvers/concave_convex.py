@@ -38,17 +38,18 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 
 import numpy as np
 
 from maxmargin.core.completion import changed, complete_all, hidden, with_truths
-from maxmargin.core.interrupts import INTERRUPTED, Undisturbed
+from maxmargin.core.interrupts import INTERRUPTED, STOPPED, Undisturbed
 from maxmargin.core.partial import is_partial, ordinary
+from maxmargin.core.state import Stateful, restored
 from maxmargin.solvers import registry
 from maxmargin.solvers.driver import drive
+from maxmargin.solvers.notebook import Notebook, identity
 from maxmargin.solvers.planes import Planes, copy_labels
-from maxmargin.solvers.progress import STOPPED
 from maxmargin.solvers.result import Limits, Solution, StationaryPoint
 from maxmargin.solvers.warm_start import copied, feasible
 
@@ -114,13 +115,17 @@ def _joined(best: Descent, trial: Descent) -> Descent:
     return Descent(solution, [*best.rounds, trial.rounds[-1] | row], trial.truths)
 
 
-class _Run:
+class _Run(Stateful):
     """The state between outer steps: weights, value of f there, planes, rows."""
+
+    kept = ("w", "value", "planes", "rounds", "history", "moved", "passes", "tol")
+    kept = (*kept, "easy", "threshold", "paced")
 
     def __init__(self, make, batch, name, limits, max_outer, self_paced, n_jobs):
         self.batch, self.name = batch, name
         self.make = lambda batch, easy: make(ordinary(batch), easy)
-        self.limits, self.max_outer, self.n_jobs = limits, max_outer, n_jobs
+        self.place, self.limits = limits.checkpoint, replace(limits, checkpoint=None)
+        self.max_outer, self.n_jobs = max_outer, n_jobs
         self.paced = self_paced
         self.easy = None
         self.threshold = math.inf
@@ -135,14 +140,21 @@ class _Run:
         self.history: list[dict] = []
         self.moved = True  # whether truths are new since the last convex problem
         self.batch = with_truths(self.batch, truths)
-        tol, status = max(FIRST_TOL, self.limits.tol), ""
+        self.tol, status = max(FIRST_TOL, self.limits.tol), ""
+        notebook = self._notebook()
+        if self.rounds:
+            status = notebook.ended(self.limits.tol) or self._limit_reached()
         while not status:
             try:
-                status, tol = self._outer_step(tol, beat)
+                status, self.tol = self._outer_step(self.tol, beat)
+                if notebook is not None and status not in ENDED:
+                    notebook.note(self.state, status, self.history)
             except KeyboardInterrupt:  # between convex problems, or for the second time
                 if self.w is None:
                     raise
                 status = INTERRUPTED
+        if notebook is not None and status in ENDED:
+            notebook.interrupted()
         return Descent(
             Solution(
                 w=self.w,
@@ -154,6 +166,32 @@ class _Run:
             self.rounds,
             self.batch.y if isinstance(self.batch, tuple) else list(self.batch.Y),
         )
+
+    def _notebook(self) -> Notebook | None:
+        """The checkpoint of the first run, read; later ones only try to leave its end."""
+        place, self.place = self.place, None
+        if place is None:
+            return None
+        which = identity(self.make(self.batch, None), self.name)
+        notebook = Notebook(place, which, self.limits.tol)
+        notebook.read(self.restore, self.limits.verbose)
+        return notebook
+
+    def state(self) -> dict:
+        batch = self.batch.y if isinstance(self.batch, tuple) else self.batch.state()
+        own = {"batch": batch, "point": astuple(self.point), "seconds": self.seconds()}
+        return super().state() | own
+
+    def restore(self, state) -> None:
+        super().restore(state)
+        self.point = StationaryPoint(*state["point"])
+        if self.planes is not None:
+            self.planes = Planes(*self.planes)
+        if isinstance(self.batch, tuple):
+            self.batch = with_truths(self.batch, restored(self.batch.y, state["batch"]))
+        else:
+            self.batch.restore(state["batch"])
+        self.began = time.perf_counter() - state["seconds"]
 
     def _outer_step(self, tol: float, beat: float) -> tuple[str, float]:
         """One convex problem and new truths: (how the run ended or "", next tol)."""
@@ -265,8 +303,8 @@ class _Run:
         limits = self.limits
         if solution.status == INTERRUPTED:
             return INTERRUPTED
-        if limits.max_time is not None and self.seconds() >= limits.max_time:
-            return f"stopped after max_time={limits.max_time:g} seconds"
+        if self._limit_reached().startswith("stopped after max_time"):
+            return self._limit_reached()
         if solution.status == STOPPED:
             return solution.status
         if not everyone:
@@ -275,7 +313,13 @@ class _Run:
             return "converged"
         if not solution.converged and tol <= INNER * limits.tol:
             return solution.status
-        if len(self.rounds) >= self.max_outer:
+        return self._limit_reached()
+
+    def _limit_reached(self) -> str:
+        limits = self.limits
+        if limits.max_time is not None and self.seconds() >= limits.max_time:
+            return f"stopped after max_time={limits.max_time:g} seconds"
+        if not self.paced and len(self.rounds) >= self.max_outer:
             return f"stopped after max_outer={self.max_outer} steps"
         return ""
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 import time
 
-from maxmargin.core.interrupts import INTERRUPTED
+from maxmargin.core.interrupts import INTERRUPTED, STOPPED
 from maxmargin.core.objective import Objective
 from maxmargin.solvers.best import Best
-from maxmargin.solvers.progress import STOPPED, Progress
+from maxmargin.solvers.keeper import Keeper
+from maxmargin.solvers.progress import Progress
 from maxmargin.solvers.result import Limits, Solution
 from maxmargin.solvers.solver import Solver
 
@@ -37,16 +38,17 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     """Run ``solver`` until its certificate is good enough or a limit is reached."""
     objective.prepare()
     solver.prepare()
-    began = time.perf_counter()
-    if limits.max_time is not None:
-        objective.deadline = began + limits.max_time
     best, progress = Best(objective), Progress(limits)
     history: list[dict] = []
-    max_iter = DEFAULT_MAX_ITER if limits.max_iter is None else limits.max_iter
-    status = ""
-    last_certified = 0
-    small = len(objective.batch.y) <= SMALL and isinstance(objective.batch, tuple)
-    iteration = 0
+    keeper = Keeper(limits, objective, solver, best, history)
+    began = time.perf_counter() - keeper.seconds
+    if limits.max_time is not None:
+        objective.deadline = began + limits.max_time
+    last_certified, iteration = keeper.last_certified, len(history)
+    status = keeper.ended(limits.tol)
+    if history and not status:
+        status = _limit_reached(objective, limits, iteration)
+    small = objective.slots <= SMALL and isinstance(objective.batch, tuple)
     stepping = False
     try:
         while not status:
@@ -55,10 +57,7 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
             iteration += 1
             stepping = False
             best.see_dual(solver.dual)
-            if iteration >= max_iter:
-                status = f"stopped after max_iter={max_iter} passes"
-            elif time.perf_counter() >= objective.deadline:
-                status = f"stopped after max_time={limits.max_time:g} seconds"
+            status = _limit_reached(objective, limits, iteration)
             promising = best.guess(solver.estimate) <= PROMISING * limits.tol
             loose = getattr(objective.batch, "recalls", False) or best.search_gap() > 0
             first, later = LOOSE if loose else FIRST
@@ -79,6 +78,7 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
                 status = status or STOPPED
             if objective.hard:
                 _check_separable(best, history)
+            keeper.look(last_certified, status)
         if last_certified < iteration:  # a callback ended it: the last passes count too
             best.certify(solver, limits.tol)
             best.see_dual(solver.dual)
@@ -87,6 +87,7 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
         best.ask_again()
     except KeyboardInterrupt:
         status = INTERRUPTED
+        keeper.interrupted()
         if best.w is None:
             best.certify(solver, limits.tol)
             best.see_dual(solver.dual)  # the steps of an unfinished pass count too
@@ -105,6 +106,16 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
         status=status,
         search_gap=best.search_gap(),
     )
+
+
+def _limit_reached(objective: Objective, limits: Limits, iteration: int) -> str:
+    """Which limit ends the fit after so many passes, as its status; none if empty."""
+    max_iter = DEFAULT_MAX_ITER if limits.max_iter is None else limits.max_iter
+    if iteration >= max_iter:
+        return f"stopped after max_iter={max_iter} passes"
+    if time.perf_counter() >= objective.deadline:
+        return f"stopped after max_time={limits.max_time:g} seconds"
+    return ""
 
 
 def _check_separable(best: Best, history: list[dict]) -> None:

@@ -46,6 +46,9 @@ MAX_VAIN = 5  # second-order steps in a row that gain nothing end them
 class ExactBlocks(Solver):
     """See the module."""
 
+    kept = (*Solver.kept, "alpha", "mass", "schedule", "average", "hinges")
+    kept = (*kept, "stages", "last_look", "vain", "newton")
+
     @staticmethod
     def applies(objective) -> bool:
         form = objective.form
@@ -197,6 +200,11 @@ class ExactBlocks(Solver):
         by_truth = np.zeros_like(cost, np.float64)
         sum_by_truth(self.objective.batch.y, self.alpha, by_truth)
         return float(np.sum(by_truth * cost)) - 0.5 * sum_of_squares(self.w)
+
+    def restore(self, state) -> None:
+        if state["newton"] is not None:
+            self.newton = ProximalNewton(self.objective, self.alpha)
+        super().restore(state)
 
     @property
     def planes(self) -> Planes:

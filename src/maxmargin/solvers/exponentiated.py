@@ -66,6 +66,8 @@ class Gibbs(NamedTuple):
 class Exponentiated(Solver):
     """See the module."""
 
+    kept = (*Solver.kept, "gibbs", "eta", "schedule", "average")
+
     def __init__(self, objective: LogObjective, planes=None):
         super().__init__(objective)
         place = places(objective.batch)
@@ -115,7 +117,7 @@ class Exponentiated(Solver):
 
     def _visit(self, order) -> None:
         objective = self.objective
-        self.dual += run(
+        self.dual = run(
             exponentiated_pass,
             objective.batch,
             self.gibbs,
@@ -126,6 +128,7 @@ class Exponentiated(Solver):
             self.w,
             self.schedule.gaps,
             FLAT * float(np.finfo(objective.dtype).eps),
+            self.dual,
         )
 
     def _rebuild(self) -> None:
@@ -207,12 +210,14 @@ def farthest(own, goal):
 
 
 @kernel
-def exponentiated_pass(batch, gibbs, memory, order, mass, eta, w, gaps, flat):
-    """Visit blocks in order; writes gaps (estimates), returns the gain of the dual."""
+def exponentiated_pass(batch, gibbs, memory, order, mass, eta, w, gaps, flat, dual):
+    """Visit blocks in order; writes gaps (estimates), returns the new dual.
+
+    Gains are added up block by block: no matter where a pass is cut into calls.
+    """
     theta, mu, work = memory
     mixed = np.empty_like(theta)
     scores, others = theta.ravel(), mixed.ravel()
-    gained = 0.0
     for i in order:
         c = mass[i]
         if batch.start[i] == batch.start[i + 1] or c == 0.0:
@@ -255,13 +260,13 @@ def exponentiated_pass(batch, gibbs, memory, order, mass, eta, w, gaps, flat):
             gaps[i] = 0.0  # nothing to gain but rounding
             continue
         gaps[i] = 0.5 * c * variance
-        gained += gain
+        dual += gain
         gibbs.entropy[i] = entropy
         blend(own, scores, step, own)
         for k in range(len(old)):
             old[k] = float(old[k]) + new[k]
         eta[i] = min(max(best, LEAST_STEP), 1.0)
-    return gained
+    return dual
 
 
 @kernel

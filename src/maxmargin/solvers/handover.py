@@ -20,6 +20,8 @@ HALVING = 20  # passes in which the gap must halve
 class Handover(Solver):
     """Delegates to a first solver, later to a second; the dual never falls."""
 
+    kept = ("first", "passes", "squared", "seen")
+
     def __init__(self, objective: LogObjective, planes=None):
         self.objective = objective
         self.first = self.now = Exponentiated(objective, planes)
@@ -42,6 +44,17 @@ class Handover(Solver):
     @property
     def w(self):
         return self.now.w
+
+    def state(self) -> dict:
+        second = None if self.now is self.first else self.now.state()
+        return {**super().state(), "second": second}
+
+    def restore(self, state) -> None:
+        super().restore(state)
+        if state["second"] is not None:
+            self.now = LBFGS(self.objective)
+            self.now.prepare()
+            self.now.restore(state["second"])
 
     def prepare(self) -> None:
         self.first.prepare()

@@ -17,6 +17,7 @@ always full sweeps.
 from __future__ import annotations
 
 import time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,8 +43,27 @@ MAX_STEPS = 200_000  # ... nor in more steps
 MAX_TURNS = 100  # between cuts and multipliers of signs
 
 
+class Cut(NamedTuple):
+    """R(w) >= offset - w.gradient, and R at the weights where that was found."""
+
+    gradient: np.ndarray
+    offset: float
+    risk: float
+
+
 class OneSlack(PlaneSolver):
     """See the module. Its planes are a cache: w and dual are those of the cuts."""
+
+    kept = (
+        *PlaneSolver.kept,
+        "cuts",
+        "offsets",
+        "gram",
+        "held",
+        "alpha",
+        "idle",
+        "gap",
+    )
 
     def __init__(self, objective, planes=None):
         if objective.hard:
@@ -82,24 +102,35 @@ class OneSlack(PlaneSolver):
 
     def step(self) -> None:
         """One call of the oracle for all examples, then cuts from the cache."""
-        sweep = self.objective.sweep(self.w)
+        cut = self.search()
         began = time.perf_counter()
-        self.estimate = self.judged(self._add_cut(sweep.outputs, sweep.hinges))
-        self.learn_from(sweep)
+        self.estimate = self.judged(0.5 * float(self.w @ self.w) + cut.risk)
+        self._add(cut)
         self._solve()
         self.gap = max(self.estimate - self.dual, 0.0)
         for _ in range(MAX_CACHED_ROUNDS):
             before = self.dual
-            outputs = self.objective.batch.y.copy()
-            hinges = np.zeros(self.objective.n)
-            self.ask(best_stored, self.buffers, self.w, outputs, hinges)
-            self._add_cut(outputs, hinges)
+            self._add(self.recall())
             self._solve()
             late = time.perf_counter() >= self.objective.deadline
             if late or self.dual - before < DEEP_ENOUGH * self.gap:
                 break
         self.forget()
         self.update_seconds += time.perf_counter() - began
+
+    def search(self) -> Cut:
+        """The cut of the most violated outputs at w, which are stored."""
+        sweep = self.objective.sweep(self.w)
+        cut = self._cut(sweep.outputs, sweep.hinges)
+        self.learn_from(sweep)
+        return cut
+
+    def recall(self) -> Cut:
+        """The cut of the most violated stored outputs at w."""
+        outputs = self.objective.batch.y.copy()
+        hinges = np.zeros(self.objective.n)
+        self.ask(best_stored, self.buffers, self.w, outputs, hinges)
+        return self._cut(outputs, hinges)
 
     def judged(self, value: float) -> float:
         """The best primal known, after the oracle found this one at w."""
@@ -116,8 +147,7 @@ class OneSlack(PlaneSolver):
         run(add_cut, objective.batch, objective.form, *arguments)
         return g
 
-    def _add_cut(self, outputs, hinges) -> float:
-        """Add the cut of these outputs; returns the primal it touches at w."""
+    def _cut(self, outputs, hinges) -> Cut:
         objective = self.objective
         # phi is linearised at the hinge: phi(h) >= phi(H) + phi'(H) (h - H)
         slope = objective.mass * (hinges if objective.form.quadratic else 1.0)
@@ -126,6 +156,10 @@ class OneSlack(PlaneSolver):
         offset = float(slope @ c)
         if objective.form.quadratic:
             offset -= float(0.5 * objective.mass @ hinges**2)
+        return Cut(g, offset, objective.primal_from_hinges(0.0, hinges))
+
+    def _add(self, cut: Cut) -> None:
+        g = cut.gradient
         products = np.array([values @ g[index] for index, values in self.cuts])
         t = len(self.cuts)
         gram = np.zeros((t + 1, t + 1))
@@ -136,10 +170,9 @@ class OneSlack(PlaneSolver):
         index = np.flatnonzero(g).astype(np.int32)
         self.cuts.append((index, g[index]))
         self.held = np.vstack([self.held, g[self.signs.at]])
-        self.offsets = np.append(self.offsets, offset)
+        self.offsets = np.append(self.offsets, cut.offset)
         self.alpha = np.append(self.alpha, 0.0)
         self.idle = np.append(self.idle, 0)
-        return objective.primal_from_hinges(float(self.w @ self.w), hinges)
 
     def _solve(self) -> None:
         """Ascend over the cuts far below the outer gap; drop cuts long idle."""

@@ -28,6 +28,8 @@ SMALLEST_SCALE = 1e-6  # of w = scale * v, before v loses digits
 class _Online(Solver):
     """What both baselines share: one random pass per step, no dual."""
 
+    kept = (*Solver.kept, "lagged", "steps")
+
     def __init__(self, objective, planes=None):
         super().__init__(objective)
         if objective.hard:
@@ -88,6 +90,8 @@ class Subgradient(_Online):
     (Shalev-Shwartz et al. 2007; Lacoste-Julien, Schmidt & Bach 2012 for the average.)
     Works on w = scale * v, so that shrinking w costs nothing.
     """
+
+    kept = (*_Online.kept, "average", "passes")
 
     def __init__(self, objective, planes=None):
         super().__init__(objective)

@@ -47,7 +47,12 @@ SOLVED = 0.02  # ... or until this share of the block's gap is left
 
 
 class Planes(NamedTuple):
-    """Flat store: plane p of block i has its labelling at start[i] * room + p * size."""
+    """Flat store: plane p of block i has its labelling at start[i] * room + p * size.
+
+    ``anchor`` and ``stretch`` are of a shard (``shard.py``), whose steps others take at
+    the same time: alpha when its round began, to which it may have to return, and the
+    factor by which every step counts against itself.
+    """
 
     labels: np.ndarray  # int32[slots * room]
     count: np.ndarray  # int32[n], planes in use, the truth included
@@ -55,6 +60,8 @@ class Planes(NamedTuple):
     c: np.ndarray
     r: np.ndarray
     mass: np.ndarray  # float64[n], C_i
+    anchor: np.ndarray = np.zeros((0, 0))  # or float64[n, room]
+    stretch: float = 1.0
 
 
 def make_planes(batch, form, mass, room=4) -> Planes:
@@ -82,6 +89,8 @@ def with_room(batch, planes: Planes, room: int) -> Planes:
     def widen(table):
         return np.pad(table, ((0, 0), (0, room - old)))
 
+    if len(planes.anchor):
+        planes = planes._replace(anchor=widen(planes.anchor))
     return planes._replace(
         labels=labels,
         alpha=widen(planes.alpha),
@@ -125,7 +134,10 @@ def insert_plane(planes, first, size, i, y, v):
         planes.count[i] += 1
     else:
         for q in range(1, planes.count[i]):
-            if planes.alpha[i, q] == 0.0 and (p < 0 or v[q] < v[p]):
+            idle = planes.alpha[i, q] == 0.0
+            if len(planes.anchor) > 0:
+                idle = idle and planes.anchor[i, q] == 0.0
+            if idle and (p < 0 or v[q] < v[p]):
                 p = q
         if p < 0:
             return -1
@@ -174,6 +186,7 @@ def pairwise_step(batch, form, planes, buffers, i, v, w):
     index, values = buffers.index, buffers.values
     m = difference(batch, i, ys, planes.r[i, s], ya, planes.r[i, a], index, values)
     curvature = squared_norm(index, values, m, buffers.keys, buffers.sums)
+    curvature *= planes.stretch
     if form.quadratic and (s == 0 or a == 0):
         curvature += 1.0 / planes.mass[i]
     limit = planes.alpha[i, a]
@@ -186,7 +199,7 @@ def pairwise_step(batch, form, planes, buffers, i, v, w):
     if step == np.inf:
         return np.inf, s, a, 0.0  # hard margin, zero curvature: no w can separate
     planes.alpha[i, s] += step
-    add_listed(w, step, index, values, m)
+    add_listed(w, step * planes.stretch, index, values, m)
     return step, s, a, step * (v[s] - v[a] - 0.5 * step * curvature)
 
 
@@ -205,17 +218,18 @@ def block_gap(form, planes, i, hinge, v):
 
 
 @kernel
-def exact_pass(batch, form, planes, buffers, order, w, gaps, hinges):
+def exact_pass(batch, form, planes, buffers, order, w, gaps, hinges, total):
     """Visit blocks in order: call the oracle, add its plane, take steps.
 
     Writes gaps and hinges (as seen at the visit, so stale by the end of the pass).
     Returns (oracle calls, blocks without room, 1 if separation was proved impossible,
-    gain of the dual).
+    ``total`` plus the gain of the dual: added up block by block, it does not depend on
+    where a pass is cut into calls).
     """
     theta, y = buffers.theta, buffers.y
     room = planes.alpha.shape[1]
     v = np.empty(room)
-    calls, crowded, impossible, total = 0, 0, 0, 0.0
+    calls, crowded, impossible = 0, 0, 0
     for i in order:
         size = batch.start[i + 1] - batch.start[i]
         if size == 0 or planes.mass[i] == 0.0:
@@ -262,6 +276,7 @@ def shift_planes(batch, planes, i, step, s, a, theta):
     first = batch.start[i] * planes.alpha.shape[1]
     ys = planes.labels[first + s * size : first + (s + 1) * size]
     ya = planes.labels[first + a * size : first + (a + 1) * size]
+    step *= planes.stretch
     return shift(batch, i, step, ys, planes.r[i, s], ya, planes.r[i, a], theta)
 
 

@@ -22,7 +22,7 @@ from maxmargin.solvers.time_left import Curve
 if TYPE_CHECKING:
     from maxmargin.solvers.result import Limits
 
-STOPPED = "stopped by a callback"
+ASK_AGAIN = 0.2  # seconds: small fits make thousands of passes in one
 
 
 class Progress:
@@ -33,7 +33,7 @@ class Progress:
         self.lines = Lines(limits.verbose, what)
         wanted = limits.verbose or any(c.takes_time_left for c in limits.callbacks)
         self.curve = Curve(limits.tol) if wanted and limits.part is None else None
-        self.now = 0.0
+        self.end_at, self.asked = None, -math.inf  # seconds of the fit
 
     def __call__(self, row: dict, estimate: float = math.inf, ratio: float = 1.0):
         """``estimate`` is the solver's guess of the primal, ``ratio`` what its gap has to
@@ -41,7 +41,7 @@ class Progress:
         left = None
         if self.curve is not None:
             self.curve.see(row, estimate)
-            left = self._limited(self.curve.seconds_left(ratio), row)
+            left = self._left(row, ratio)
         if self.part:  # of a longer fit: counted on
             counted = {
                 k: row[k] + self.part.get(k, 0) for k in ("iteration", "seconds")
@@ -51,11 +51,15 @@ class Progress:
         # all of them see the row, also after one that wants to stop
         return any([callback(row, left) for callback in self.limits.callbacks])
 
-    def _limited(self, left: float | None, row: dict) -> float | None:
-        """No longer than the limits of the fit allow."""
+    def _left(self, row: dict, ratio: float) -> float | None:
+        """Of the curve, now and then, but no longer than the limits of the fit allow."""
         limits, seconds = self.limits, row["seconds"]
-        if left is None:
+        if seconds - self.asked >= ASK_AGAIN:
+            self.asked, left = seconds, self.curve.seconds_left(ratio)
+            self.end_at = None if left is None else seconds + left
+        if self.end_at is None:
             return None
+        left = max(self.end_at - seconds, 0.0)
         if limits.max_time is not None:
             left = min(left, max(limits.max_time - seconds, 0.0))
         if limits.max_iter is not None:

@@ -35,6 +35,9 @@ RHO = 1e-4, 1e4  # the smallest and the largest
 class ProximalBundle(OneSlack):
     """See the module. ``w`` is the next point to ask about, ``center`` the best one."""
 
+    kept = (*OneSlack.kept, "center", "far", "center_value", "promised")
+    kept = (*kept, "rho", "null_steps", "near")
+
     def __init__(self, objective, planes=None):
         super().__init__(objective, planes)
         self.start_near(self.w)
@@ -61,9 +64,9 @@ class ProximalBundle(OneSlack):
             self.rho, self.null_steps = min(CLOSER * self.rho, RHO[1]), 0
         return self.center_value
 
-    def _add_cut(self, outputs, hinges) -> float:
+    def _add(self, cut) -> None:
         self.near = np.append(self.near, 0.0)
-        return super()._add_cut(outputs, hinges)
+        super()._add(cut)
 
     def _solve(self) -> None:
         """The bound of the cuts; then w, their minimiser near the center."""

@@ -28,6 +28,7 @@ from maxmargin.classes import dense, structure
 from maxmargin.classes.dense import DenseClasses
 from maxmargin.classes.structure import MulticlassBatch
 from maxmargin.core.kernel import kernel
+from maxmargin.core.state import Stateful
 
 MAX_FEATURES = 512
 MAX_ENTRIES = 1 << 25  # of the examples as a dense table, and of alpha
@@ -37,8 +38,10 @@ MAX_SEARCH = 12  # points on a line
 EXACT = 0.1  # error of a proximal step, in shares of its gain
 
 
-class ProximalNewton:
+class ProximalNewton(Stateful):
     """``weights`` (features, classes) have the smaller primal, ``alpha`` is feasible."""
+
+    kept = ("a", "active", "weights", "scores", "nu", "easy")
 
     def __init__(self, objective, alpha):
         batch = objective.batch

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from maxmargin.solvers.checkpoint import Place
 from maxmargin.solvers.progress import guarded
 
 
@@ -20,6 +21,7 @@ class Limits:
     ``callbacks`` get every history row and may return True to stop the fit. ``part`` is
     for one of several fits that are one to the user: what its rows are to say beside their
     own, with the passes and seconds before it under "iteration" and "seconds".
+    ``checkpoint`` is where the state of the fit is kept (``checkpoint.py``).
     """
 
     tol: float
@@ -28,6 +30,7 @@ class Limits:
     verbose: int = 0
     callbacks: tuple = ()
     part: dict | None = None
+    checkpoint: Place | None = None
 
     def __post_init__(self):
         self.callbacks = guarded(self.callbacks)

@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 
+from maxmargin.core.state import Stateful
 from maxmargin.core.vectors import blend_into
 
 SKIP_BELOW = 0.5  # blocks with less than this share of the mean gap may wait
@@ -18,7 +19,7 @@ GROWTH = 16  # by which a chunk may grow at a time
 RUNS = 64  # at least so many: among few, the order would hardly be random
 
 
-class Schedule:
+class Schedule(Stateful):
     """Random order in runs of neighbours; blocks with small gaps wait.
 
     A block whose gap was below a share of the mean at its last visit waits, twice as
@@ -29,6 +30,8 @@ class Schedule:
     of 8 a quarter where visits are short (``exact_blocks``), and the progress per pass is
     as before.
     """
+
+    kept = ("gaps", "wait", "next_visit", "last_visited", "passes")
 
     def __init__(self, objective, max_wait: int = 4, longest_run: int = 16):
         n = objective.n
@@ -66,7 +69,10 @@ class Schedule:
         return np.concatenate([runs[order].ravel(), blocks[whole:]])
 
     def in_chunks(self, order, visit) -> None:
-        """visit(part) for parts of ``order`` that take half a second each."""
+        """visit(part) for parts of ``order`` that take half a second each.
+
+        Where they are cut depends on the clock, so nothing else may depend on that.
+        """
         done = 0
         while True:
             began = time.perf_counter()
@@ -81,13 +87,15 @@ class Schedule:
             self.chunk = int(np.clip(wanted, 1, GROWTH * self.chunk))
 
 
-class Average:
+class Average(Stateful):
     """A running average of the weights in which iterate k weighs about k^3 at first.
 
     ``newest`` is the least share of the newest weights, so that soon only the last few
     count. (Lacoste-Julien et al. 2013 average with k, which forgets too slowly: OCR
     letters reach a gap of 1% in 19 passes with that and in 15 with ours.)
     """
+
+    kept = ("w",)
 
     def __init__(self, w, newest: float):
         self.w = w.copy()

@@ -15,10 +15,13 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.objective import Objective
+from maxmargin.core.state import Stateful
 
 
-class Signs:
+class Signs(Stateful):
     """The multipliers mu of the weights that an objective wants to be zero or more."""
+
+    kept = ("push",)
 
     def __init__(self, objective: Objective):
         wanted = objective.nonnegative

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from maxmargin.core.state import Stateful
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.log_objective import LogObjective, norm1
 from maxmargin.solvers.one_slack import ascend_simplex
@@ -33,8 +34,10 @@ WARM_UP = 30  # iterations on an easier objective, where there is one
 FLAT = 1e-3  # |g| / |w| at which a fit without a dual bound ends, times tol
 
 
-class Cuts:
+class Cuts(Stateful):
     """Dual points (v, e): max over mixtures a of a.e - 1/2 |sum_j a_j v_j|^2."""
+
+    kept = ("points", "gram", "entropies", "shares")
 
     def __init__(self):
         self.points: list = []
@@ -70,6 +73,9 @@ class Cuts:
 
 class LBFGS(Solver):
     """One iteration per step; ``stationary`` when there is nothing left to gain."""
+
+    kept = (*Solver.kept, "smooth", "gradient", "warm", "cuts", "steps", "changes")
+    smooth = 0.0  # the objective without l1
 
     def __init__(self, objective: LogObjective, planes=None):
         super().__init__(objective)

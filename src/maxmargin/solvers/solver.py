@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 
 from maxmargin.core.objective import Objective, Sweep
+from maxmargin.core.state import Stateful
 
 
-class Solver:
+class Solver(Stateful):
     """Base class of solvers; ``step`` is all that must be written.
 
     dual            value of the best dual point; 0 is a bound without any
@@ -20,7 +21,11 @@ class Solver:
     stationary      True ends the fit where no dual bound can
     update_seconds  time spent outside the oracle so far
     planes          the dual point for a later fit to start from (``warm_start.py``)
+    kept            attributes that a checkpoint needs: all that change in ``step`` and
+                    outlast it (``core/state.py``)
     """
+
+    kept = ("w", "dual", "estimate", "stationary", "update_seconds")
 
     dual: float = 0.0
     estimate: float = math.inf

@@ -25,7 +25,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core.kernel import run
+from maxmargin.core.known import LOST
 from maxmargin.core.vectors import sum_of_squares
+from maxmargin.solvers.fingerprint import feed
 from maxmargin.solvers.planes import copy_labels, dual_value, rebuild
 
 OWN = ("labels", "count", "alpha", "c", "r")
@@ -55,7 +57,8 @@ class DualState:
         planes = copied(self.planes)
         if python:
             for i, pair in enumerate(zip(self.X, self.Y, strict=True)):
-                if not same(pair, (batch.X[i], batch.Y[i])):
+                lost = any(output is LOST for output in self.outputs[i])
+                if lost or not same(pair, (batch.X[i], batch.Y[i])):
                     planes.count[i] = 1
                     planes.alpha[i, 1:] = 0.0
             batch.adopt(planes, self.outputs)
@@ -109,20 +112,8 @@ def _key(batch):
         value = getattr(batch, name)
         if name == "barrier":  # 0 and -inf, in any precision
             value = np.isinf(value)
-        _feed(digest, value)
+        feed(digest, value)
     return type(batch), digest.hexdigest()
-
-
-def _feed(digest, value) -> None:
-    if isinstance(value, np.ndarray):
-        digest.update(f"{value.dtype}{value.shape}".encode())
-        digest.update(np.ascontiguousarray(value).tobytes())
-    elif isinstance(value, tuple):
-        digest.update(f"{type(value)}{len(value)}".encode())
-        for part in value:
-            _feed(digest, part)
-    else:
-        digest.update(f"{type(value)}{value!r}".encode())
 
 
 def same(a, b) -> bool:

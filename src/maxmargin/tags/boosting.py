@@ -50,6 +50,8 @@ BASE = 2.0
 class BoostingObjective(LogObjective):
     """The exponential risk of a chain batch, divided by that of w = 0."""
 
+    kept = (*LogObjective.kept, "start", "_known")
+
     scalable = False
     solver = property(lambda self: Boosting)
     exact = False  # no bound from below is known
@@ -125,6 +127,8 @@ class BoostingObjective(LogObjective):
 
 class Boosting(Solver):
     """One round per step; ``stationary`` when no feature lowers the bound."""
+
+    kept = (*Solver.kept, "risk", "least", "bound", "rounds", "gradient", "occurs")
 
     def __init__(self, objective: BoostingObjective, planes=None):
         super().__init__(objective)

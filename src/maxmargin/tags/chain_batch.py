@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.partial import with_known
 from maxmargin.core.rows import padded_width
 from maxmargin.tags.chain_spans import Costs, SpanTables, ZeroOne
@@ -14,7 +15,18 @@ from maxmargin.tags.chain_spans import Costs, SpanTables, ZeroOne
 class ChainBatch(NamedTuple):
     """Sequences in flat CSR form."""
 
+    cuts = cut_by(
+        start="example",
+        y="start",
+        indptr="start",
+        indices="indptr",
+        values="indptr",
+    )
+
     says_outputs = ("start", "n_labels", "barrier")  # warm_start.py
+    cuts = cut_by(
+        start="example", y="start", indptr="start", indices="indptr", values="indptr"
+    )
 
     start: np.ndarray  # tokens of sequence i: start[i] .. start[i + 1]
     y: np.ndarray

@@ -55,6 +55,7 @@ class Listed(NamedTuple):
 class PerOutputObjective(Objective):
     """Keeps every labelling that was ever found inside the margin."""
 
+    kept = (*Objective.kept, "planes", "wanted", "cut", "stored", "proved")
     solver = property(lambda self: PerOutput)
 
     def __init__(self, batch, n_weights, form, mass, dtype, n_jobs=1, seed=0):
@@ -68,6 +69,12 @@ class PerOutputObjective(Objective):
         )  # sequences whose list was too long, last time
         self.stored = np.zeros(self.n, np.int64)  # planes by sequence
         self.proved = False  # an exact primal was seen
+
+    def restore(self, state) -> None:
+        super().restore(state)
+        owner, first, labels = self.planes[:3]
+        cuts = zip(owner.tolist(), np.split(labels, first[1:]), strict=True)
+        self.known = {(i, y.tobytes()) for i, y in cuts} if len(owner) else set()
 
     @property
     def exact(self) -> bool:
@@ -184,6 +191,8 @@ class PerOutputObjective(Objective):
 
 class PerOutput(Solver):
     """Coordinate ascent over the planes stored, one search per step."""
+
+    kept = (*Solver.kept, "fresh", "count")
 
     def __init__(self, objective: PerOutputObjective, planes=None):
         super().__init__(objective)

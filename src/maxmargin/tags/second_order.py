@@ -26,6 +26,8 @@ from maxmargin.tags.chain_spans import Costs
 class SecondOrderBatch(NamedTuple):
     """The fields of a ChainBatch; only the type differs."""
 
+    cuts = ChainBatch.cuts
+
     start: np.ndarray
     y: np.ndarray
     indptr: np.ndarray

@@ -18,6 +18,20 @@ class CountingObjective(Objective):
         super().__init__(*arguments)
         self.found: set[tuple[int, bytes]] = set()
 
+    def state(self) -> dict:
+        owner = [i for i, _ in self.found]
+        labels = np.frombuffer(b"".join(y for _, y in self.found), np.int32)
+        return {**super().state(), "owner": np.array(owner, np.int64), "labels": labels}
+
+    def restore(self, state) -> None:
+        super().restore(state)
+        owner, start = state["owner"], self.batch.start
+        ends = np.cumsum(start[owner + 1] - start[owner])
+        labels = np.split(state["labels"], ends)
+        self.found = {
+            (i, y.tobytes()) for i, y in zip(owner.tolist(), labels, strict=False)
+        }
+
     def sweep(self, w, multiple=1.0):
         sweep = super().sweep(w, multiple)
         start = self.batch.start

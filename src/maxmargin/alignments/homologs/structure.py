@@ -36,6 +36,7 @@ import numpy as np
 
 from maxmargin.alignments.dp import best_alignment, best_score, constant_gaps
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.entries import Float, Int, Labels, Table
 from maxmargin.core.kernel import apart, implements, inlined, inner, kernel
 from maxmargin.core.rescale import violation
@@ -44,6 +45,14 @@ from maxmargin.core.rows import copy_into
 
 class HomologBatch(NamedTuple):
     """Natives and candidates as numbers into one pool of sequences."""
+
+    cuts = cut_by(
+        start="example",
+        y="start",
+        native="example",
+        candidates="list_start",
+        list_start="example",
+    )
 
     start: np.ndarray  # slots: 1 + length of the native
     y: np.ndarray

@@ -37,6 +37,8 @@ MAX_TABLE = 1 << 20  # entries of a table by loss; beyond it, searches are bound
 class NodeSetBatch(NamedTuple):
     """CSR rows and their sets; w is (features, width), padded for SIMD."""
 
+    cuts = multiclass.MulticlassBatch.cuts
+
     start: np.ndarray
     y: np.ndarray
     indptr: np.ndarray

@@ -39,6 +39,8 @@ class TaxonomyBatch(NamedTuple):
     Rows of theta: scores of classes, scores of nodes.
     """
 
+    cuts = multiclass.MulticlassBatch.cuts
+
     start: np.ndarray
     y: np.ndarray
     indptr: np.ndarray

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import inlined
 from maxmargin.graphs.field import Field
 
@@ -179,6 +180,8 @@ def _whole(values) -> np.ndarray:
 
 class Eliminations(NamedTuple):
     """The plans of many fields, one after the other; ``which`` numbers that of each."""
+
+    cuts = cut_by(which="example")
 
     which: np.ndarray  # int64[fields]
     start: np.ndarray  # int64[plans + 1, 7]: where each array of a plan is

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements
 from maxmargin.core.partial import with_known
 from maxmargin.graphs.batch import Graphs
@@ -31,6 +32,13 @@ from maxmargin.graphs.parts import (
 
 class CutGraphs(NamedTuple):
     """Graphs whose nodes have two states at most, with associative edges."""
+
+    cuts = cut_by(
+        start="example",
+        y="start",
+        graphs="example",
+        short="example",
+    )
 
     start: np.ndarray
     y: np.ndarray

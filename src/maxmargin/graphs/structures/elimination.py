@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements
 from maxmargin.core.partial import with_known
 from maxmargin.graphs.batch import Graphs, fields_of
@@ -30,6 +31,13 @@ from maxmargin.graphs.parts import (
 
 class EliminationGraphs(NamedTuple):
     """Graphs and, for each, the order in which its nodes are eliminated."""
+
+    cuts = cut_by(
+        start="example",
+        y="start",
+        graphs="example",
+        plans="example",
+    )
 
     start: np.ndarray
     y: np.ndarray

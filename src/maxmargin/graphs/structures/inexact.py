@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import generic, implements
 from maxmargin.core.partial import with_known
 from maxmargin.graphs.batch import Graphs
@@ -56,6 +57,8 @@ SEARCHES = {
 
 class InexactGraphs(NamedTuple):
     """Graphs and the search for their labellings, by its type."""
+
+    cuts = cut_by(start="example", y="start", graphs="example")
 
     exact = False
 

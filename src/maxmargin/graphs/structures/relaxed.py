@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements
 from maxmargin.core.partial import with_known
 from maxmargin.graphs.batch import Graphs
@@ -24,6 +25,17 @@ SHARE = (
 
 class RelaxedGraphs(NamedTuple):
     """Graphs, and the messages that the next search of each begins with."""
+
+    cuts = cut_by(
+        start="example",
+        y="start",
+        graphs="example",
+        slot_at="graphs.edge_start",
+        short="example",
+        messages="message_start",
+        message_start="example",
+        tol="example",
+    )
 
     start: np.ndarray
     y: np.ndarray

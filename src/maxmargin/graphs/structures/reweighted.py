@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements
 from maxmargin.core.partial import with_known
 from maxmargin.graphs.batch import Graphs
@@ -25,6 +26,8 @@ NEAR = 1e-9  # per node: what a pass may still lower the bound by
 
 class ReweightedGraphs(NamedTuple):
     """Graphs of any width."""
+
+    cuts = cut_by(start="example", y="start", graphs="example")
 
     start: np.ndarray
     y: np.ndarray

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements
 from maxmargin.core.partial import with_known
 from maxmargin.graphs.batch import Graphs
@@ -18,6 +19,14 @@ from maxmargin.graphs.parts import add_losses, field_of, put_back
 
 class RoofGraphs(NamedTuple):
     """Graphs whose nodes have two states at most."""
+
+    cuts = cut_by(
+        start="example",
+        y="start",
+        graphs="example",
+        slot_at="graphs.edge_start",
+        short="example",
+    )
 
     start: np.ndarray
     y: np.ndarray

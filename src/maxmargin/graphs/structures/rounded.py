@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, kernel
 from maxmargin.core.partial import with_known
 from maxmargin.graphs.batch import Graphs
@@ -35,6 +36,13 @@ NEAR = 1e-6  # of the bound: a labelling so near is the best one
 
 class RoundedGraphs(NamedTuple):
     """Graphs; ``short`` bounds what the best labelling has more than the one found."""
+
+    cuts = cut_by(
+        start="example",
+        y="start",
+        graphs="example",
+        short="example",
+    )
 
     start: np.ndarray
     y: np.ndarray

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import inlined
 from maxmargin.core.partial import with_known
 from maxmargin.trees.cky.chart import Sentence
@@ -29,6 +30,20 @@ class Brackets(NamedTuple):
 
 class ParseBatch(NamedTuple):
     """Sentences: the tags that every word may have, and features as lists of indices."""
+
+    cuts = cut_by(
+        start="example",
+        y="start",
+        token_start="example",
+        tag_start="token_start",
+        tags="tag_start",
+        word_start="token_start",
+        word_features="word_start",
+        cell_start="example",
+        span_start="cell_start",
+        span_features="span_start",
+        bounds="example",
+    )
 
     start: np.ndarray
     y: np.ndarray
@@ -54,7 +69,9 @@ class ParseBatch(NamedTuple):
 
 
 # known brackets of trees that are not known whole: rows (begin, end, label)
-PartialParseBatch = with_known(ParseBatch, also=("bracket_start", "brackets"))
+PartialParseBatch = with_known(
+    ParseBatch, also={"bracket_start": "example", "brackets": "bracket_start"}
+)
 
 
 def make_batch(

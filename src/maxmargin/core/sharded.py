@@ -1,0 +1,173 @@
+"""One training problem whose examples lie in shards, here or on other machines.
+
+A shard is some consecutive examples with their dual variables (``solvers/shard.py``). Their
+number depends on the data alone, and what they answer is added up in their order: so a fit
+is the same for any number of threads, and on a cluster. A :class:`Sharded` objective asks
+a *crew* (``engine/crew.py``) where others ask their batch, and gets totals:
+
+    primal(w) = 1/2 |w|^2 + sum over shards of their risk at w
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.core.cutting import can_cut, cut, edges
+from maxmargin.core.objective import Objective, Sweep
+from maxmargin.core.vectors import sum_of_squares
+
+SHARD_SLOTS = 100_000  # of one shard, about
+MOST_SHARDS = 64
+
+
+class Totals(NamedTuple):
+    """What a sweep over some examples found, summed (``obeying``: the largest)."""
+
+    risk: float
+    pull: float
+    left_open: float
+    obeying: float
+    calls: int
+
+    @classmethod
+    def of(cls, objective: Objective, sweep: Sweep, calls: int) -> Totals:
+        return cls(
+            objective.primal_at(0.0, sweep),
+            objective.pull(sweep),
+            objective.left_open(sweep),
+            objective.obeying(sweep),
+            calls,
+        )
+
+
+class Elsewhere:
+    """In place of a batch: examples that only a crew's shards see."""
+
+    def __init__(self, crew):
+        self.crew = crew
+
+    def fingerprint(self) -> list[str]:
+        return self.crew.ask("fingerprint")
+
+
+class Held(NamedTuple):
+    """Examples in memory, as the source of a shard."""
+
+    batch: Any
+
+    def load(self) -> Any:
+        return self.batch
+
+
+class Scattered:
+    """In place of a batch: pieces that are loaded one at a time, say from disk.
+
+    Each has ``n`` examples, ``n_slots`` slots and ``load()``, which gives its batch.
+    """
+
+    def __init__(self, pieces: list):
+        self.pieces = pieces
+        self.n = sum(piece.n for piece in pieces)
+        self.n_slots = sum(piece.n_slots for piece in pieces)
+
+
+def shard_count(slots: int, n: int) -> int:
+    """Into how many shards data are cut: a matter of the data alone."""
+    return int(np.clip(slots // SHARD_SLOTS, min(2, n), MOST_SHARDS))
+
+
+def sources_of(batch: Any) -> tuple[list, list[int]]:
+    """(sources of the shards, how many examples each has)."""
+    if isinstance(batch, Scattered):
+        return batch.pieces, [piece.n for piece in batch.pieces]
+    n = len(batch.start) - 1
+    if not can_cut(batch):
+        raise ValueError(
+            f"{type(batch).__name__} cannot be cut into shards: leave engine out, or say "
+            "how its fields are cut, by a class attribute `cuts` (docs/add-a-structure.md)."
+        )
+    at = edges(batch, shard_count(int(batch.start[-1]), n))
+    pairs = [(lo, hi) for lo, hi in pairwise(at) if lo < hi]
+    return [Held(cut(batch, lo, hi)) for lo, hi in pairs], [b - a for a, b in pairs]
+
+
+class Sharded(Objective):
+    """Answers of a crew's shards, added up."""
+
+    answer = Totals
+
+    def __init__(self, whole: Objective, crew, n: int, slots: int):
+        self.__dict__.update(whole.__dict__)
+        self._exact, self._slots = whole.exact, slots
+        self.batch, self.crew, self.n = Elsewhere(crew), crew, n
+
+    @property
+    def exact(self) -> bool:
+        return self._exact
+
+    @property
+    def slots(self) -> int:
+        return self._slots
+
+    @property
+    def solver(self) -> str:  # what "auto" stands for
+        return "one-slack" if self.nonnegative is not None else "block-coordinate"
+
+    def prepare(self) -> None:
+        self.crew.ask("prepare")
+
+    def sweep(self, w, multiple=1.0) -> Totals:
+        replies = self.crew.ask("totals", w, multiple)
+        risk, pull, left_open, obeying, calls = zip(*replies, strict=True)
+        self.oracle_calls += sum(calls)
+        return Totals(sum(risk), sum(pull), sum(left_open), max(obeying), sum(calls))
+
+    def primal(self, w, multiple=1.0):
+        totals = self.sweep(w, multiple)
+        primal = self.primal_at(multiple**2 * sum_of_squares(w), totals)
+        return primal, multiple, totals
+
+    def primal_at(self, w_squared: float, sweep) -> float:
+        return 0.5 * w_squared + sweep.risk
+
+    def pull(self, sweep) -> float:
+        return sweep.pull
+
+    def left_open(self, sweep) -> float:
+        return sweep.left_open
+
+    def obeying(self, sweep) -> float:
+        return sweep.obeying
+
+
+class ShardedLog(Sharded):
+    """The same with log-losses, and their gradient for L-BFGS."""
+
+    convex = True
+    first = None
+    solver = "lbfgs"
+
+    @property
+    def scalable(self) -> bool:
+        return self.l1 == 0
+
+    def prepare_gradient(self) -> None:
+        self.crew.ask("prepare")
+
+    def primal(self, w, multiple=1.0):
+        from maxmargin.solvers.log_objective import norm1
+
+        primal, multiple, totals = super().primal(w, multiple)
+        return primal + self.l1 * abs(multiple) * norm1(w), multiple, totals
+
+    def value_and_gradient(self, w):
+        """(objective without l1, its gradient)."""
+        risk, total = 0.0, w.copy()
+        for reply in self.crew.ask("gradient", w):
+            risk += reply[0]
+            total += reply[1]
+        self.oracle_calls += self.n
+        return 0.5 * sum_of_squares(w) + risk, total

@@ -1,0 +1,282 @@
+"""Block-coordinate ascent in shards: all at once, then one exact search over all moves.
+
+In a round every shard takes steps on its own blocks against a copy of w (``shard.py``) and
+answers with its move: by how much w changes, and what the dual gains. How much of each is
+kept is a small quadratic program, one variable per shard,
+
+    max over 0 <= s_k <= 1   sum_k s_k slope_k - 1/2 sum_k s_k^2 bend_k
+                             - 1/2 |sum_k s_k change_k|^2
+
+solved exactly, so that the dual never falls. Where the shards hinder each other, shares
+below one say so, and the next moves are made shorter (``stretch``), which is better than
+to take back half of long ones. Where w is short, a round is only a part of a pass: the
+sooner shards hear of each other, the fewer passes are needed.
+
+The price of parallel steps is more passes than one process needs, and it grows with the
+number of shards (``benchmarks/scaling.py`` prints it). One reduction per round; nothing
+depends on how many threads or machines do the work.
+(Jaggi et al. 2014 and Ma et al. 2015 average or add the moves; the search is ours.)
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from maxmargin.core.kernel import kernel
+from maxmargin.core.sharded import Sharded
+from maxmargin.core.vectors import blend_into, sum_of_squares
+from maxmargin.solvers.block_coordinate import NEWEST
+from maxmargin.solvers.one_slack import Cut, OneSlack, ascend_simplex
+from maxmargin.solvers.proximal_bundle import ProximalBundle
+from maxmargin.solvers.schedule import Average
+from maxmargin.solvers.shard import Listed, Move
+from maxmargin.solvers.signs import Signs
+from maxmargin.solvers.solver import Solver
+
+MOST_PARTS = 8  # rounds in a pass
+SLOTS_PER_WEIGHT = 4  # from which so many rounds pay
+CROWDED, FREE = 0.9, 0.98  # mean shares at which moves become shorter, or longer
+SHORTER, LONGER = 1.3, 0.9
+FIRST_STRETCH = 0.25  # between 1, at 0, and the number of shards, at 1
+MAX_TURNS = 1000  # of the search over shares
+SOLVED = 1e-6
+EVERYONE = 2  # passes: in every second one, no block may wait
+
+
+class _Spread(Solver):
+    """A solver whose shards have a state too."""
+
+    def state(self) -> dict:
+        return super().state() | {"shards": self.objective.crew.ask("state")}
+
+    def restore(self, state: dict) -> None:
+        super().restore(state)
+        told = [(shard,) for shard in state["shards"]]
+        self.objective.crew.ask("restore", each=told)
+
+
+class ParallelAscent(_Spread):
+    """See the module."""
+
+    kept = (*Solver.kept, "shares", "risks", "stretch", "average", "passes", "epoch")
+
+    def __init__(self, objective: Sharded, planes=None):
+        super().__init__(objective)
+        self.crew = objective.crew
+        self.shares: list[float | None] = [None] * self.crew.shards
+        self.risks = np.zeros(self.crew.shards)
+        ratio = SLOTS_PER_WEIGHT * objective.slots // max(objective.n_weights, 1)
+        self.parts = int(np.clip(ratio, 1, MOST_PARTS))
+        self.stretch = 1.0 + FIRST_STRETCH * (self.crew.shards - 1)
+        self.average = Average(self.w, NEWEST)
+        self.passes = 0
+        self.rounds = 0
+        self.epoch = 0  # of the dual point: moves from one before a rebuild are void
+
+    def prepare(self) -> None:
+        blend_into(self.w[:0], self.w[:0], 0.0)
+        nothing = Listed(np.zeros(0, np.int32), self.w[:0])
+        gram_of([nothing], self.w)
+
+    def step(self) -> None:
+        for _ in range(self.parts):
+            self._round()
+            if time.perf_counter() >= self.objective.deadline:
+                break
+        began = time.perf_counter()
+        self.passes += 1
+        squared = self.average.take(self.w, self.passes)
+        self.estimate = 0.5 * squared + float(self.risks.sum())
+        self.update_seconds += time.perf_counter() - began
+
+    @property
+    def selective(self) -> bool:
+        """Whether blocks with small gaps may wait in this pass."""
+        return self.passes % EVERYONE != 0
+
+    def _round(self) -> None:
+        left = min(self.objective.deadline - time.perf_counter(), 1e9)
+        common = self.w, self.epoch, self.stretch, self.parts, self.selective
+        common = *common, max(left, 0.0)
+        told = [(share,) for share in self.shares]
+        moves = self.crew.ask("ascend", *common, each=told, optional=True)
+        if self.crew.restarted:
+            self._recover(moves)
+            return
+        self.rounds += 1
+        began = time.perf_counter()
+        self.dual += self._combine(moves)
+        self.update_seconds += time.perf_counter() - began
+
+    def _combine(self, moves: list[Move | None]) -> float:
+        """Keep of every move what is best for all; returns the gain."""
+        came = [k for k, m in enumerate(moves) if m and m.epoch == self.epoch]
+        # one that is late was told its share, and hears no other until it answers
+        self.shares = [None] * len(moves)
+        if not came:
+            return 0.0
+        present = [moves[k] for k in came]
+        gram = gram_of([move.change for move in present], self.w)
+        gram[np.diag_indices(len(came))] += [move.bend for move in present]
+        slopes = np.array([move.slope for move in present])
+        shares = best_shares(gram, slopes)
+        for k, share, move in zip(came, shares.tolist(), present, strict=True):
+            self.shares[k] = share
+            move.change.add_to(self.w, share)
+            self.risks[k] = move.risk
+            self.objective.oracle_calls += move.calls
+        self._adapt(float(shares.mean()))
+        return float(shares @ slopes - 0.5 * shares @ gram @ shares)
+
+    def _adapt(self, mean: float) -> None:
+        if mean < CROWDED:
+            self.stretch = min(SHORTER * self.stretch, float(len(self.shares)))
+        elif mean > FREE:
+            self.stretch = max(LONGER * self.stretch, 1.0)
+
+    def _recover(self, moves: list[Move | None]) -> None:
+        """Some shards began anew: what the others have is still a dual point."""
+        self.crew.restarted.clear()
+        self.shares = [None] * len(moves)  # the moves of this round are not used
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        """w and dual anew from what the shards say."""
+        told = [(share,) for share in self.shares]
+        self.shares = [None] * len(told)
+        self.epoch += 1
+        replies = self.crew.ask("contribution", each=told)
+        self.crew.restarted.clear()
+        self.w[:] = 0
+        rest = 0.0
+        for change, value in replies:
+            change.add_to(self.w)
+            rest += value
+        self.dual = rest - 0.5 * sum_of_squares(self.w)
+
+    def candidates(self) -> list:
+        self._rebuild()
+        return [self.average.w, self.w]
+
+
+class CyclicAscent(ParallelAscent):
+    """The shards one after the other, each from the weights that the last one left.
+
+    That is block-coordinate ascent in an order that visits shard by shard: for one process
+    and data larger than its memory.
+    """
+
+    def _round(self) -> None:
+        left = min(self.objective.deadline - time.perf_counter(), 1e9)
+        rest = self.epoch, 1.0, self.parts, self.selective, max(left, 0.0), 1.0
+        for k in range(self.crew.shards):
+            move = self.crew.ask_one(k, "ascend", self.w, *rest)
+            self.shares[k], self.risks[k] = 1.0, move.risk
+            self.objective.oracle_calls += move.calls
+            squared = move.bend + sum_of_squares(move.change.values)
+            self.dual += move.slope - 0.5 * squared
+            move.change.add_to(self.w)
+            if time.perf_counter() >= self.objective.deadline:
+                break
+
+
+class ShardedOneSlack(_Spread, OneSlack):
+    """One-slack cutting planes whose cuts are sums over shards."""
+
+    def __init__(self, objective: Sharded, planes=None):
+        Solver.__init__(self, objective)
+        self.signs = Signs(objective)
+        self.start_cuts()
+
+    def prepare(self) -> None:
+        ascend_simplex(self.gram, self.offsets, self.alpha, 1.0, 1)
+
+    def search(self) -> Cut:
+        return self._sum_of_cuts(stored=False)
+
+    def recall(self) -> Cut:
+        return self._sum_of_cuts(stored=True)
+
+    def _sum_of_cuts(self, stored: bool) -> Cut:
+        g = np.zeros(self.objective.n_weights)
+        offset = risk = 0.0
+        replies = self.objective.crew.ask("cut", self.w, stored)
+        for gradient, own_offset, own_risk, calls in replies:
+            gradient.add_to(g)
+            offset, risk = offset + own_offset, risk + own_risk
+            self.objective.oracle_calls += calls
+        return Cut(g, offset, risk)
+
+    def learn_from(self, totals) -> None:
+        """The outputs of a certificate stay where they were found."""
+
+    def forget(self) -> None:
+        """Shards have the outputs."""
+
+
+class ShardedBundle(ShardedOneSlack, ProximalBundle):
+    """The proximal bundle of such cuts."""
+
+    def __init__(self, objective: Sharded, planes=None):
+        super().__init__(objective, planes)
+        self.start_near(self.w)
+
+
+def gram_of(changes: list[Listed], w: np.ndarray) -> np.ndarray:
+    """Products of all pairs of changes."""
+    count = len(changes)
+    gram = np.zeros((count, count))
+    spread = np.zeros(len(w), w.dtype)
+    everything = np.zeros(0, np.int32)
+    for j, (index, values) in enumerate(changes):
+        index = everything if index is None else index
+        scatter(spread, index, values)
+        for k in range(j, count):
+            at, others = changes[k]
+            at = everything if at is None else at
+            gram[j, k] = gram[k, j] = product(spread, at, others)
+        scatter(spread, index, np.zeros(len(values), w.dtype))
+    return gram
+
+
+@kernel
+def scatter(dense, index, values):
+    """dense[index] <- values; everywhere without an index."""
+    if len(index) == 0:
+        for j in range(len(values)):
+            dense[j] = values[j]
+        return
+    for j in range(len(index)):
+        dense[index[j]] = values[j]
+
+
+@kernel
+def product(dense, index, values):
+    total = 0.0
+    if len(index) == 0:
+        for j in range(len(values)):
+            total += float(dense[j]) * float(values[j])
+        return total
+    for j in range(len(index)):
+        total += float(dense[index[j]]) * float(values[j])
+    return total
+
+
+def best_shares(gram: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    """max s.slopes - 1/2 s'Gs over 0 <= s <= 1, one coordinate after the other."""
+    shares = np.ones(len(slopes))
+    for _ in range(MAX_TURNS):
+        moved = 0.0
+        for k in range(len(shares)):
+            curvature = gram[k, k]
+            ahead = slopes[k] - gram[k] @ shares + curvature * shares[k]
+            best = 1.0 if ahead > 0 else 0.0
+            if curvature > 0:
+                best = min(max(ahead / curvature, 0.0), 1.0)
+            moved = max(moved, abs(best - shares[k]))
+            shares[k] = best
+        if moved <= SOLVED:
+            break
+    return shares if shares @ (slopes - 0.5 * gram @ shares) > 0 else 0.0 * shares

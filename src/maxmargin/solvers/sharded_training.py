@@ -1,0 +1,95 @@
+"""From an estimator's data to shards, a crew that runs them, and a solver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.completion import hidden
+from maxmargin.core.objective import Objective
+from maxmargin.core.sharded import Scattered, Sharded, ShardedLog, sources_of
+from maxmargin.solvers.log_objective import LogObjective
+from maxmargin.solvers.parallel_ascent import (
+    CyclicAscent,
+    ParallelAscent,
+    ShardedBundle,
+    ShardedOneSlack,
+)
+from maxmargin.solvers.shard import ShardSpec
+from maxmargin.solvers.smooth import LBFGS
+
+SOLVERS = {
+    "block-coordinate": ParallelAscent,
+    "n-slack": ParallelAscent,
+    "one-slack": ShardedOneSlack,
+    "proximal-bundle": ShardedBundle,
+    "lbfgs": LBFGS,
+}
+
+
+def wanted(estimator: Any, batch: Any) -> bool:
+    """Whether a fit is one over shards."""
+    return getattr(estimator, "engine", None) is not None or isinstance(
+        batch, Scattered
+    )
+
+
+@contextmanager
+def over_shards(
+    engine: Any, batch: Any, make: Callable, name: str, mass: np.ndarray, n_jobs: int
+) -> Iterator[tuple[Objective, Any]]:
+    """(objective, solver) of a fit over shards; ``make`` makes objectives of batches."""
+    from maxmargin.engine.choice import make_crew
+
+    sources, sizes = sources_of(batch)
+    if isinstance(batch, Scattered):
+        first = sources[0].load()
+        whole, slots = make(first, mass=mass[: sizes[0]]), batch.n_slots
+    else:
+        first, whole, slots = batch, make(batch), int(batch.start[-1])
+    name = _solver_of(whole, first, name)
+    ends = np.cumsum([0, *sizes])
+    specs = [
+        ShardSpec(whole.piece(k, mass[lo:hi]), source, name)
+        for k, (source, lo, hi) in enumerate(
+            zip(sources, ends[:-1], ends[1:], strict=True)
+        )
+    ]
+    with make_crew(engine, specs, n_jobs) as crew:
+        kind = ShardedLog if isinstance(whole, LogObjective) else Sharded
+        objective = kind(whole, crew, len(mass), slots)
+        objective.mass = mass
+        solver = SOLVERS[name]
+        if engine is None and solver is ParallelAscent:
+            solver = CyclicAscent
+        yield objective, solver(objective)
+
+
+def _solver_of(whole: Objective, batch: Any, name: str) -> str:
+    """The name of the solver; refuses what cannot be done in shards."""
+    log = type(whole) is LogObjective
+    if hidden(batch) or not (log or type(whole) is Objective):
+        raise ValueError(
+            "This objective cannot be trained over shards, as it has hidden parts or is "
+            "neither hinge nor log: leave engine out."
+        )
+    if whole.hard:
+        raise ValueError(
+            "C=inf cannot be trained over shards, whose steps cannot prove that data are "
+            "separable: leave engine out, or choose a finite C."
+        )
+    signed = whole.nonnegative is not None
+    names = ["lbfgs"] if log else [n for n in SOLVERS if n != "lbfgs"]
+    if signed:
+        names = ["one-slack"]
+    if name == "auto":
+        return names[0]
+    if name not in names:
+        raise ValueError(
+            f"solver={name!r} does not run over shards here (engine= or a corpus on "
+            f"disk): choose one of auto, {', '.join(names)}."
+        )
+    return name

@@ -1,0 +1,210 @@
+"""Training over shards: the same optimum, whoever does the work."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from maxmargin import MulticlassSVM, SequenceTagger
+from maxmargin.core import sharded
+from maxmargin.solvers.parallel_ascent import ParallelAscent, best_shares, gram_of
+from maxmargin.solvers.shard import Listed
+
+
+def sentences(n=60, seed=0, k=4, d=12):
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=(d, k))
+    X = [rng.normal(size=(rng.integers(1, 7), d)) for _ in range(n)]
+    y = [(x @ truth + rng.normal(size=(len(x), k))).argmax(axis=1).tolist() for x in X]
+    return X, y
+
+
+@pytest.fixture
+def small_shards(monkeypatch):
+    monkeypatch.setattr(sharded, "SHARD_SLOTS", 40)
+
+
+def tagger(**more):
+    return SequenceTagger(**{"C": 0.3, "tol": 0.02} | more)
+
+
+@pytest.mark.parametrize("penalty", ["linear", "quadratic"])
+@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+def test_every_form_ends_at_the_optimum_of_one_process(
+    small_shards, penalty, rescaling
+):
+    X, y = sentences()
+    more = {"penalty": penalty, "rescaling": rescaling}
+    alone = tagger(**more, tol=0.005).fit(X, y).certificate_
+    apart = tagger(**more, engine="threads").fit(X, y).certificate_
+    assert apart.relative_gap <= 0.02
+    assert apart.dual <= alone.primal * (1 + 1e-9)
+    assert alone.dual <= apart.primal * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("solver", ["n-slack", "one-slack", "proximal-bundle"])
+def test_every_solver_runs_over_shards(small_shards, solver):
+    X, y = sentences()
+    alone = tagger(tol=0.005).fit(X, y).certificate_
+    apart = tagger(engine="threads", solver=solver, tol=0.05).fit(X, y).certificate_
+    assert apart.relative_gap <= 0.05
+    assert apart.dual <= alone.primal
+    assert alone.dual <= apart.primal
+
+
+@pytest.mark.parametrize("objective", ["hinge", "log"])
+def test_the_weights_do_not_depend_on_the_number_of_threads(small_shards, objective):
+    X, y = sentences()
+    weights = [
+        tagger(engine="threads", n_jobs=n, objective=objective).fit(X, y)._w
+        for n in (1, 2, 4)
+    ]
+    assert np.array_equal(weights[0], weights[1])
+    assert np.array_equal(weights[0], weights[2])
+
+
+def test_log_losses_end_at_the_optimum_of_one_process(small_shards):
+    X, y = sentences()
+    alone = tagger(objective="log", tol=1e-4).fit(X, y)
+    apart = tagger(objective="log", tol=1e-4, engine="threads").fit(X, y)
+    assert apart.certificate_.relative_gap <= 1e-4
+    np.testing.assert_allclose(apart.coef_, alone.coef_, atol=0.02)
+
+
+def test_classes_over_shards(small_shards):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 5))
+    y = (X @ rng.normal(size=(5, 3))).argmax(axis=1)
+    alone = MulticlassSVM(tol=1e-3).fit(X, y).certificate_
+    apart = MulticlassSVM(tol=0.02, engine="threads").fit(X, y).certificate_
+    assert apart.relative_gap <= 0.02
+    assert apart.dual <= alone.primal
+    assert alone.dual <= apart.primal
+
+
+def test_the_dual_never_falls(small_shards):
+    X, y = sentences(seed=3)
+    seen = []
+    before = ParallelAscent._combine
+
+    def look(self, moves):
+        gain = before(self, moves)
+        seen.append((gain, self.shares))
+        return gain
+
+    ParallelAscent._combine = look
+    try:
+        tagger(engine="threads").fit(X, y)
+    finally:
+        ParallelAscent._combine = before
+    assert min(gain for gain, _ in seen) >= 0
+    assert all(0 <= share <= 1 for _, shares in seen for share in shares)
+    assert any(share < 1 for _, shares in seen for share in shares)
+
+
+def test_the_dual_of_the_search_is_that_of_the_shards(small_shards):
+    """What combining claims to gain is gained: w and dual agree with a rebuild."""
+    X, y = sentences(seed=4)
+    rebuild = ParallelAscent._rebuild
+    errors = []
+
+    def compare(self):
+        w, dual = self.w.copy(), self.dual
+        rebuild(self)
+        errors.append((np.abs(self.w - w).max(), abs(self.dual - dual)))
+
+    ParallelAscent._rebuild = compare
+    try:
+        for penalty in ("linear", "quadratic"):
+            tagger(engine="threads", penalty=penalty, tol=1e-3).fit(X, y)
+    finally:
+        ParallelAscent._rebuild = rebuild
+    assert len(errors) > 1
+    assert max(w for w, _ in errors) < 1e-4
+    assert max(d for _, d in errors) < 1e-2
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 6), st.integers(0, 10_000))
+def test_the_search_over_shares_finds_the_best(count, seed):
+    rng = np.random.default_rng(seed)
+    moves = rng.normal(size=(count, 4)) * rng.choice(
+        [0.0, 1.0], size=(count, 1), p=[0.2, 0.8]
+    )
+    gram, slopes = moves @ moves.T, rng.normal(size=count)
+    shares = best_shares(gram, slopes)
+    assert ((shares >= 0) & (shares <= 1)).all()
+
+    def value(s):
+        return s @ slopes - 0.5 * s @ gram @ s
+
+    best = value(shares)
+    for _ in range(200):
+        other = np.clip(
+            shares + rng.normal(scale=rng.choice([0.01, 1]), size=count), 0, 1
+        )
+        assert value(other) <= best + 1e-5
+
+
+@given(st.integers(0, 10_000))
+def test_listed_vectors_are_the_vectors(seed):
+    rng = np.random.default_rng(seed)
+    dense = [
+        rng.normal(size=30).astype(np.float32) * (rng.random(30) < share)
+        for share in (0.0, 0.1, 0.9)
+    ]
+    listed = [Listed.of(v) for v in dense]
+    np.testing.assert_allclose(
+        gram_of(listed, dense[0]), np.array(dense) @ np.array(dense).T, atol=1e-4
+    )
+    total = np.zeros(30, np.float32)
+    for vector in listed:
+        vector.add_to(total)
+    np.testing.assert_array_equal(total, dense[0] + dense[1] + dense[2])
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"C": np.inf}, "C=inf cannot be trained over shards"),
+        ({"solver": "perceptron"}, "is not possible|not known|does not run"),
+        ({"objective": "log", "solver": "exponentiated"}, "does not run over shards"),
+    ],
+)
+def test_what_cannot_be_done_in_shards_is_refused(small_shards, more, words):
+    X, y = sentences(8)
+    with pytest.raises(ValueError, match=words):
+        tagger(engine="threads", **more).fit(X, y)
+
+
+def test_limits_hold_over_shards(small_shards):
+    X, y = sentences()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = tagger(engine="threads", max_iter=3, tol=1e-6).fit(X, y)
+    assert model.n_iter_ == 3
+    assert not model.converged_
+    assert model.certificate_.dual <= model.certificate_.primal < np.inf
+
+
+@pytest.mark.parametrize("solver", ["block-coordinate", "one-slack", "proximal-bundle"])
+def test_a_fit_over_shards_goes_on_from_its_checkpoint(small_shards, tmp_path, solver):
+    X, y = sentences()
+    more = {"engine": "threads", "solver": solver, "tol": 0.01}
+    whole = tagger(**more).fit(X, y)
+    place = {"checkpoint": str(tmp_path / "kept")}
+
+    def give_up(row):
+        if row["iteration"] == 4:
+            raise KeyboardInterrupt
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tagger(**more, **place, callbacks=[give_up]).fit(X, y)
+    resumed = tagger(**more, **place, resume=True).fit(X, y)
+    assert np.array_equal(resumed._w, whole._w)
+    assert resumed.certificate_ == whole.certificate_
