@@ -29,6 +29,7 @@ from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, restore_shared, shared_state
 from maxmargin.core.structure import Outputs, check_k
 from maxmargin.core.unlabelled import UNLABELLED, weigh
+from maxmargin.engine.spread import over_cluster
 
 
 class SequenceAligner(MaxMarginEstimator):
@@ -129,6 +130,7 @@ class SequenceAligner(MaxMarginEstimator):
 
     # prediction ------------------------------------------------------------------------
 
+    @over_cluster()
     def predict(self, X) -> list[list[tuple[int, int]]]:
         """The best alignment of every pair (s, t): its matched pairs (i, j)."""
         batch = self._batch(X)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from maxmargin import __version__
-from maxmargin.cli import shard, warmup
+from maxmargin.cli import cluster, shard, warmup
 from maxmargin.cli.command import Command
 from maxmargin.cli.common import INTERRUPTED, load_model
 from maxmargin.cli.evaluate import evaluate
@@ -220,6 +220,7 @@ def _add_files(parser: _Parser, **options) -> None:
     parser.add_argument("file", metavar="FILE", help="- is standard input", **options)
     what = "threads (default: 1)"
     parser.add_argument("--jobs", dest="n_jobs", type=int, metavar="N", help=what)
+    add_options(parser, cluster.OPTIONS)
 
 
 def _add_model(parser: _Parser) -> None:
@@ -265,7 +266,10 @@ def _with_model(run, which: str, args) -> int:
             )
     if getattr(args, "n_jobs", None) is not None:
         model.set_params(n_jobs=args.n_jobs)
-    return run(kind.of(model), model, args)
+    with cluster.cluster(args) as client:
+        if client is not None and "engine" in model.get_params(deep=False):
+            model.set_params(engine=client)
+        return run(kind.of(model), model, args)
 
 
 def _evaluate(args) -> int:

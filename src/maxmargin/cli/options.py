@@ -15,13 +15,14 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from maxmargin.cli import cluster
 from maxmargin.cli.common import check_output, check_picture
 
 if TYPE_CHECKING:
     from maxmargin.cli.command import Command
 
 # parameters for Python alone; files have no labels that are not known
-NEVER = {"warm_start", "verbose", "callbacks", "unlabelled_weight", "engine"}
+NEVER = {"warm_start", "verbose", "callbacks", "unlabelled_weight"}
 FLAGS = {"n_jobs": "--jobs", "random_state": "--seed", "n_components": "--components"}
 TYPES = {"tol": float, "max_iter": int, "max_time": float, "random_state": int}
 TYPES |= {"max_length": int}  # whose defaults are None
@@ -38,6 +39,7 @@ HELP = {
     "max_time": "seconds of training, for each C",
     "n_jobs": "threads; -1: one per core",
     "random_state": "for the order of visits",
+    "engine": "threads (this process), or dask (with --cluster or --workers)",
     "checkpoint": "where the state of the training is kept, once a minute",
     "resume": "go on from the checkpoint, if there is one",
 }
@@ -59,6 +61,7 @@ WATCH = """
 _OPTION = re.compile(r"--([\w-]+)(?: (\S+))?(?:  (.*))?")
 # Options of the pipeline that need an estimator with this parameter.
 NEEDS = {"path": "C", "cv": "C", "plot": "callbacks", "log": "callbacks"}
+NEEDS |= {"cluster": "engine", "workers": "engine"}
 
 
 @functools.cache
@@ -195,7 +198,8 @@ def add_train_options(parser: argparse.ArgumentParser, command: type[Command]) -
     )
     rest = [name for name in parameters if name not in NEVER | command.hidden | done]
     lines = [f"--{name}{VALUES.get(name, '')}  {HELP.get(name, '')}" for name in rest]
-    add_options(parser, "\n".join(["training", *lines, WATCH]), parameters)
+    last = WATCH + cluster.OPTIONS if "engine" in parameters else WATCH
+    add_options(parser, "\n".join(["training", *lines, last]), parameters)
 
 
 # reading -----------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from maxmargin.cli import choice
+from maxmargin.cli.cluster import cluster
 from maxmargin.cli.common import (
     Interrupts,
     Stopwatch,
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 def train(kind: type[Command], args) -> int:
     """From a file to a model file."""
+    with cluster(args) as client:
+        return _train(kind, args, client)
+
+
+def _train(kind: type[Command], args, client) -> int:
     watch = Stopwatch()
     name, given = chosen_estimator(kind, args)
     check_outputs(args)
@@ -41,6 +47,8 @@ def train(kind: type[Command], args) -> int:
     choice.check_folds(args.cv, sample, command.items)
     dev = command.read(args.dev, True) if args.dev else None
     model = estimator(**command.settings(args, given, sample, dev))
+    if client is not None:
+        model.set_params(engine=client)
     watch("reading")
     interrupts = Interrupts()
     model, scores = _fit(command, model, sample, dev, Cs, args, interrupts, watch)

@@ -17,6 +17,7 @@ from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, restore_shared, shared_state
 from maxmargin.core.structural import check_lengths, listed_inputs
 from maxmargin.core.unlabelled import UNLABELLED, weigh
+from maxmargin.engine.spread import over_cluster
 
 METHODS = ("forest", "correlation")
 
@@ -86,6 +87,7 @@ class LinkClusterer(MaxMarginEstimator):
         unlabelled_weight=UNLABELLED,
     )
 
+    @over_cluster()
     def predict(self, X) -> list[list[int]]:
         """Ids 0, 1, ... of the clusters of every document's mentions."""
         from maxmargin.clusterings.structure import roots

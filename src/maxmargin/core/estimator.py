@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from maxmargin.core.compiling import announce, say_on_stderr
 from maxmargin.core.interrupts import INTERRUPTED, Whole
 from maxmargin.core.unconverged import warn_unconverged
 from maxmargin.core.unlabelled import check_unlabelled_weight
-from maxmargin.engine.choice import check_engine
+from maxmargin.engine.choose import check_engine, portable
 
 POSITIVE_C = "a positive number, or inf for a hard margin"
 # Passes of the baselines, which have no certificate to stop at.
@@ -113,6 +114,20 @@ class MaxMarginEstimator(BaseEstimator):
             if status == INTERRUPTED:
                 break
         return [models[position] for position in sorted(fitted)]
+
+    # copies ----------------------------------------------------------------------------
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        if "engine" in state:  # a connection cannot go with it
+            state["engine"] = portable(state["engine"])
+        return state
+
+    def __sklearn_clone__(self):
+        engine = getattr(self, "engine", None)
+        if portable(engine) is engine:
+            return super().__sklearn_clone__()
+        return clone(copy(self)).set_params(engine=engine)
 
     # training --------------------------------------------------------------------------
 

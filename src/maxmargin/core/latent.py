@@ -19,6 +19,7 @@ from maxmargin.core.structural import (
     listed_inputs,
 )
 from maxmargin.core.structure import Outputs
+from maxmargin.engine.spread import over_cluster
 
 
 class LatentStructuralSVM(StructuralSVM):
@@ -83,6 +84,7 @@ class LatentStructuralSVM(StructuralSVM):
 
     __init__ = training_parameters(problem=REQUIRED, **(LATENT | {"init": "random"}))
 
+    @over_cluster()
     def predict(self, X) -> list[Any]:
         """The y of the best pair (y, h) for every input."""
         found = super().predict(X)

@@ -20,6 +20,7 @@ from maxmargin.core.structure import (
     state_of,
     with_state,
 )
+from maxmargin.engine.spread import over_cluster
 
 
 class StructuralSVM(MaxMarginEstimator):
@@ -72,8 +73,10 @@ class StructuralSVM(MaxMarginEstimator):
         exp(score) / Z over all outputs (a conditional random field; for structures with
         sums, such as a :class:`maxmargin.DynamicProgram`; solvers "exponentiated" and
         "lbfgs"); or the averaged baselines of these names. See ``docs/objectives.md``.
-    engine : None
-        Who does the work: None is this process.
+    engine : None, "threads", "dask" or dask.distributed.Client
+        Who does the work: None and "threads" are this process, in ``n_jobs`` threads;
+        "dask" is the cluster of the current Dask client, a client its cluster. The
+        weights do not depend on it. See ``docs/scaling.md``.
     checkpoint : str, path, :class:`maxmargin.Checkpoint` or None
         A folder that keeps the state of the fit, written once a minute, after Ctrl-C and
         at the end: ``kill -9`` loses no more. See ``docs/scaling.md``.
@@ -96,6 +99,7 @@ class StructuralSVM(MaxMarginEstimator):
 
     __init__ = training_parameters(problem=REQUIRED)
 
+    @over_cluster()
     def predict(self, X) -> list[Any]:
         """The best output for every input."""
         check_is_fitted(self, "coef_")

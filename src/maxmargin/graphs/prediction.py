@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.estimator import check_weights
 from maxmargin.core.structural import check_lengths
 from maxmargin.core.structure import Outputs, check_k
+from maxmargin.engine.spread import over_cluster
 from maxmargin.graphs.choice import labelling_batch, relaxed_batch, summing_batch
 from maxmargin.graphs.input import GraphInput, read_graphs
 from maxmargin.graphs.labels import numbered, read_labels
@@ -20,6 +21,7 @@ from maxmargin.graphs.schema import check_graphs
 class GraphPrediction:
     """Prediction from ``_schema``, ``_w`` and the settings of a labeler."""
 
+    @over_cluster()
     def predict(self, X) -> list[Any]:
         """The best labels of every graph, in the order of its nodes.
 

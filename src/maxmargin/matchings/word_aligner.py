@@ -15,6 +15,7 @@ from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, restore_shared, shared_state
 from maxmargin.core.structure import Outputs
 from maxmargin.core.unlabelled import UNLABELLED, weigh
+from maxmargin.engine.spread import over_cluster
 from maxmargin.matchings import input as match_input
 from maxmargin.matchings.bitext_statistics import FORMS, BitextStatistics
 from maxmargin.matchings.metrics import AlignmentScores, alignment_scores
@@ -103,6 +104,7 @@ class WordAligner(MaxMarginEstimator):
 
     # prediction ------------------------------------------------------------------------
 
+    @over_cluster()
     def predict(self, X) -> list[list[Link]]:
         """The links (i, j) of every sentence pair, sorted."""
         from maxmargin.core.decode import decode

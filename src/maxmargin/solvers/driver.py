@@ -13,6 +13,7 @@ import time
 
 from maxmargin.core.interrupts import INTERRUPTED, STOPPED
 from maxmargin.core.objective import Objective
+from maxmargin.engine.crew import EngineLost
 from maxmargin.solvers.best import Best
 from maxmargin.solvers.keeper import Keeper
 from maxmargin.solvers.progress import Progress
@@ -30,6 +31,7 @@ FIRST = 20, 2.0
 LOOSE = 4, 1.2  # where the search leaves a gap open, to see when it is all that is left
 SMALL = 1_000  # slots: a certificate after every pass, which plots well, costs nothing
 SEARCH_ENDED = "ended, as the search for violated outputs can prove no more,"
+LOST = "lost its cluster"
 PROMISING = 1.2  # a certificate is worth its price when the guess is this near tol
 GROWTH_PASSES = 400  # before growth of the dual is judged
 
@@ -91,6 +93,11 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
         if best.w is None:
             best.certify(solver, limits.tol)
             best.see_dual(solver.dual)  # the steps of an unfinished pass count too
+    except EngineLost:
+        if best.w is None:  # nobody is left who could certify any weights
+            raise
+        status = LOST
+        keeper.interrupted()
     best.check(best.primal)
     if stepping or not history:
         seconds = time.perf_counter() - began

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.estimator import check_weights
 from maxmargin.core.structure import Outputs, check_k
+from maxmargin.engine.spread import over_cluster
 from maxmargin.tags.input import check_matching, check_samples
 from maxmargin.tags.objectives import DECODINGS
 from maxmargin.tags.partial import fill_rows
@@ -43,6 +44,7 @@ class TagPrediction:
             for given, found in zip(y, self._sequences(start, flat), strict=True)
         ]
 
+    @over_cluster()
     def predict(self, X) -> list[list[Any]]:
         """The best label sequence of every input.
 
@@ -102,6 +104,7 @@ class TagPrediction:
             for i in range(len(start) - 1)
         ]
 
+    @over_cluster()
     def predict_marginals(self, X) -> list[np.ndarray]:
         """Per sequence (tokens, labels): probabilities under exp(score) / Z.
 

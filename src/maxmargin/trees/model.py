@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.estimator import check_weights
 from maxmargin.core.structure import Outputs, check_k
+from maxmargin.engine.spread import over_cluster
 from maxmargin.trees.binarize import base_label
 from maxmargin.trees.input import (
     INPUTS,
@@ -25,6 +26,7 @@ FALLBACKS = ("flat", "right", "none", "error")
 class ParserMixin:
     """Prediction from ``grammar_``, ``_derivations``, ``_w`` and ``_batch(sentences)``."""
 
+    @over_cluster("n_fallbacks_")
     def predict(self, X) -> list[Tree | None]:
         """The best tree of every sentence.
 

@@ -1,0 +1,69 @@
+"""Options of the command line for work on a cluster: --cluster and --workers."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import Any
+
+OPTIONS = """
+--cluster ADDRESS  work on the Dask cluster of this scheduler, such as tcp://host:8786
+--workers N  work in N processes of this machine
+"""
+CONNECT = 10  # seconds
+
+
+def check_cluster(args) -> None:
+    """What can be said before any work."""
+    given = [o for o in ("cluster", "workers") if getattr(args, o, None) is not None]
+    if len(given) > 1:
+        raise ValueError("choose --cluster or --workers, not both.")
+    if given and getattr(args, "engine", None) == "threads":
+        raise ValueError(
+            f"--engine threads is this process alone: leave out --{given[0]}."
+        )
+    if "workers" in given and args.workers < 1:
+        raise ValueError(f"--workers {args.workers} is not possible: one is the least.")
+    if given and find_spec("distributed") is None:
+        raise ImportError(
+            f"--{given[0]} needs Dask: install it with pip install 'maxmargin[cluster]'."
+        )
+
+
+@contextlib.contextmanager
+def cluster(args) -> Iterator[Any]:
+    """A Dask client for the time of a command; None if there are no such options."""
+    check_cluster(args)
+    if getattr(args, "cluster", None) is not None:
+        with _connect(args.cluster) as client:
+            yield client
+    elif getattr(args, "workers", None) is not None:
+        from distributed import Client, LocalCluster
+
+        with (
+            LocalCluster(
+                n_workers=args.workers,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            ) as local,
+            Client(local) as client,
+        ):
+            yield client
+    else:
+        yield None
+
+
+def _connect(address: str):
+    from distributed import Client
+
+    try:
+        return Client(address, timeout=CONNECT)
+    except (OSError, TimeoutError, ValueError, TypeError):
+        raise ValueError(
+            f"No Dask scheduler answers at {address}: name it as dask scheduler does, such "
+            "as tcp://host:8786, and see that it runs."
+        ) from None

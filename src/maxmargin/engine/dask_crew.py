@@ -1,0 +1,331 @@
+"""Shards on a Dask cluster: one actor per worker, which holds some of the shards.
+
+Common arguments are sent once per worker and round. The first of them, mostly the weights,
+is remembered on both sides: only what changed is sent. A worker that dies, or does not
+answer for too long, is given up: its shards are built anew from their specs on others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from maxmargin.engine.crew import Crew, EngineLost, each_of
+from maxmargin.engine.dask_host import MISSING, STALE, Failure, First
+from maxmargin.engine.dask_workers import Remote, Workers, settled
+from maxmargin.engine.packing import comparable, difference, dumps, loads, pack, size
+from maxmargin.engine.packing import unpack as unpacked
+
+HOPELESS = 20  # times patience: a worker that has not answered for so long is dead
+SLOW = 5  # times the median of the others: late
+ATTEMPTS = 5  # workers that may die of one question
+LOOK = 1.0  # seconds between looks whether silent workers live
+LOST, LATE = "lost", "late"
+
+
+@dataclass(eq=False)
+class Call:
+    """A question to a host."""
+
+    remote: Remote
+    method: str
+    arguments: tuple
+    numbers: set[int]  # of the shards it is for
+    began: float = field(default_factory=time.monotonic)
+    reply: asyncio.Task | None = None  # once it was sent
+
+
+class DaskCrew(Crew):
+    """``patience``: seconds to wait for late replies, and for a worker if there is none.
+
+    Questions that must be answered wait `HOPELESS` times as long for a silent worker.
+    """
+
+    def __init__(self, specs: Sequence, client, patience: float = 60.0):
+        self.shards = len(specs)
+        self.restarted = set()
+        self.moved = 0
+        self.patience = patience
+        self._specs = [spec_frames(k, spec) for k, spec in enumerate(specs)]
+        self._late: dict[Remote, Call] = {}
+        self._weights = Weights()
+        self._workers = Workers(client, patience)
+        try:
+            self._place(set(range(self.shards)))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self):
+        self._specs, self._late = [], {}
+        self._workers.close()
+
+    def ask(self, method, *common, each=None, optional=False):
+        own = each_of(each, self.shards)
+        self._workers.hopeful()
+        homeless = set(range(self.shards)) - self._housed()  # an ask was interrupted
+        if homeless:
+            self.restarted |= self._place(homeless)
+        question = Question(common, own, self._weights)
+        replies: list[Any] = [None] * self.shards
+        failures: dict[int, BaseException] = {}
+        calls = [*self._late.values()] if optional else []
+        owing = {call.remote for call in calls}
+        todo = {r: r.shards for r in self._workers.remotes if r not in owing}
+        for attempt in itertools.count(1):
+            for remote, numbers in todo.items():
+                if numbers:
+                    frames = question.frames(remote, numbers)
+                    calls.append(self._call(remote, numbers, "ask", method, *frames))
+            todo, lost = {}, set()
+            for call, outcome in self._outcomes(calls, optional):
+                if outcome == STALE:
+                    call.remote.version = None
+                    todo[call.remote] = call.numbers
+                elif outcome in (LOST, MISSING):
+                    lost |= self._bury(call.remote, outcome)
+                elif outcome != LATE:
+                    _sort(outcome, replies, failures)
+            if lost:
+                _check_attempts(attempt)
+                lost = self._place(lost)
+                self.restarted |= lost
+                for remote in self._workers.remotes:
+                    todo[remote] = todo.get(remote, set()) | remote.shards & lost
+            if not any(todo.values()):
+                break
+            calls = []
+        if failures:
+            raise _said(failures[min(failures)])
+        return replies
+
+    # shards ----------------------------------------------------------------------------
+
+    def _place(self, numbers: set[int]) -> set[int]:
+        """Build shards from their specs, on the hosts that have least to do.
+
+        Returns those that were built: more if a host of others died of it.
+        """
+        built = set(numbers)
+        for attempt in itertools.count(1):
+            hosts = self._workers.gather()
+            hosts = [host for host in hosts if host not in self._late] or hosts
+            given = _share_out(sorted(numbers), hosts)
+            puts = [
+                self._call(host, {k}, "put", k, self._specs[k])
+                for host, mine in given.items()
+                for k in mine
+            ]
+            numbers, failures, dead = set(), {}, set()
+            for call, outcome in self._outcomes(puts, False):
+                if outcome == LOST:
+                    dead.add(call.remote)
+            alive = [host for host in given if host not in dead]
+            builds = [self._call(host, given[host], "build") for host in alive]
+            for call, outcome in self._outcomes(builds, False):
+                if outcome == LOST:
+                    dead.add(call.remote)
+                else:
+                    _sort(outcome, None, failures)
+            for host, mine in given.items():
+                host.shards |= mine
+                if host in dead:
+                    numbers |= self._bury(host, LOST)
+            if failures:
+                raise _said(failures[min(failures)])
+            if not numbers:
+                return built
+            built |= numbers
+            _check_attempts(attempt)
+
+    def _housed(self) -> set[int]:
+        return set().union(*(remote.shards for remote in self._workers.remotes))
+
+    def _bury(self, remote: Remote, outcome: str) -> set[int]:
+        self._late.pop(remote, None)
+        return self._workers.bury(remote, shun=outcome == LOST)
+
+    # calls -----------------------------------------------------------------------------
+
+    def _call(self, remote: Remote, numbers: set[int], method: str, *arguments) -> Call:
+        self.moved += sum(size(a) for a in arguments if isinstance(a, list))
+        return Call(remote, method, arguments, set(numbers))
+
+    def _outcomes(
+        self, calls: list[Call], optional: bool
+    ) -> Iterator[tuple[Call, Any]]:
+        """Replies of hosts, or what became of them; remembers who is late."""
+        found = self._workers.client.sync(self._wait, calls, optional)
+        for call in calls:
+            outcome = found[call]
+            if outcome == LATE:
+                self._late[call.remote] = call
+            elif self._late.get(call.remote) is call:
+                del self._late[call.remote]
+            if isinstance(outcome, list):
+                self.moved += size(outcome)
+                outcome = unpacked(loads(outcome))
+            yield call, outcome
+
+    async def _wait(self, calls: list[Call], optional: bool) -> dict[Call, Any]:
+        """{call: frames, LOST or LATE}."""
+        found: dict[Call, Any] = {}
+        for call in calls:
+            if call.reply is None:
+                reply = self._workers.send(call.remote, call.method, call.arguments)
+                call.reply = asyncio.ensure_future(settled(reply, LOST))
+                call.arguments = ()
+        running = {call: call.reply for call in calls}
+        seconds: list[float] = []  # of replies
+        looked = time.monotonic()
+        while running:
+            await asyncio.wait(
+                running.values(),
+                timeout=min(LOOK, self.patience / 5),
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            now = time.monotonic()
+            living = None
+            if now - looked > LOOK:
+                living, looked = await self._workers.look(), now
+            for call, task in list(running.items()):
+                if task.done():
+                    found[call] = task.result()
+                    if found[call] != LOST:
+                        seconds.append(now - call.began)
+                elif living is not None and call.remote.address not in living:
+                    found[call] = LOST
+                else:
+                    found[call] = self._verdict(now - call.began, seconds, optional)
+                if found[call] is None:
+                    del found[call]
+                elif running.pop(call) and found[call] == LOST:
+                    task.cancel()
+        return found
+
+    def _verdict(self, waited: float, others: list[float], optional) -> str | None:
+        """What a worker is that has not answered yet; None while there is hope."""
+        usual = SLOW * median(others) if others else 0.0
+        if waited > max(HOPELESS * self.patience, usual):
+            return LOST
+        late = optional and others and waited > max(self.patience, usual)
+        return LATE if late else None
+
+
+class Weights:
+    """The first common argument as it was sent last, and what changed since before."""
+
+    def __init__(self):
+        self.version = 0
+        self.array: np.ndarray | None = None
+        self._changes = None
+        self._base = 0  # the version that they change
+
+    def see(self, array: np.ndarray) -> None:
+        before = self.array
+        self._changes = None if before is None else difference(array, before)
+        self._base = self.version
+        if self._changes is None or len(self._changes.places):
+            self.version += 1
+            self.array = array.copy()  # the caller may write into it
+
+    def message(self, version: int | None) -> First:
+        """For a host that has this version."""
+        if self._changes is not None and version in (self._base, self.version):
+            return First(self.version, version, self._changes)
+        return First(self.version, None, pack(self.array))
+
+
+class Question:
+    """The arguments of an ask as frames; those that hosts share are made once."""
+
+    def __init__(self, common: tuple, own: Sequence[tuple], weights: Weights):
+        self._weights = None
+        if common and comparable(common[0]):
+            weights.see(common[0])
+            self._weights, common = weights, common[1:]
+        self._rest = pack(common)
+        self._own = own
+        self._shared: dict[int | None, list[np.ndarray]] = {}
+
+    def frames(self, remote: Remote, numbers: set[int]) -> tuple[list, list]:
+        """Of the common arguments, and of those of some shards."""
+        version = remote.version
+        if version not in self._shared:
+            first = self._weights and self._weights.message(version)
+            self._shared[version] = dumps((first, self._rest))
+        if self._weights:
+            remote.version = self._weights.version
+        mine = {k: self._own[k] for k in sorted(numbers)}
+        return self._shared[version], dumps(pack(mine))
+
+
+def _share_out(numbers: list[int], hosts: list[Remote]) -> dict[Remote, set[int]]:
+    """Shards for hosts, always to the one that has fewest for its threads."""
+    given: dict[Remote, set[int]] = {host: set() for host in hosts}
+    for k in numbers:
+        host = min(hosts, key=lambda r: (len(r.shards | given[r]) + 1) / r.threads)
+        given[host].add(k)
+    return {host: mine for host, mine in given.items() if mine}
+
+
+def _sort(outcome: dict, replies: list | None, failures: dict) -> None:
+    """Replies of a host to their places."""
+    for k, reply in outcome.items():
+        if isinstance(reply, Failure):
+            failures[k] = reply.error
+        elif replies is not None:
+            replies[k] = reply
+
+
+def _said(error: BaseException) -> BaseException:
+    """The error of a shard; an import that failed on a worker needs a word more."""
+    if not isinstance(error, ModuleNotFoundError):
+        return error
+    return ValueError(
+        f"The workers of the Dask cluster cannot import what is fitted ({error}): install "
+        "it on every worker, or send it there with client.upload_file."
+    )
+
+
+def _check_attempts(attempt: int) -> None:
+    if attempt > ATTEMPTS:
+        raise EngineLost(
+            f"{attempt} times workers of the Dask cluster have died of the same work: most "
+            "likely they have too little memory for it; their logs tell more."
+        )
+
+
+def spec_frames(k: int, spec) -> list[np.ndarray]:
+    """A spec as it is sent; refuses one that cannot be, and says what it is in it."""
+    try:
+        return dumps(spec)
+    except Exception as error:
+        where, value = _culprit(spec, ())
+        name = ".".join(where) or "it"
+        raise ValueError(
+            f"Shard {k} cannot be sent to a cluster, as {name} is a "
+            f"{type(value).__name__} that cannot be pickled ({error}): keep open files, "
+            "locks and the like out of what is fitted, or leave out engine."
+        ) from None
+
+
+def _culprit(value: Any, where: tuple[str, ...]) -> tuple[tuple[str, ...], Any]:
+    """The innermost attribute that cannot be pickled."""
+    inside = value if isinstance(value, dict) else getattr(value, "__dict__", None)
+    if inside is None and isinstance(value, (list, tuple)):
+        names = getattr(value, "_fields", range(len(value)))
+        inside = dict(zip(names, value, strict=True))
+    for name, part in (inside or {}).items() if len(where) < 20 else ():
+        try:
+            dumps(part)
+        except Exception:
+            return _culprit(part, (*where, str(name)))
+    return where, value

@@ -1,0 +1,132 @@
+"""Values as few bytes: arrays of mostly zeros, arrays that hardly changed, frames.
+
+All of it is exact to the last bit, signs of zeros and payloads of NaN included: places are
+compared as whole numbers. What arrives has the alignment and the flags of what was sent, so
+that compiled kernels see the same types on both sides.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any, NamedTuple
+
+import numpy as np
+
+SMALL = 256  # arrays of fewer numbers are sent as they are
+_BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+_ALIGNED = 16  # as numpy's own arrays
+
+
+class Sparse(NamedTuple):
+    """An array by the places and values of what is not zero, or not as it was."""
+
+    shape: tuple[int, ...]
+    places: np.ndarray
+    values: np.ndarray
+
+    def onto(self, base: np.ndarray) -> np.ndarray:
+        """A copy of an array with these values in these places."""
+        array = base.copy()
+        array.reshape(-1)[self.places] = self.values
+        return array
+
+    def whole(self) -> np.ndarray:
+        array = np.zeros(self.shape, self.values.dtype)
+        array.reshape(-1)[self.places] = self.values
+        return array
+
+
+def pack(value: Any) -> Any:
+    """The same, with arrays of mostly zeros in short, also within tuples, lists, dicts."""
+    if isinstance(value, np.ndarray):
+        return difference(value, None) or value
+    if type(value) in (tuple, list):
+        return type(value)(map(pack, value))
+    if type(value) is dict:
+        return {key: pack(v) for key, v in value.items()}
+    return value
+
+
+def unpack(value: Any) -> Any:
+    """What was packed."""
+    if isinstance(value, Sparse):
+        return value.whole()
+    if type(value) in (tuple, list):
+        return type(value)(map(unpack, value))
+    if type(value) is dict:
+        return {key: unpack(v) for key, v in value.items()}
+    return value
+
+
+def comparable(value: Any) -> bool:
+    """Is it an array that can be sent in short?"""
+    return (
+        type(value) is np.ndarray
+        and value.size >= SMALL
+        and value.flags.c_contiguous
+        and value.dtype.kind in "iuf"
+        and value.dtype.itemsize in _BITS
+    )
+
+
+def difference(array: np.ndarray, base: np.ndarray | None) -> Sparse | None:
+    """What differs from ``base`` (None: from zero); None if the array itself is shorter."""
+    if not comparable(array):
+        return None
+    if base is not None and (base.shape != array.shape or base.dtype != array.dtype):
+        return None
+    bits = _bits(array)
+    changed = bits if base is None else bits != _bits(base)
+    number = np.int32 if array.size < 2**31 else np.int64
+    price = number().itemsize + array.dtype.itemsize
+    if np.count_nonzero(changed) * price > 0.75 * array.nbytes:
+        return None
+    places = np.flatnonzero(changed)
+    return Sparse(array.shape, places.astype(number), array.reshape(-1)[places])
+
+
+def _bits(array: np.ndarray) -> np.ndarray:
+    return array.reshape(-1).view(_BITS[array.dtype.itemsize])
+
+
+# frames ------------------------------------------------------------------------------
+
+
+def dumps(value: Any) -> list[np.ndarray]:
+    """A value as arrays of bytes, those of its arrays not copied.
+
+    Functions and classes of ``__main__`` go by value (cloudpickle).
+    """
+    buffers: list[pickle.PickleBuffer] = []
+    try:
+        head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    except Exception:
+        head = b"__main__"
+    if b"__main__" in head:
+        import cloudpickle
+
+        buffers.clear()
+        head = cloudpickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    return [
+        np.frombuffer(head, np.uint8),
+        *(np.frombuffer(buffer.raw(), np.uint8) for buffer in buffers),
+    ]
+
+
+def loads(frames: list[np.ndarray]) -> Any:
+    """What `dumps` was given."""
+    return pickle.loads(frames[0], buffers=list(map(_aligned, frames[1:])))
+
+
+def _aligned(frame: np.ndarray) -> np.ndarray:
+    """Frames are cut from one long message, at places that kernels cannot read."""
+    if frame.ctypes.data % _ALIGNED == 0:
+        return frame
+    copy = frame.copy()
+    copy.flags.writeable = frame.flags.writeable
+    return copy
+
+
+def size(frames: list[np.ndarray]) -> int:
+    """Bytes."""
+    return sum(frame.nbytes for frame in frames)

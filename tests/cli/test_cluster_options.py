@@ -1,0 +1,71 @@
+"""--cluster and --workers, and what is said of impossible ones."""
+
+import json
+
+import pytest
+
+pytest.importorskip("distributed")
+from maxmargin.cli import cluster
+from maxmargin.cli.main import main
+
+# distributed warns of much that is its own business
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture
+def texts(tmp_path):
+    path = tmp_path / "train.txt"
+    rows = [f"{kind}\tword{i % 7} about {kind}" for i in range(40) for kind in "ab"]
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def run(capsys, *arguments):
+    code = main([str(argument) for argument in arguments])
+    return code, capsys.readouterr()
+
+
+def test_workers_train_and_predict_what_threads_do(texts, tmp_path, capsys):
+    models = []
+    for name, options in {"t": ["--engine", "threads"], "w": ["--workers", 2]}.items():
+        model = tmp_path / name
+        command = "train", "classify", texts, "-o", model, "--json", *options
+        code, said = run(capsys, *command)
+        assert code == 0, said.err
+        models.append(json.loads(said.out)["certificate"])
+    assert models[0] == models[1]
+    code, said = run(capsys, "predict", tmp_path / "w", texts, "--workers", 1)
+    assert code == 0, said.err
+    assert said.out.split()[:2] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--workers", 0], "--workers 0 is not possible: one is the least."),
+        (["--workers", 1, "--cluster", "a:1"], "choose --cluster or --workers"),
+        (["--workers", 1, "--engine", "threads"], "leave out --workers."),
+        (["--engine", "dask"], "needs a Dask client, but there is none"),
+        (["--engine", "steam"], "--engine steam is not possible"),
+        (["--cluster", "127.0.0.1:9"], "No Dask scheduler answers at 127.0.0.1:9"),
+        (["--cluster", "::nonsense::"], "No Dask scheduler answers at ::nonsense::"),
+    ],
+)
+def test_bad_options_are_sentences(
+    options, sentence, texts, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(cluster, "CONNECT", 1)
+    model = tmp_path / "m"
+    code, said = run(capsys, "train", "classify", texts, "-o", model, *options)
+    assert code == 2
+    assert sentence in said.err
+    assert said.err.count("\n") == 1
+    assert not model.exists()
+
+
+def test_without_dask_it_is_said_what_to_install(texts, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(cluster, "find_spec", lambda name: None)
+    options = "-o", tmp_path / "m", "--workers", 2
+    code, said = run(capsys, "train", "classify", texts, *options)
+    assert code == 2
+    assert "--workers needs Dask: install it with pip install" in said.err

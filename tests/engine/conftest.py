@@ -1,0 +1,32 @@
+"""Local clusters, which tests of a module share: a worker takes seconds to start."""
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two workers in processes of their own, which are replaced when they die."""
+    distributed = pytest.importorskip("distributed")
+    import dask
+
+    # a worker that is missing just now must not count as taken away for good
+    forever = dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})
+    with (
+        forever,
+        distributed.LocalCluster(
+            processes=True,
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=50,
+        ) as cluster,
+    ):
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    from distributed import Client
+
+    with Client(cluster, set_as_default=False) as client:
+        yield client

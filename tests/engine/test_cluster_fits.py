@@ -1,0 +1,153 @@
+"""Fits on a cluster: the weights of threads, whatever the workers, whoever dies."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from maxmargin import MulticlassSVM, Problem, SequenceTagger, StructuralSVM
+
+distributed = pytest.importorskip("distributed")
+# distributed warns of much that is its own business
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(scope="module")
+def three():
+    """One, two and three workers: threads of this process, which compile once."""
+    clients = []
+    for n_workers in (1, 2, 3):
+        cluster = distributed.LocalCluster(
+            processes=False,
+            n_workers=n_workers,
+            threads_per_worker=1,
+            dashboard_address=None,
+        )
+        clients.append(distributed.Client(cluster, set_as_default=False))
+    yield clients
+    for client in clients:
+        client.close()
+        client.cluster.close()
+
+
+def classes(n=300):
+    return make_classification(
+        n, 8, n_informative=5, n_classes=3, random_state=0, flip_y=0.1
+    )
+
+
+def words(n=60):
+    rng = np.random.default_rng(0)
+    X, y = [], []
+    for _ in range(n):
+        length = int(rng.integers(2, 7))
+        kinds = rng.integers(3, size=length)
+        X.append([{f"w{k}": 1.0, f"v{rng.integers(6)}": 1.0} for k in kinds])
+        y.append(["abc"[k] if rng.random() < 0.9 else "a" for k in kinds])
+    return X, y
+
+
+class Signs(Problem):
+    """Three classes of a vector, in Python."""
+
+    def features(self, x, y):
+        out = np.zeros(9)
+        out[3 * y : 3 * y + 3] = x
+        return out
+
+    def loss(self, y, other):
+        return float(y != other)
+
+    def outputs(self, x):
+        return [0, 1, 2]
+
+
+def problem():
+    rng = np.random.default_rng(1)
+    X = list(rng.normal(size=(40, 3)))
+    return X, [int(np.argmax(x)) for x in X]
+
+
+CASES = {
+    "classes": (lambda **kw: MulticlassSVM(tol=1e-3, **kw), classes),
+    "crf": (lambda **kw: MulticlassSVM(objective="log", tol=1e-3, **kw), classes),
+    "one-slack": (lambda **kw: MulticlassSVM(solver="one-slack", **kw), classes),
+    "tags": (lambda **kw: SequenceTagger(tol=1e-3, **kw), words),
+    "python": (lambda **kw: StructuralSVM(Signs(), **kw), problem),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_same_weights_everywhere(case, three):
+    make, data = CASES[case]
+    X, y = data()
+    threads = make(engine="threads", n_jobs=2).fit(X, y)
+    assert threads.converged_
+    for client in three:
+        model = make(engine=client).fit(X, y)
+        assert np.array_equal(model.coef_, threads.coef_)
+        assert model.certificate_ == threads.certificate_
+        again = list(model.predict(X)), list(threads.predict(X))
+        assert all(np.array_equal(a, b) for a, b in zip(*again, strict=True))
+
+
+def test_processes_give_the_same(client):
+    X, y = classes()
+    threads = MulticlassSVM(tol=1e-3, engine="threads").fit(X, y)
+    model = MulticlassSVM(tol=1e-3, engine=client).fit(X, y)
+    assert np.array_equal(model.coef_, threads.coef_)
+    models = MulticlassSVM(engine=client).path(X, y, [0.1, 1.0])
+    assert [m.C for m in models] == [0.1, 1.0]
+    assert all(m.converged_ for m in models)
+
+
+def test_twenty_fits_with_a_worker_killed(cluster, client):
+    """At random moments of a fit: all end at the optimum, within tol."""
+    X, y = classes(600)
+    tol = 1e-4
+    best = MulticlassSVM(tol=1e-6).fit(X, y).certificate_
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        client.wait_for_workers(2, timeout=60)
+        victim = int(rng.choice(list(client.run(os.getpid).values())))
+        timer = threading.Timer(rng.uniform(0, 1.0), os.kill, (victim, signal.SIGKILL))
+        timer.start()
+        model = MulticlassSVM(tol=tol, engine=client).fit(X, y)
+        timer.cancel()
+        assert model.converged_
+        assert model.certificate_.relative_gap <= tol
+        assert model.certificate_.primal <= best.primal * (1 + 2 * tol)
+
+
+def test_cross_validation_on_a_cluster(client):
+    """By joblib's backend: every fold on one worker; engine="dask" means it alone."""
+    import joblib
+    from sklearn.model_selection import cross_val_score
+
+    X, y = classes()
+    here = cross_val_score(MulticlassSVM(engine="threads"), X, y, cv=3)
+    with client.as_current(), joblib.parallel_backend("dask", client=client):
+        there = cross_val_score(MulticlassSVM(engine="dask"), X, y, cv=3, n_jobs=3)
+    assert np.array_equal(here, there)
+
+
+def test_predictions_in_pieces(client, monkeypatch):
+    from maxmargin.engine import spread
+
+    X, y = words(300)
+    model = SequenceTagger(tol=0.1).fit(X, y)
+    here, marginals = model.predict(X), model.predict_marginals(X)
+    model.set_params(engine=client)
+    used = []
+    real = spread._wait
+    monkeypatch.setattr(spread, "_wait", lambda *a: used.append(len(a[1])) or real(*a))
+    assert model.predict(X) == here
+    assert type(model.predict(X)) is type(here)
+    there = model.predict_marginals(X)
+    assert all(np.array_equal(a, b) for a, b in zip(marginals, there, strict=True))
+    assert used == [4, 4, 4]
+    with pytest.raises(ValueError, match=r"\[250\]"):  # counted from the first of all
+        model.predict([*X[:250], 3, *X[250:]])

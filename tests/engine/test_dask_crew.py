@@ -1,0 +1,167 @@
+"""Shards on a cluster: the protocol, bytes, errors."""
+
+import itertools
+import threading
+from functools import partial
+
+import numpy as np
+import pytest
+from crew_cases import BadSpec, Problem, ToySpec, scores, specs, weights
+
+pytest.importorskip("distributed")
+from maxmargin.engine.crew import EngineLost, ThreadCrew
+from maxmargin.engine.dask_crew import DaskCrew
+from maxmargin.engine.dask_workers import check_workers, mismatch
+
+# distributed warns of much that is its own business
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture
+def crew(client):
+    with DaskCrew(specs(), client, patience=20.0) as crew:
+        yield crew
+
+
+def test_replies_come_in_order(crew):
+    w = weights()
+    assert crew.ask("score", w) == scores(w)
+    own = [(float(k),) for k in range(5)]
+    assert crew.ask("score", w, each=own) == [s * k for k, s in enumerate(scores(w))]
+    assert crew.ask("score", w, 2.0, optional=True) == scores(w, factor=2.0)
+    assert crew.ask("count") == [3] * 5
+    assert len(set(crew.ask("pid"))) == 2
+    assert crew.restarted == set()
+
+
+def test_replies_are_those_of_threads_whatever_the_workers(crew):
+    """Of two workers, and of three that run in threads of this process."""
+    from distributed import Client, LocalCluster
+
+    w = weights().astype(np.float32)
+    threads = ThreadCrew(specs(), 2).ask("arrays", w)
+    inproc = LocalCluster(processes=False, n_workers=3, dashboard_address=None)
+    with inproc as cluster, Client(cluster, set_as_default=False) as three:
+        single = DaskCrew(specs(), three)
+        for replies in (crew.ask("arrays", w), single.ask("arrays", w)):
+            for (a, (b, k)), (c, (d, m)) in zip(threads, replies, strict=True):
+                assert (a.tobytes(), b.tobytes(), k) == (c.tobytes(), d.tobytes(), m)
+        single.close()
+
+
+def test_common_arrays_are_sent_once_per_worker_and_only_what_changed(crew):
+    w = weights().astype(np.float32)
+    crew.ask("score", w)
+    before = crew.moved
+    w += 1
+    assert crew.ask("score", w) == scores(w)
+    whole = crew.moved - before
+    assert 2 * w.nbytes < whole < 2 * w.nbytes + 4000  # two workers, five shards
+    before = crew.moved
+    w[::100] = -0.0
+    assert crew.ask("score", w) == scores(w)
+    few = crew.moved - before
+    assert few < 2 * 8 * 30 + 4000
+    before = crew.moved
+    assert crew.ask("score", w) == scores(w)
+    assert crew.moved - before < 4000
+    assert crew.ask("flags", w) == [(True, True, "<f4")] * 5
+
+
+def test_any_sequence_of_weights_arrives(crew):
+    """Also when a host missed some, or forgot what it had."""
+    rng = np.random.default_rng(3)
+    for round_ in range(30):
+        w = weights(round_ // 3)
+        w[rng.random(w.size) < rng.random()] = 0
+        if round_ % 4 == 1:
+            crew._workers.remotes[round_ % 2].version = -7  # as if sent long ago
+        if round_ % 5 == 2:
+            crew._workers.remotes[0].version = crew._weights.version  # not true
+        if round_ % 7 == 3:
+            w = np.concatenate([w, [1.0]])[:-1]
+        assert crew.ask("score", w) == scores(w), round_
+
+
+def test_a_wrong_belief_of_what_a_host_has_is_mended(crew):
+    w = weights()
+    crew.ask("score", w)
+    crew._weights.version += 5
+    for remote in crew._workers.remotes:
+        remote.version = crew._weights.version
+    w[3] += 1
+    assert crew.ask("score", w) == scores(w)
+
+
+def test_errors_of_shards_are_raised_here(client, crew):
+    with pytest.raises(FileNotFoundError, match="shard 2 has no file"):
+        crew.ask("fail", {2, 4})
+    with pytest.raises(RuntimeError, match="Strange: it is strange"):
+        crew.ask("strange_error")
+    with pytest.raises(TypeError, match="reply of a shard cannot be sent"):
+        crew.ask("strange_reply")
+    assert crew.ask("fail", set()) == [0, 1, 2, 3, 4]
+    with pytest.raises(FileNotFoundError, match="shard 3 has no file"):
+        DaskCrew([*specs(3), BadSpec(3)], client)
+
+
+def test_what_cannot_be_sent_is_named(client, tmp_path):
+    spec = ToySpec(0)
+    spec.problem = Problem(lambda x: x + 1)  # can be sent
+    with DaskCrew([spec], client) as crew:
+        assert crew.ask("count") == [0]
+    bad = ToySpec(1)
+    with open(tmp_path / "log", "w") as file:
+        bad.problem = Problem(partial(print, file=file))
+        with pytest.raises(
+            ValueError, match=r"Shard 1 .* as problem\.features"
+        ) as said:
+            DaskCrew([spec, bad], client)
+        assert "cannot be pickled" in str(said.value)
+    bad.problem = Problem({"lock": threading.Lock()})
+    with pytest.raises(ValueError, match=r"problem\.features\.lock is a lock"):
+        DaskCrew([bad], client)
+
+
+def test_workers_with_other_versions_are_refused(client, monkeypatch):
+    import maxmargin
+
+    addresses = list(client.nthreads())
+    assert check_workers(client, addresses, 20) == {}
+    gone = check_workers(client, ["tcp://127.0.0.1:9"], 1)
+    assert "does not answer" in gone["tcp://127.0.0.1:9"]
+    monkeypatch.setattr(maxmargin, "__version__", "9.9.9")
+    with pytest.raises(ValueError, match=r"has maxmargin \S+, but here it is 9.9.9"):
+        DaskCrew(specs(), client)
+    assert "does not have maxmargin: install maxmargin 9" in mismatch(
+        "tcp://a", ("3.11.1", "2.0.0", None)
+    )
+    monkeypatch.undo()
+    ours = maxmargin.__version__
+    assert "has Python 2.7.1" in mismatch("tcp://a", ("2.7.1", np.__version__, ours))
+    import platform
+
+    python = platform.python_version()
+    assert "has numpy 1.2.3" in mismatch("tcp://a", (python, "1.2.3", ours))
+    assert mismatch("tcp://a", (python, np.__version__, ours)) is None
+
+
+def test_no_workers_is_said_in_time():
+    from distributed import Client, LocalCluster
+
+    empty = LocalCluster(processes=False, n_workers=0, dashboard_address=None)
+    with (
+        empty as cluster,
+        Client(cluster, set_as_default=False) as client,
+        pytest.raises(EngineLost, match="has no workers that answer"),
+    ):
+        DaskCrew(specs(), client, patience=0.5)
+
+
+def test_many_rounds_and_crews(client):
+    crews = [DaskCrew(specs(k), client) for k in (1, 2, 3)]
+    for crew, seed in itertools.product(crews, range(10)):
+        w = weights(seed)
+        assert crew.ask("score", w) == scores(w, crew.shards)
+    for crew in crews:
+        crew.close()

@@ -1,0 +1,41 @@
+"""A fit whose cluster goes away keeps its best weights, if there are any."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from maxmargin import MulticlassSVM
+from maxmargin.engine.crew import EngineLost
+from maxmargin.solvers.block_coordinate import BlockCoordinate
+
+
+def lose_after(passes, monkeypatch):
+    real, made = BlockCoordinate.step, []
+
+    def step(self):
+        made.append(1)
+        if len(made) > passes:
+            raise EngineLost("The cluster has gone away.")
+        return real(self)
+
+    monkeypatch.setattr(BlockCoordinate, "step", step)
+
+
+def test_the_best_weights_are_kept(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = np.arange(60) % 3
+    model = MulticlassSVM(solver="block-coordinate", tol=1e-9)
+    lose_after(3, monkeypatch)
+    with pytest.warns(ConvergenceWarning, match="lost its cluster at a relative gap"):
+        model.fit(X, y)
+    assert not model.converged_
+    assert np.isfinite(model.certificate_.primal)
+    assert len(model.predict(X)) == 60
+
+
+def test_without_weights_it_is_an_error(monkeypatch):
+    lose_after(0, monkeypatch)
+    model = MulticlassSVM(solver="block-coordinate")
+    with pytest.raises(EngineLost, match="has gone away"):
+        model.fit([[1.0], [2.0]], [0, 1])
+    assert not hasattr(model, "coef_")
