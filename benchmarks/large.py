@@ -41,7 +41,7 @@ from common import (
 )
 
 TOKENS = 20_000_000
-FILE_TOKENS = 500_000  # of one file, which makes two shards
+FILE_TOKENS = 500_000  # of one file, and of one shard
 QUICK = 20
 SHARES = (8, 4, 2, 1)  # one of so many files
 MADE = 0.2  # share of open-class words that are replaced
@@ -105,7 +105,9 @@ def measured(work: str, tokens: int) -> list[dict]:
     for share in SHARES:
         folder = os.path.join(work, f"corpus{share}")
         count = made["files"] // share
-        row = fresh(build, text=text, files=count, folder=folder, size=size)
+        row = fresh(
+            build, text=text, files=count, folder=folder, size=min(size, tokens // 20)
+        )
         row |= {f"load_{k}": v for k, v in fresh(load, folder=folder).items()}
         row |= {f"fit_{k}": v for k, v in fresh(train, folder=folder).items()}
         rows.append(row)
@@ -315,7 +317,7 @@ def build(text: str, files: int, folder: str, size: int) -> dict:
     names = _files(text, files)
     with Clock() as clock:
         corpus = TagCorpus.build(
-            folder, names, "chunking", min_count=MIN_COUNT, shard_tokens=size // 2
+            folder, names, "chunking", min_count=MIN_COUNT, shard_tokens=size
         )
     disk = sum(os.path.getsize(os.path.join(folder, n)) for n in os.listdir(folder))
     return {
