@@ -112,7 +112,8 @@ def measured(work: str, tokens: int) -> list[dict]:
         row |= {f"fit_{k}": v for k, v in fresh(train, folder=folder).items()}
         rows.append(row)
         shutil.rmtree(folder)
-        show(rows)
+        print(f"1/{share} of the files is done", file=sys.stderr, flush=True)
+    show(rows)
     claims(rows)
     return rows
 
@@ -314,6 +315,7 @@ def _sentences(path: str):
 def build(text: str, files: int, folder: str, size: int) -> dict:
     from maxmargin import TagCorpus
 
+    warm()
     names = _files(text, files)
     with Clock() as clock:
         corpus = TagCorpus.build(
