@@ -155,13 +155,12 @@ class ParallelAscent(_Spread):
         told = [(share,) for share in self.shares]
         self.shares = [None] * len(told)
         self.epoch += 1
-        replies = self.crew.ask("contribution", each=told)
-        self.crew.restarted.clear()
-        self.w[:] = 0
-        rest = 0.0
-        for change, value in replies:
-            change.add_to(self.w)
+        total, rest = np.zeros_like(self.w), 0.0
+        for change, value in self.crew.replies("contribution", each=told):
+            change.add_to(total)
             rest += value
+        self.crew.restarted.clear()
+        self.w[:] = total
         self.dual = rest - 0.5 * sum_of_squares(self.w)
 
     def candidates(self) -> list:
@@ -205,8 +204,12 @@ class CyclicAscent(ParallelAscent):
     """The shards one after the other, each from the weights that the last one left.
 
     That is block-coordinate ascent in an order that visits shard by shard: for one process
-    and data larger than its memory.
+    and data larger than its memory. A round is a whole pass: nobody waits for news.
     """
+
+    def __init__(self, objective: Sharded, planes=None):
+        super().__init__(objective, planes)
+        self.parts = 1
 
     def _round(self) -> None:
         left = min(self.objective.deadline - time.perf_counter(), 1e9)
