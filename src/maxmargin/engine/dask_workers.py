@@ -134,8 +134,6 @@ class Workers:
 
     def _start(self, new: dict[str, int]) -> None:
         """Hosts on workers; those on which none starts are left alone from now on."""
-        from distributed import wait
-
         unfit = check_workers(self.client, list(new), self.patience)
         if unfit and not self._most:
             raise ValueError(next(iter(unfit.values())))
@@ -151,13 +149,25 @@ class Workers:
             for address, threads in new.items()
             if address not in unfit
         }
-        with contextlib.suppress(OSError, TimeoutError), self.client.as_current():
-            wait(list(begun.values()), timeout=self.patience)
+        self._wait_for(begun)
         for address, future in begun.items():
             if future.status == "finished":
                 self.remotes.append(Remote(address, new[address], future))
         ready = {remote.address for remote in self.remotes}
         self._shunned |= new.keys() - ready
+
+    def _wait_for(self, begun: dict[str, Any]) -> None:
+        """Until these futures are done, or their workers gone, or too late."""
+        from distributed import wait
+
+        deadline = time.monotonic() + self.patience
+        while begun and time.monotonic() < deadline:
+            with contextlib.suppress(OSError, TimeoutError), self.client.as_current():
+                wait(list(begun.values()), timeout=min(1.0, self.patience))
+            here = self.client.sync(self.look)
+            begun = {a: f for a, f in begun.items() if f.status == "pending"}
+            if here is not None:
+                begun = {a: f for a, f in begun.items() if a in here}
 
 
 def check_workers(client, addresses: list[str], timeout: float) -> dict[str, str]:
