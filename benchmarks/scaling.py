@@ -1,125 +1,298 @@
-"""Cost of a pass and memory as data grow: more sentences, and longer sequences.
+"""Threads, cluster workers and shards: what parallel training costs and what it gains.
 
-    python benchmarks/scaling.py [--passes 5] [--repeat 3]
+    python benchmarks/scaling.py [--quick] [--parts threads cluster shards cost]
 
-CoNLL-2000, string features. First 1/8, 1/4, 1/2 and all of the sentences; then all
-tokens, in sequences of 1, 2, 4 and 8 sentences joined. ``to linear`` is the growth
-against proportional growth: 1 is linear, below 1 is better. Memory is what the process
-had at its peak above what it had before it read the data.
+threads   to one certified gap with engine="threads" and 1 and 2 threads
+cluster   the same with 1 and 2 local Dask workers, and the bytes moved per round
+shards    rounds needed with 1, 2, 4, ..., 64 shards, all on this machine
+cost      CoNLL-2000 up to 8 times over, and what that means for a billion sentences
+
+OCR letters (few weights, dense) and CoNLL-2000 chunking (eight million weights, sparse),
+margins and conditional random fields. "one process" is the fit without engine: its steps
+see each other at once, so that it needs fewer passes.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import time
 
 from common import (
-    Clock,
+    Targets,
     fresh,
     header,
     load_chunks,
-    median,
+    load_letters,
     need_data,
-    no_compiling,
-    peak_mb,
+    need_package,
     start,
     table,
     warm_tagger,
     worker,
 )
 
-STEPS = (1, 2, 4, 8)
-TOL = 1e-4  # never reached in a few passes; below it the library doubles its precision
+C = 0.1
+TASKS = {  # tolerance; shards that are tried
+    ("ocr", "hinge"): (0.02, (1, 2, 4, 8, 16, 32, 64)),
+    ("ocr", "log"): (0.01, (1, 8, 64)),
+    ("conll", "hinge"): (0.1, (1, 2, 4, 8, 16, 32, 64)),
+    ("conll", "log"): (0.05, (1, 8, 64)),
+}
+LIMIT = 90.0  # seconds of a fit; beyond it, the gap that was reached is told
+WIDE = 1e9 / 8 * 10  # bytes per second of a network of 10 Gbit/s
+PARTS = ("threads", "cluster", "shards", "cost")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--passes", type=int, default=5, help="passes to average over")
-    parser.add_argument("--repeat", type=int, default=3, help="runs, for the median")
+    parser.add_argument("--quick", action="store_true", help="OCR letters only")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     options = parser.parse_args()
-    passes, repeat = options.passes, options.repeat
-    need_data("conll2000/train.txt.gz")
-    header(f"CoNLL-2000, SequenceTagger(C=0.1), {passes} passes")
-    fresh(prepare)
-    more = [_median_of(repeat, share=s / 8, join=1, passes=passes) for s in STEPS]
-    _show("sentences", more, STEPS)
-    longer = [_median_of(repeat, share=1.0, join=s, passes=passes) for s in STEPS]
-    _show("length", longer, [1] * len(STEPS))
-    print(
-        "A pass is a pass of the solver over the examples, with its cached passes and "
-        "its share\nof one certificate. busy: CPU time over wall time; below 0.95 the "
-        "machine was shared;\ngrowth is that of CPU seconds."
-    )
+    need_data("conll2000/train.txt.gz", "ocr_letters/letters.npz")
+    header("Training over shards")
+    tasks = [task for task in TASKS if task[0] == "ocr" or not options.quick]
+    for name in {task[0] for task in tasks}:
+        fresh(fit, task=name, objective="hinge", tol=0.5, engine=None, n_jobs=1)
+    targets = Targets()
+    if "threads" in options.parts:
+        _threads(tasks, targets)
+    if "cluster" in options.parts:
+        need_package("dask and distributed", "distributed")
+        _cluster(tasks, targets)
+    if "shards" in options.parts:
+        _shards(tasks)
+    if "cost" in options.parts:
+        _cost(options.quick)
+    targets.show()
     return 0
 
 
-def _median_of(repeat: int, **arguments) -> dict:
-    """Every number as the median over fresh processes."""
-    results = [fresh(measure, **arguments) for _ in range(repeat)]
-    return {key: median(results, key) for key in results[0]}
+# fits ----------------------------------------------------------------------------------
+
+
+def _data(task: str, copies: int = 1):
+    """The task's sequences; of more than one copy, each has a tenth of its own words."""
+    X, y = load_chunks("train") if task == "conll" else load_letters(train=True)
+    if copies == 1 or task != "conll":
+        return list(X) * copies, list(y) * copies
+    grown = []
+    for copy in range(copies):
+        for i, sentence in enumerate(X):
+            own = copy > 0 and i % 10 == 0
+            mark = f"@{copy}"
+            grown.append([[f + mark for f in t] for t in sentence] if own else sentence)
+    return grown, list(y) * copies
+
+
+def _all_cores() -> None:
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, range(os.cpu_count() or 1))
 
 
 @worker
-def prepare() -> dict:
-    warm_tagger()
-    return {}
-
-
-@worker
-def measure(share: float, join: int, passes: int) -> dict:
+def fit(
+    task: str,
+    objective: str,
+    tol: float,
+    engine: str | None,
+    n_jobs: int,
+    shards: int = 0,
+    copies: int = 1,
+    workers: int = 0,
+    limit: float = LIMIT,
+) -> dict:
+    """One fit; ``shards`` sets their number, which is a matter of the data otherwise."""
     from maxmargin import SequenceTagger
+    from maxmargin.core import sharded
+    from maxmargin.solvers.parallel_ascent import ParallelAscent
 
-    warm_tagger()
-    empty = peak_mb()
-    X, y = load_chunks("train", share)
-    X, y = _joined(X, join), _joined(y, join)
-    held = peak_mb()
-    result = {}
-    with no_compiling(result), Clock() as fit:
-        model = SequenceTagger(C=0.1, tol=TOL, max_iter=passes).fit(X, y)
-    last = model.history_[-1]
-    result.update(
-        sequences=len(X),
-        tokens=sum(map(len, X)),
-        per_pass=last["seconds"] / model.n_iter_,
-        cpu_per_pass=last["seconds"] * fit.busy / model.n_iter_,
-        calls=last["oracle_calls"],
-        fit=fit.wall,
-        input_mb=held - empty,
-        fit_mb=peak_mb() - held,
+    _all_cores()
+    warm_tagger(dense=task == "ocr")
+    if shards:
+        sharded.shard_count = lambda slots, n: shards
+    X, y = _data(task, copies)
+    model = SequenceTagger(
+        C=C, tol=tol, objective=objective, n_jobs=n_jobs, max_time=limit
     )
-    return result
+    result = {"tokens": sum(map(len, X)), "sentences": len(X)}
+    seen: list = []
+    rounds = ParallelAscent._round
+    ParallelAscent._round = lambda solver: (seen.append(solver), rounds(solver))
+    crews: list = []
+    if workers:
+        from distributed import Client, LocalCluster
+
+        from maxmargin.engine import dask_crew
+
+        build = dask_crew.DaskCrew.__init__
+
+        def watched(crew, *arguments, **named):
+            build(crew, *arguments, **named)
+            crews.append(crew)
+
+        dask_crew.DaskCrew.__init__ = watched
+        with (
+            LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=None
+            ) as cluster,
+            Client(cluster) as client,
+        ):
+            model.set_params(engine=client).fit(X, y)
+    else:
+        began = time.process_time()
+        model.set_params(engine=engine).fit(X, y)
+        result["cpu"] = time.process_time() - began
+    last = model.history_[-1]
+    return result | {
+        "seconds": last["seconds"],
+        "passes": model.n_iter_,
+        "rounds": max(len(seen), model.n_iter_),
+        "gap": model.certificate_.relative_gap,
+        "converged": bool(model.converged_),
+        "moved": crews[0].moved if crews else 0,
+        "weights": int(model._w.size),
+        "sum": float(abs(model._w).sum()),
+    }
 
 
-def _joined(sequences, join) -> list:
-    """Every ``join`` neighbours as one sequence."""
-    return [
-        [token for sequence in sequences[i : i + join] for token in sequence]
-        for i in range(0, len(sequences), join)
-    ]
+# tables --------------------------------------------------------------------------------
 
 
-def _show(what, results, sizes) -> None:
-    first = results[0]
+def _label(task) -> str:
+    name, objective = task
+    words = {"ocr": "OCR letters", "conll": "CoNLL-2000"}
+    return f"{words[name]}, {'margins' if objective == 'hinge' else 'CRF'}"
+
+
+def _threads(tasks, targets) -> None:
     rows = []
-    for step, size, row in zip(STEPS, sizes, results, strict=True):
-        memory, before = (r["input_mb"] + r["fit_mb"] for r in (row, first))
+    for task in tasks:
+        tol, _ = TASKS[task]
+        same = {"task": task[0], "objective": task[1], "tol": tol}
+        alone = fresh(fit, **same, engine=None, n_jobs=1)
+        one, two = (fresh(fit, **same, engine="threads", n_jobs=n) for n in (1, 2))
+        ratio = two["seconds"] / one["seconds"]
         rows.append(
             [
-                f"{step}x {what}",
-                int(row["sequences"]),
-                int(row["tokens"]),
-                row["per_pass"],
-                row["cpu_per_pass"],
-                row["cpu_per_pass"] / first["cpu_per_pass"] / size,
-                f"{row['peak_mb']:.0f}",
-                f"{row['input_mb']:.0f}",
-                f"{row['fit_mb']:.0f}",
-                memory / before / size,
-                f"{row['busy']:.2f}",
+                _label(task),
+                tol,
+                alone["seconds"],
+                one["seconds"],
+                two["seconds"],
+                ratio,
+                two["seconds"] / alone["seconds"],
+                f"{alone['passes']} / {one['passes']}",
+                "yes" if one["sum"] == two["sum"] else "NO",
             ]
         )
-    columns = "|sequences|tokens|s per pass|CPU s|to linear|peak MB|strings MB|fit MB"
-    table([*columns.split("|"), "to linear", "busy"], rows)
+        targets.at_most(f"{_label(task)}: 2 threads over 1", ratio, 0.6)
+    columns = "|gap|one process s|1 thread s|2 threads s|2 / 1|2 / one process"
+    table([*columns.split("|"), "passes", "same weights"], rows)
+
+
+def _cluster(tasks, targets) -> None:
+    rows = []
+    for task in tasks:
+        tol, _ = TASKS[task]
+        same = {"task": task[0], "objective": task[1], "tol": tol, "engine": None}
+        one, two = (fresh(fit, **same, n_jobs=1, workers=n) for n in (1, 2))
+        ratio = two["seconds"] / one["seconds"]
+        rows.append(
+            [
+                _label(task),
+                tol,
+                one["seconds"],
+                two["seconds"],
+                ratio,
+                two["rounds"],
+                f"{two['moved'] / two['rounds'] / 1e6:.2f}",
+                "yes" if one["sum"] == two["sum"] else "NO",
+            ]
+        )
+        targets.at_most(f"{_label(task)}: 2 workers over 1", ratio, 0.75)
+    columns = "|gap|1 worker s|2 workers s|2 / 1|rounds|MB per round|same weights"
+    table(columns.split("|"), rows)
+
+
+def _shards(tasks) -> None:
+    rows = []
+    for task in tasks:
+        tol, counts = TASKS[task]
+        for shards in counts:
+            same = {"task": task[0], "objective": task[1], "tol": tol}
+            row = fresh(fit, **same, engine="threads", n_jobs=2, shards=shards)
+            reached = "" if row["converged"] else f"stopped at {row['gap']:.3f}"
+            rows.append(
+                [
+                    _label(task),
+                    shards,
+                    row["passes"],
+                    row["rounds"],
+                    row["seconds"],
+                    reached,
+                ]
+            )
+    table(["", "shards", "passes", "rounds", "s, 2 threads", ""], rows)
+
+
+def _cost(quick: bool) -> None:
+    """Measured growth, and a calculation from it."""
+    task, tol = ("ocr", 0.02) if quick else ("conll", 0.1)
+    rows, measured = [], []
+    for copies in (1, 2, 4, 8):
+        same = {"task": task, "objective": "hinge", "tol": tol, "copies": copies}
+        row = fresh(fit, **same, engine="threads", n_jobs=2, limit=300.0)
+        measured.append(row)
+        per_round = row["cpu"] / row["rounds"] / row["tokens"]
+        rows.append(
+            [
+                f"{copies} x",
+                row["sentences"],
+                row["tokens"],
+                row["weights"],
+                row["rounds"],
+                row["seconds"],
+                f"{1e9 * per_round:.0f}",
+                f"{row['gap']:.3f}",
+            ]
+        )
+    columns = "|sentences|tokens|weights|rounds|s, 2 threads|ns per token and round|gap"
+    table(columns.split("|"), rows)
+    _billion(measured[-1])
+
+
+def _billion(row: dict) -> None:
+    """A billion sentences on 1,000 machines of 16 cores, from measured numbers."""
+    sentences, machines, cores = 10**9, 1000, 16
+    length = row["tokens"] / row["sentences"]
+    per_token = row["cpu"] / row["rounds"] / row["tokens"]
+    weights = row["weights"]
+    computing = sentences * length * per_token / machines / cores
+    # w there and back, one after the other through the driver's one network card
+    moving = 2 * 4 * weights * machines / WIDE
+    tree = 2 * 2 * 4 * weights / WIDE * 10  # by a tree of ten levels
+    rows = [
+        ["computing, s per round", f"{computing:.1f}"],
+        ["w to 1,000 machines and back, all through the driver, s", f"{moving:.0f}"],
+        ["the same through a tree of machines (not built), s", f"{tree:.1f}"],
+        [
+            "gram of 1,000 moves at the driver, GB held",
+            f"{4e-9 * weights * machines:.0f}",
+        ],
+        ["rounds, as for the largest measured", row["rounds"]],
+        [
+            "hours, through the driver",
+            f"{row['rounds'] * (computing + moving) / 3600:.1f}",
+        ],
+    ]
+    table(["a billion sentences, 1,000 machines of 16 cores", "calculated"], rows)
+    first = "the driver's network" if moving > computing else "computing"
+    print(
+        f"What would break first: {first}, then the driver's memory for the moves of all "
+        "shards.\nThe calculation takes the weights of the largest measured data; a larger "
+        "vocabulary needs hashing.\n"
+    )
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.alignments.scores import Side, Terms, parts, views_of
-from maxmargin.core.cutting import cut_by
+from maxmargin.core.cutting import cut_by, runs
 from maxmargin.core.kernel import inlined
 from maxmargin.core.partial import with_known
 
@@ -42,6 +42,29 @@ class AlignmentBatch(NamedTuple):
     least: float
     size: int  # of the largest theta
     entries: int  # of the longest list of features
+
+    def compact(self):
+        """With the codes of its own sequences alone."""
+        terms = self.terms
+        group = np.repeat(np.arange(len(terms.groups) - 1), np.diff(terms.groups))
+        dense = terms.dense.copy()
+        s, s_codes = _own_codes(self.s, group, terms.s_codes, dense[:, 0])
+        t, t_codes = _own_codes(self.t, group, terms.t_codes, dense[:, 1])
+        terms = terms._replace(s_codes=s_codes, t_codes=t_codes, dense=dense)
+        return self._replace(s=s, t=t, terms=terms)
+
+
+def _own_codes(side, group, begin, dense):
+    """(the side, where codes of terms begin); those over vectors are changed in place."""
+    some = dense >= 0
+    group = np.append(group, np.zeros(some.sum(), np.int64))
+    first = side.first[:, 0][group]
+    lengths = side.first[:, -1][group] - first
+    codes = side.codes[runs(np.append(begin, dense[some]) + first, lengths)]
+    at = np.cumsum(lengths) - lengths
+    dense[some] = at[len(begin) :]
+    side = side._replace(codes=codes, first=side.first - side.first[:, :1])
+    return side, at[: len(begin)]
 
 
 def reference(s_start, t_start, y, counts) -> dict:

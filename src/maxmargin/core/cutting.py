@@ -75,15 +75,15 @@ def cut(batch: Any, lo: int, hi: int) -> Any:
 def owned(batch: Any) -> Any:
     """The same batch without ties to others, to be sent elsewhere or written to.
 
-    Arrays are contiguous copies. What pieces share is kept as far as the piece needs it,
-    where the class says how: ``compact``, a function from batch to batch.
+    Arrays are contiguous copies. Of tables that pieces share, a class whose method
+    ``compact()`` says how keeps what the piece needs.
     """
     if isinstance(batch, np.ndarray):
         return np.array(batch, order="C")
     if not isinstance(batch, tuple):
         return batch
-    if hasattr(type(batch), "compact"):
-        batch = type(batch).compact(batch)
+    if hasattr(batch, "compact"):
+        batch = batch.compact()
     return type(batch)(*map(owned, batch))
 
 
@@ -101,6 +101,12 @@ def edges(batch: Any, shards: int) -> list[int]:
 def pieces(batch: Any, shards: int) -> list:
     """The batch in such pieces."""
     return [cut(batch, lo, hi) for lo, hi in pairwise(edges(batch, shards))]
+
+
+def runs(first: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The numbers first[k] .. first[k] + lengths[k] - 1 of every k, one after the other."""
+    before = np.cumsum(lengths) - lengths
+    return np.arange(lengths.sum()) + np.repeat(first - before, lengths)
 
 
 # by rules ------------------------------------------------------------------------------

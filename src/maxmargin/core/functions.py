@@ -16,6 +16,7 @@ Three ways to search, the best of those that the problem offers:
 from __future__ import annotations
 
 import contextlib
+import copy
 
 import numpy as np
 
@@ -54,6 +55,7 @@ class FunctionBatch(Stateful):
         self.augmented = has_own(problem, "loss_augmented_argmax")
         self.recalls = False  # whether outputs are remembered for the search
         self.X, self.Y = X, Y
+        self.first = 0  # samples of the user before these
         self.start = np.arange(len(X) + 1, dtype=np.int64)
         self.y = np.zeros(len(X), np.int32)
         self.w = None
@@ -69,6 +71,24 @@ class FunctionBatch(Stateful):
     def seconds(self) -> float:
         """Spent inside the user's functions."""
         return self.answers.seconds
+
+    def at(self, i) -> int:
+        """The number of sample i in the list that the user gave."""
+        return self.first + i
+
+    def piece(self, lo: int, hi: int):
+        """The samples lo .. hi - 1 (``core/cutting.py``).
+
+        Outputs that are met there are known here too, under the same numbers.
+        """
+        piece = copy.copy(self)
+        piece.first = self.first + lo
+        piece.X, piece.Y = self.X[lo:hi], self.Y[lo:hi]
+        piece.start = np.arange(hi - lo + 1, dtype=np.int64)
+        piece.y = self.y[lo:hi]
+        piece.known = self.known[lo:hi]
+        piece.w, piece.scores, piece.cached = None, None, False
+        return piece
 
     # checkpoints ---------------------------------------------------------------------
 
@@ -125,7 +145,8 @@ class FunctionBatch(Stateful):
             if not self.augmented:
                 name = "most_violated"
                 arguments += ("margin", "linear")
-        number = self._number(i, self.answers.ask(name, i, *arguments), name)
+        output = self.answers.ask(name, self.at(i), *arguments)
+        number = self._number(i, output, name)
         known = self.known[i]
         best = scale * known[number].loss + self._dot(known[number])
         least = self._dot(known[0])
@@ -143,7 +164,8 @@ class FunctionBatch(Stateful):
             return False
         name = "most_violated"
         arguments = self.X[i], self.Y[i], _view(self.w), *words(form)
-        number = self._number(i, self.answers.ask(name, i, *arguments), name)
+        output = self.answers.ask(name, self.at(i), *arguments)
+        number = self._number(i, output, name)
         entry = self.known[i][number]
         found = violation(form, entry.loss, self.margin(i, theta, (number,)))
         other, best = self._best_known(i, form)
@@ -244,7 +266,9 @@ class FunctionBatch(Stateful):
                 aside = far * rng.normal(size=len(w)) / np.sqrt(len(w))
                 other = size * 10.0 ** rng.uniform(-0.5, 1.5) * (ahead + aside)
                 name = "loss_augmented_argmax"
-                output = self.answers.ask(name, i, self.X[i], self.Y[i], _view(other))
+                output = self.answers.ask(
+                    name, self.at(i), self.X[i], self.Y[i], _view(other)
+                )
                 self._number(i, output, name)
         after = self.known_hinges(w, form, mass)
         return bool((after > before + SLOP * (1.0 + before)).any())
@@ -261,7 +285,7 @@ class FunctionBatch(Stateful):
             x, entry = self.X[i], None
             with contextlib.suppress(Exception):  # prediction will say so
                 output = self.answers.problem.argmax(x, _view(w))
-                entry = self.answers.entry(i, x, self.Y[i], output)
+                entry = self.answers.entry(self.at(i), x, self.Y[i], output)
             if entry is None:
                 return
             truth = self.known[i][0]
@@ -276,8 +300,8 @@ class FunctionBatch(Stateful):
         at_most += f"the same weights has one of {found:.6g}"
         if self.listed:
             return (
-                f"outputs for sample {i} does not list every output: those listed have "
-                f"{at_most}. List it too, or correct argmax."
+                f"outputs for sample {self.at(i)} does not list every output: those listed "
+                f"have {at_most}. List it too, or correct argmax."
             )
         rescaled = form.slack or form.quadratic
         name = "loss_augmented_argmax"
@@ -287,8 +311,8 @@ class FunctionBatch(Stateful):
         if rescaled and not self.searched and self.least_loss() > 0:
             also = ", and that no loss but zero is below smallest_loss"
         return (
-            f"{name} for sample {i} returned an output that is not the maximum: it "
-            f"reports {at_most}. Check that it adds the loss and tries every "
+            f"{name} for sample {self.at(i)} returned an output that is not the maximum: "
+            f"it reports {at_most}. Check that it adds the loss and tries every "
             f"output{also}; {APPROXIMATE}"
         )
 
@@ -297,16 +321,18 @@ class FunctionBatch(Stateful):
     def _first(self, i) -> Known:
         """The truth, or all outputs where they are listed."""
         x, y = self.X[i], self.Y[i]
-        truth = self.answers.entry(i, x, y, y)
+        truth = self.answers.entry(self.at(i), x, y, y)
         if truth.loss != 0.0:
             raise ValueError(
-                f"loss(y, y) is {truth.loss:g} for sample {i}, but the loss of the true "
-                "output must be zero: correct loss()."
+                f"loss(y, y) is {truth.loss:g} for sample {self.at(i)}, but the loss of "
+                "the true output must be zero: correct loss()."
             )
-        return Known(self.answers.listed_entries(i, x, y) if self.listed else [truth])
+        if not self.listed:
+            return Known([truth])
+        return Known(self.answers.listed_entries(self.at(i), x, y))
 
     def _number(self, i, output, source="") -> int:
-        entry = self.answers.entry(i, self.X[i], self.Y[i], output, source)
+        entry = self.answers.entry(self.at(i), self.X[i], self.Y[i], output, source)
         return self.known[i].number(entry)
 
     def _best_known(self, i, form):
@@ -320,9 +346,9 @@ class FunctionBatch(Stateful):
     def _complain(self, i, name, what, found, known, which) -> None:
         if self.exact:
             raise ValueError(
-                f"{name} for sample {i} returned an output whose {what} is {found:.6g}, "
-                f"below the {known:.6g} of the {which}, so it is not the maximum. Check "
-                f"the method and joint_feature; {APPROXIMATE}"
+                f"{name} for sample {self.at(i)} returned an output whose {what} is "
+                f"{found:.6g}, below the {known:.6g} of the {which}, so it is not the "
+                f"maximum. Check the method and joint_feature; {APPROXIMATE}"
             )
 
     def _dot(self, entry) -> float:

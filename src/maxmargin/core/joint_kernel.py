@@ -54,6 +54,9 @@ class KernelDoor:
         self.listed: dict[int, list] = {}  # outputs by id of x
         self.known: dict[tuple[int, int], np.ndarray] = {}  # z by ids of x and y
 
+    def __getstate__(self) -> dict:
+        return vars(self) | {"listed": {}, "known": {}}  # ids are those of one process
+
     def outputs(self, x: Any) -> Any:
         return self.listed.get(id(x)) or self.problem.outputs(x)
 

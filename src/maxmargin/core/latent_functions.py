@@ -101,6 +101,11 @@ class LatentBatch(FunctionBatch):
         hs = [answers.ask("complete", i, x, Y[i], w) for i, x in enumerate(X)]
         return cls(problem, X, Y, list(zip(Y, hs, strict=True)))
 
+    def piece(self, lo: int, hi: int):
+        piece = super().piece(lo, hi)
+        piece.given = self.given[lo:hi]
+        return piece
+
     def state(self) -> dict:
         text = json.dumps([written(h) for _, h in self.Y]).encode()
         hidden = np.frombuffer(text, np.uint8)
@@ -128,14 +133,14 @@ class LatentBatch(FunctionBatch):
         """Completions under w; ``trusted``: they must not be worse than the present."""
         truths = []
         for i, (x, y) in enumerate(zip(self.X, self.given, strict=True)):
-            h = self.answers.ask("complete", i, x, y, w)
+            h = self.answers.ask("complete", self.at(i), x, y, w)
             entry = self._checked(i, (y, h))
             if trusted and self.exact:
                 self.w = w
                 found, present = self._dot(entry), self._dot(self.known[i][0])
                 if found < present - SLOP * (1.0 + abs(found) + abs(present)):
                     raise ValueError(
-                        f"complete for sample {i} returned h with a score of "
+                        f"complete for sample {self.at(i)} returned h with a score of "
                         f"{found:.6g}, but an h that it returned earlier has "
                         f"{present:.6g}: it must return the best h for y. If it is "
                         "approximate by design, set exact = False on the problem."
@@ -157,11 +162,11 @@ class LatentBatch(FunctionBatch):
 
     def _checked(self, i, truth):
         """The entry of a completed truth: its loss must be zero."""
-        entry = self.answers.entry(i, self.X[i], self.Y[i], truth, "complete")
+        entry = self.answers.entry(self.at(i), self.X[i], self.Y[i], truth, "complete")
         if entry.loss != 0.0:
             raise ValueError(
-                f"complete for sample {i} returned {truth[1]!r}, which does not agree "
-                f"with the true y: its loss is {entry.loss:g}, but it must be zero."
+                f"complete for sample {self.at(i)} returned {truth[1]!r}, which does not "
+                f"agree with the true y: its loss is {entry.loss:g}, but it must be zero."
             )
         return entry
 

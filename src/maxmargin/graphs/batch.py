@@ -16,7 +16,7 @@ import numpy as np
 from maxmargin.core.cutting import cut_by
 from maxmargin.graphs.field import Field
 from maxmargin.graphs.input import GraphInput
-from maxmargin.graphs.rows import Rows, distinct_rows, stacked
+from maxmargin.graphs.rows import Rows, distinct_rows, stacked, used_rows
 from maxmargin.graphs.schema import Blocks, Schema, node_tables
 
 
@@ -66,6 +66,14 @@ class Graphs(NamedTuple):
     most_parts: int  # numbers of theta of one example, at most
     most_entries: int  # features of one labelling, at most
     least: float  # the smallest loss that is not zero
+
+    def compact(self) -> Graphs:
+        """With the rows of features of its own nodes and edges alone."""
+        nodes, node_row = used_rows(self.nodes, self.node_row)
+        edges, table_row = used_rows(self.edges, self.table_row)
+        return self._replace(
+            nodes=nodes, node_row=node_row, edges=edges, table_row=table_row
+        )
 
 
 def make_graphs(

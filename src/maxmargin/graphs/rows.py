@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from maxmargin.core.arrays import LARGEST, from_dense, from_sparse
+from maxmargin.core.cutting import runs
 
 WIDEST = 64  # rows of more columns are not compared with each other
 
@@ -90,10 +91,20 @@ def distinct_rows(rows: Rows, width: int) -> tuple[Rows, np.ndarray]:
     table = np.zeros((n, width))
     table[np.repeat(np.arange(n), np.diff(rows.indptr)), rows.indices] = rows.values
     _, first, number = _unique(table)
-    sizes = np.diff(rows.indptr)[first]
+    return _chosen(rows, first), number
+
+
+def used_rows(rows: Rows, numbers: np.ndarray) -> tuple[Rows, np.ndarray]:
+    """(the rows of these numbers, the numbers among them)."""
+    kept, numbers = np.unique(numbers, return_inverse=True)
+    return _chosen(rows, kept), numbers
+
+
+def _chosen(rows: Rows, which: np.ndarray) -> Rows:
+    sizes = np.diff(rows.indptr)[which]
     indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    entries = np.arange(indptr[-1]) + np.repeat(rows.indptr[first] - indptr[:-1], sizes)
-    return Rows(indptr, rows.indices[entries], rows.values[entries]), number
+    entries = runs(rows.indptr[which], sizes)
+    return Rows(indptr, rows.indices[entries], rows.values[entries])
 
 
 def _unique(table: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:

@@ -133,7 +133,7 @@ def take(batch, i, order, wanted, y):
 def count_relevant(batch, i):
     count = 0
     for d in range(batch.first[i], batch.first[i + 1]):
-        count += batch.relevant[d]
+        count += 1 if batch.relevant[d] else 0  # sums of bytes would wrap
     return count
 
 

@@ -36,7 +36,7 @@ import numpy as np
 
 from maxmargin.alignments.dp import best_alignment, best_score, constant_gaps
 from maxmargin.core import contract
-from maxmargin.core.cutting import cut_by
+from maxmargin.core.cutting import cut_by, runs
 from maxmargin.core.entries import Float, Int, Labels, Table
 from maxmargin.core.kernel import apart, implements, inlined, inner, kernel
 from maxmargin.core.rescale import violation
@@ -66,6 +66,20 @@ class HomologBatch(NamedTuple):
     affine: int
     known: int  # 1 if y holds the truth
     longest: int
+
+    def compact(self) -> HomologBatch:
+        """With the sequences of its own examples alone."""
+        n = len(self.native)
+        used, numbers = np.unique(
+            np.concatenate([self.native, self.candidates]), return_inverse=True
+        )
+        sizes = np.diff(self.first)[used]
+        return self._replace(
+            letters=self.letters[runs(self.first[used], sizes)],
+            first=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            native=numbers[:n],
+            candidates=numbers[n:],
+        )
 
 
 def table_shape(n_letters: int) -> tuple[int, int]:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.cutting import cut_by
+from maxmargin.core.cutting import cut_by, runs
 from maxmargin.core.kernel import inlined
 from maxmargin.graphs.field import Field
 
@@ -192,6 +192,17 @@ class Eliminations(NamedTuple):
     edges: np.ndarray
     tables: np.ndarray
     strides: np.ndarray
+
+    def compact(self) -> Eliminations:
+        """With the plans of its own fields alone."""
+        kept, which = np.unique(self.which, return_inverse=True)
+        lengths = np.diff(self.start, axis=0)[kept]
+        start = np.concatenate([np.zeros((1, 7), np.int64), np.cumsum(lengths, axis=0)])
+        arrays = [
+            array[runs(self.start[kept, c], lengths[:, c])]
+            for c, array in enumerate(self[2:])
+        ]
+        return Eliminations(which, start, *arrays)
 
 
 def gather(planned: list[Elimination]) -> Eliminations:
