@@ -187,7 +187,7 @@ PARAMETERS = [
     (dict(checkpoint=Checkpoint("here", every=-1)), r"every=-1.*seconds"),
     (dict(checkpoint=Checkpoint(None)), r"checkpoint=.*folder"),
     (dict(resume="yes"), r"resume='yes' .*True"),
-    (dict(resume=True), r"resume=True needs .*checkpoint="),
+    (dict(resume=True), r"resume=True needs .*checkpoint='folder'"),
     (dict(loss=None), r"loss=None"),
     (dict(loss=3.0), r"loss=3.0"),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -71,7 +72,7 @@ def cross_validate(
     seconds = dict.fromkeys(Cs, 0.0)
     for k, (rest, held) in enumerate(_folds(sample, folds, model.random_state or 0), 1):
         began = time.perf_counter()
-        models = _path(model, sample.select(rest), Cs)
+        models = _path(_of_fold(model, k), sample.select(rest), Cs)
         if interrupts.seen:
             raise KeyboardInterrupt
         test = sample.select(held)
@@ -87,6 +88,16 @@ def cross_validate(
     return [
         Score(C, command.measures(last[C], sample, outputs[C]), seconds[C]) for C in Cs
     ]
+
+
+def _of_fold(model, k: int):
+    """The model, with a folder of its own for checkpoints if it keeps any."""
+    folder = getattr(model, "checkpoint", None)
+    if folder is None:
+        return model
+    from sklearn.base import clone
+
+    return clone(model).set_params(checkpoint=os.path.join(folder, f"fold-{k}"))
 
 
 def _folds(sample: Sample, folds: int, seed: int):

@@ -77,8 +77,8 @@ def place_of(model: Any) -> Place | None:
     if checkpoint is None:
         if resume:
             raise ValueError(
-                "resume=True needs a checkpoint to go on from: give checkpoint=, the "
-                "folder that has it."
+                "resume=True needs a folder with a checkpoint to go on from: give one, "
+                "as in checkpoint='folder'."
             )
         return None
     if isinstance(checkpoint, (str, os.PathLike)):

@@ -14,6 +14,7 @@ as far as if it were alone. (Jaggi et al. 2014; Ma et al. 2015.)
 
 from __future__ import annotations
 
+import importlib
 import math
 import time
 from typing import Any, NamedTuple
@@ -78,9 +79,12 @@ class ShardSpec(NamedTuple):
     objective: Objective  # without a batch
     source: Any  # load() gives the batch
     solver: str
+    modules: tuple[str, ...] = ()  # that say what its structure does
 
     def build(self) -> Shard:
-        return Shard(*self)
+        for name in self.modules:  # another process may never have heard of them
+            importlib.import_module(name)
+        return Shard(self.objective, self.source, self.solver)
 
 
 class Shard:

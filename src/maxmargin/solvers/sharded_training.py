@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core import contract
 from maxmargin.core.choices import HIDDEN_IN_SHARDS
 from maxmargin.core.completion import hidden
 from maxmargin.core.objective import Objective
@@ -52,9 +53,15 @@ def over_shards(
     else:
         first, whole, slots = batch, make(batch), int(batch.start[-1])
     name = _solver_of(whole, first, name)
+    modules = modules_of(first)
+    if engine not in (None, "threads") and "__main__" in modules:
+        raise ValueError(
+            f"The structure {type(first).__name__} is defined in the script that runs, which "
+            "workers cannot import: move it into a module of its own, where they find it."
+        )
     ends = np.cumsum([0, *sizes])
     specs = [
-        ShardSpec(whole.piece(k, mass[lo:hi]), source, name)
+        ShardSpec(whole.piece(k, mass[lo:hi]), source, name, modules)
         for k, (source, lo, hi) in enumerate(
             zip(sources, ends[:-1], ends[1:], strict=True)
         )
@@ -67,6 +74,19 @@ def over_shards(
         if engine is None and solver is ParallelAscent:
             solver = CyclicAscent
         yield objective, solver(objective)
+
+
+def modules_of(batch: Any) -> tuple[str, ...]:
+    """The modules in which the functions of a batch's structure are defined."""
+    if not isinstance(batch, tuple):
+        return ()
+    found = {
+        getattr(body, "py_func", body).__module__
+        for function in vars(contract).values()
+        for kind, body in getattr(function, "bodies", {}).items()
+        if kind is type(batch)
+    }
+    return tuple(sorted(found))
 
 
 def _solver_of(whole: Objective, batch: Any, name: str) -> str:
