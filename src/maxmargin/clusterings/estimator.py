@@ -146,7 +146,7 @@ class LinkClusterer(MaxMarginEstimator):
     # training --------------------------------------------------------------------------
 
     def _settings(self):
-        check_latent_parameters(self)
+        check_latent_parameters(self, hides=self.method == "forest")
         if not isinstance(self.method, str) or self.method not in METHODS:
             raise ValueError(
                 f"method={self.method!r} is not known; choose one of {', '.join(METHODS)}."

@@ -60,6 +60,27 @@ def check_objective(model) -> None:
         )
 
 
+def check_shards(model) -> None:
+    """Objectives that can be trained over shards (``solvers/sharded_training.py``)."""
+    if model.objective not in ("hinge", "log"):
+        raise ValueError(
+            f"objective={model.objective!r} cannot be trained over shards (engine= or a "
+            "corpus on disk): leave engine out, or choose objective='hinge' or 'log'."
+        )
+    if math.isinf(model.C):
+        raise ValueError(
+            "C=inf cannot be trained over shards, whose steps cannot prove that data are "
+            "separable: leave engine out, or choose a finite C."
+        )
+
+
+HIDDEN_IN_SHARDS = (
+    "Hidden parts, such as labels that are None, cannot be trained over shards (engine= "
+    "or a corpus on disk), since their completions change: leave engine out, or give "
+    "complete outputs."
+)
+
+
 def no_sums(objective: str, reason: str) -> str:
     """The sentence for structures that cannot sum over their outputs."""
     return (

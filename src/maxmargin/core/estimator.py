@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
-from maxmargin.core.choices import OBJECTIVES, check_objective
+from maxmargin.core.choices import OBJECTIVES, check_objective, check_shards
 from maxmargin.core.compiling import announce, say_on_stderr
 from maxmargin.core.interrupts import INTERRUPTED, Whole
 from maxmargin.core.unconverged import warn_unconverged
@@ -185,6 +185,7 @@ class MaxMarginEstimator(BaseEstimator):
         from maxmargin.solvers.driver import drive
         from maxmargin.solvers.sharded_training import over_shards
 
+        check_shards(self)  # not yet, where a corpus on disk is why
         _, limits, name, _, n_jobs = settings
         training = over_shards(
             getattr(self, "engine", None), encoded.batch, make, name, mass, n_jobs
@@ -254,6 +255,8 @@ class MaxMarginEstimator(BaseEstimator):
         check_objective(self)
         check_unlabelled_weight(self)
         check_engine(getattr(self, "engine", None))
+        if getattr(self, "engine", None) is not None:
+            check_shards(self)
         tol = self._tolerance()
         name = self._solver_name()
         if self.max_iter is not None:

@@ -79,14 +79,16 @@ class FunctionBatch(Stateful):
     def piece(self, lo: int, hi: int):
         """The samples lo .. hi - 1 (``core/cutting.py``).
 
-        Outputs that are met there are known here too, under the same numbers.
+        It begins with the outputs known here, under the same numbers. Those that it meets
+        are its own: pieces in threads must not number them in an order of chance.
         """
         piece = copy.copy(self)
         piece.first = self.first + lo
         piece.X, piece.Y = self.X[lo:hi], self.Y[lo:hi]
         piece.start = np.arange(hi - lo + 1, dtype=np.int64)
         piece.y = self.y[lo:hi]
-        piece.known = self.known[lo:hi]
+        piece.known = [known.copy() for known in self.known[lo:hi]]
+        piece.answers = copy.copy(self.answers)
         piece.w, piece.scores, piece.cached = None, None, False
         return piece
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import Any
 
@@ -23,6 +24,12 @@ class Known:
         self._rows = None
         for entry in entries:
             self.number(entry)
+
+    def copy(self) -> Known:
+        """The same outputs under the same numbers; from now on each counts alone."""
+        other = copy.copy(self)
+        other.entries, other.numbers = dict(self.entries), dict(self.numbers)
+        return other
 
     def __getitem__(self, number) -> Entry:
         return self.entries[int(number)]

@@ -23,6 +23,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
+from maxmargin.core.choices import HIDDEN_IN_SHARDS
 from maxmargin.core.completion import complete_all, complete_randomly
 from maxmargin.core.interrupts import INTERRUPTED, STOPPED, Whole
 from maxmargin.core.known import written
@@ -38,8 +39,10 @@ LATENT: dict[str, Any] = {
 }
 
 
-def check_latent_parameters(model) -> None:
-    """Before any work."""
+def check_latent_parameters(model, hides: bool = True) -> None:
+    """Before any work; ``hides``: whether there will be hidden parts for certain."""
+    if hides and getattr(model, "engine", None) is not None:
+        raise ValueError(HIDDEN_IN_SHARDS)
     for name in ("n_restarts", "max_outer"):
         value = getattr(model, name, LATENT[name])
         whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)

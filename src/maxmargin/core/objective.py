@@ -191,6 +191,32 @@ class Objective(Stateful):
         """1/2 |w|^2 and the risk that this sweep found."""
         return self.primal_from_hinges(w_squared, sweep.hinges)
 
+    # of a user's Python functions (``functions.py``) -----------------------------------
+
+    @property
+    def in_python(self) -> bool:
+        return not isinstance(self.batch, tuple)
+
+    def check_maxima(self, w, sweep: Sweep) -> None:
+        """Let a Python batch look for outputs that its oracle should have found at w."""
+        if hasattr(self.batch, "check_maxima"):
+            self.batch.check_maxima(w, self.form, self.mass, sweep.hinges)
+
+    def explore(self, w, looks: int) -> bool:
+        """Whether a Python batch that looks around w meets more violated outputs."""
+        look = getattr(self.batch, "explore", None)
+        if look is None:
+            return False
+        return any(look(w, self.form, self.mass, self.rng) for _ in range(looks))
+
+    def met(self, w, sweep: Sweep) -> float:
+        """The primal at w over the outputs met, also since the search there."""
+        squared = sum_of_squares(w)
+        recall = getattr(self.batch, "known_hinges", None)
+        if recall is not None:
+            return self.primal_from_hinges(squared, recall(w, self.form, self.mass))
+        return self.primal_at(squared, sweep) - self.left_open(sweep)
+
     def left_open(self, sweep: Sweep) -> float:
         """What the bounds of the search add to the risk, over the outputs found."""
         form = self.form

@@ -101,7 +101,7 @@ class Sharded(Objective):
 
     def __init__(self, whole: Objective, crew, n: int, slots: int):
         self.__dict__.update(whole.__dict__)
-        self._exact, self._slots = whole.exact, slots
+        self._exact, self._slots, self._in_python = whole.exact, slots, whole.in_python
         self.batch, self.crew, self.n = Elsewhere(crew), crew, n
 
     @property
@@ -111,6 +111,10 @@ class Sharded(Objective):
     @property
     def slots(self) -> int:
         return self._slots
+
+    @property
+    def in_python(self) -> bool:
+        return self._in_python
 
     @property
     def solver(self) -> str:  # what "auto" stands for
@@ -141,6 +145,19 @@ class Sharded(Objective):
 
     def obeying(self, sweep) -> float:
         return sweep.obeying
+
+    def check_maxima(self, w, sweep) -> None:
+        if self.in_python:
+            self.crew.ask("check_maxima", w)
+
+    def explore(self, w, looks: int) -> bool:
+        return self.in_python and any(self.crew.ask("explore", w, looks))
+
+    def met(self, w, sweep) -> float:
+        risk = sweep.risk - sweep.left_open
+        if self.in_python:
+            risk = sum(self.crew.ask("known_risk", w))
+        return 0.5 * sum_of_squares(w) + risk
 
 
 class ShardedLog(Sharded):

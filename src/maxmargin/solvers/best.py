@@ -128,7 +128,7 @@ class Best(Stateful):
         large = float(
             objective.mass.max(initial=0.0, where=np.isfinite(objective.mass))
         )
-        if not isinstance(objective.batch, tuple) and large < LARGE_MASS:
+        if objective.in_python and large < LARGE_MASS:
             raise ValueError(
                 f"The oracle contradicts itself: at the same weights it once found "
                 f"outputs that prove an objective of at least {self.dual:.6g}, and now "
@@ -148,11 +148,8 @@ class Best(Stateful):
 
     def ask_again(self) -> None:
         """Let a Python batch look for outputs that its oracle should have found."""
-        question = getattr(self.objective.batch, "check_maxima", None)
-        if question is not None and self.objective.exact and self.primal < math.inf:
-            question(
-                self.w, self.objective.form, self.objective.mass, self.sweep.hinges
-            )
+        if self.objective.exact and self.primal < math.inf:
+            self.objective.check_maxima(self.w, self.sweep)
 
     def exhausted(self, tol: float) -> bool:
         """Whether only the search keeps the gap open; see the module."""
@@ -165,31 +162,20 @@ class Best(Stateful):
 
     def explore(self) -> bool:
         """Whether a Python batch whose search only bounds met more violated outputs."""
-        objective, (_, _, w, _) = self.objective, self.latest
-        look = getattr(objective.batch, "explore", None)
         self.explored += 1
-        if look is None or self.explored > EXPLORED:
+        if self.explored > EXPLORED:
             return False
-        arguments = w, objective.form, objective.mass, objective.rng
-        return any(look(*arguments) for _ in range(LOOKS))
+        return self.objective.explore(self.latest[2], LOOKS)
 
     def settle(self) -> None:
         """Of a fit that did not converge, keep the weights with the lowest ``found``."""
         if self.latest is None or self.latest[2] is None:
             return
         _, primal, w, sweep = self.latest
-        if self._found(w, sweep) < self._found(self.w, self.sweep):
+        met = self.objective.met
+        if met(w, sweep) < met(self.w, self.sweep):
             with Undisturbed():
                 self.primal, self.w, self.sweep = primal, w, sweep
-
-    def _found(self, w, sweep) -> float:
-        """The objective at w over the outputs met, also since the search there."""
-        objective, squared = self.objective, sum_of_squares(w)
-        recall = getattr(objective.batch, "known_hinges", None)
-        if recall is not None:
-            hinges = recall(w, objective.form, objective.mass)
-            return objective.primal_from_hinges(squared, hinges)
-        return objective.primal_at(squared, sweep) - objective.left_open(sweep)
 
     def search_gap(self) -> float:
         """What the bounds of the search add to the primal, over the outputs found."""

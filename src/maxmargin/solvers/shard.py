@@ -145,6 +145,18 @@ class Shard:
         self._release()
         return float(objective.mass @ losses), total
 
+    def check_maxima(self, w) -> None:
+        self._load().check_maxima(w, self.objective.sweep(w))
+
+    def explore(self, w, looks: int) -> bool:
+        return self._load().explore(w, looks)
+
+    def known_risk(self, w) -> float:
+        """Of the outputs that a Python batch has met."""
+        objective = self._load()
+        hinges = objective.batch.known_hinges(w, objective.form, objective.mass)
+        return objective.primal_from_hinges(0.0, hinges)
+
     def cut(self, w, stored: bool) -> tuple[Listed, float, float, int]:
         """A cut of its risk at w, of new outputs or of stored ones (``one_slack.py``)."""
         local = self._solver()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.choices import HIDDEN_IN_SHARDS
 from maxmargin.core.completion import hidden
 from maxmargin.core.objective import Objective
 from maxmargin.core.sharded import Scattered, Sharded, ShardedLog, sources_of
@@ -95,21 +96,15 @@ def modules_of(batch: Any) -> tuple[str, ...]:
 
 def _solver_of(whole: Objective, batch: Any, name: str) -> str:
     """The name of the solver; refuses what cannot be done in shards."""
-    log = type(whole) is LogObjective
-    if hidden(batch) or not (log or type(whole) is Objective):
-        raise ValueError(
-            "This objective cannot be trained over shards, as it has hidden parts or is "
-            "neither hinge nor log: leave engine out."
-        )
-    if whole.hard:
-        raise ValueError(
-            "C=inf cannot be trained over shards, whose steps cannot prove that data are "
-            "separable: leave engine out, or choose a finite C."
-        )
+    if hidden(batch):
+        raise ValueError(HIDDEN_IN_SHARDS)
+    log = isinstance(whole, LogObjective)
     signed = whole.nonnegative is not None
     names = [n for n in SOLVERS if (n in FOR_LOG) == log]
     if signed:
         names = ["one-slack"]
+    if type(whole) not in (Objective, LogObjective):  # it counts over all examples
+        names = [other for other in names if other != name]
     if name == "auto":
         # distributions of all examples are kept, where that is not too much
         return whole.solver if log else names[0]
