@@ -55,8 +55,9 @@ def over_shards(
     modules = modules_of(first)
     if engine not in (None, "threads") and "__main__" in modules:
         raise ValueError(
-            f"The structure {type(first).__name__} is defined in the script that runs, which "
-            "workers cannot import: move it into a module of its own, where they find it."
+            f"The structure {type(first).__name__} is defined in the script that runs, "
+            "which workers cannot import: move it into a module of its own, where they "
+            "find it."
         )
     ends = np.cumsum([0, *sizes])
     specs = [
