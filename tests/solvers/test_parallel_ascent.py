@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from maxmargin import MulticlassSVM, SequenceTagger
 from maxmargin.core import sharded
+from maxmargin.core.vectors import Listed
 from maxmargin.solvers.parallel_ascent import ParallelAscent, best_shares, gram_of
-from maxmargin.solvers.shard import Listed
 
 
 def sentences(n=60, seed=0, k=4, d=12):

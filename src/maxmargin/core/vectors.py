@@ -20,6 +20,34 @@ class Buffers(NamedTuple):
     sums: np.ndarray
 
 
+SPARSE = 1 / 3  # share of entries that are not zero up to which they are listed
+
+
+class Listed(NamedTuple):
+    """A vector as long as w: entries that are not zero, or (no index) all of them."""
+
+    index: np.ndarray | None
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, vector: np.ndarray) -> Listed:
+        index = np.flatnonzero(vector)
+        if len(index) > SPARSE * len(vector):
+            return cls(None, vector)
+        return cls(index.astype(np.int32), vector[index])
+
+    def dot(self, dense: np.ndarray) -> float:
+        dense = dense if self.index is None else dense[self.index]
+        return float(np.dot(self.values.astype(np.float64), dense.astype(np.float64)))
+
+    def add_to(self, dense: np.ndarray, share: float = 1.0) -> None:
+        values = self.values if share == 1.0 else dense.dtype.type(share) * self.values
+        if self.index is None:
+            dense += values
+        else:
+            dense[self.index] += values
+
+
 @inlined
 def squared_norm(index, values, m, keys, sums):
     """|v|^2 of a listed vector whose indices may repeat.

@@ -26,13 +26,13 @@ import numpy as np
 
 from maxmargin.core.kernel import kernel
 from maxmargin.core.sharded import Sharded
-from maxmargin.core.vectors import blend_into, sum_of_squares
+from maxmargin.core.vectors import Listed, blend_into, sum_of_squares
 from maxmargin.solvers.block_coordinate import NEWEST
 from maxmargin.solvers.handover import Handover
 from maxmargin.solvers.one_slack import Cut, OneSlack, ascend_simplex
 from maxmargin.solvers.proximal_bundle import ProximalBundle
 from maxmargin.solvers.schedule import Average
-from maxmargin.solvers.shard import Listed, Move
+from maxmargin.solvers.shard import Move
 from maxmargin.solvers.signs import Signs
 from maxmargin.solvers.solver import Solver
 

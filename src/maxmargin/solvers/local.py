@@ -1,0 +1,200 @@
+"""The solvers of a shard: steps on its own blocks, against weights that all shards share.
+
+Each makes *moves*: it remembers where it began, takes steps from a copy of w, tells what
+they change, and hears how much of that to keep (``shard.py``, ``parallel_ascent.py``).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.objective import Objective
+from maxmargin.core.vectors import Listed
+from maxmargin.solvers.block_coordinate import BlockCoordinate
+from maxmargin.solvers.exponentiated import Exponentiated
+from maxmargin.solvers.n_slack import INNER, MAX_PASSES
+from maxmargin.solvers.one_slack import OneSlack
+from maxmargin.solvers.planes import cached_pass, dual_value, make_planes, store_planes
+from maxmargin.solvers.schedule import Schedule
+from maxmargin.solvers.signs import Signs
+
+
+class _InParts:
+    """Passes in parts, each of which is a round."""
+
+    def visit_part(self, parts: int, selective: bool) -> None:
+        """The next of ``parts`` parts of a pass."""
+        if len(self.rest) == 0:
+            self.selective = selective
+            self.rest = self.due()
+            self.size = -(-len(self.rest) // parts)
+            self.schedule.passes += 1
+        order, self.rest = self.rest[: self.size], self.rest[self.size :]
+        self.rise(order, alone=parts > 1)
+
+
+class Local(_InParts, BlockCoordinate):
+    """Block-coordinate ascent on the blocks of a shard, against weights of all."""
+
+    kept = ("planes", "schedule", "hinges", "selective", "rest", "size")
+
+    def __init__(self, objective: Objective):
+        self.objective = objective
+        self.buffers = objective.buffers()
+        self.signs = Signs(objective)
+        self.planes = make_planes(objective.batch, objective.form, objective.mass)
+        self.schedule = Schedule(objective)
+        self.hinges = np.zeros(objective.n)
+        self.selective = True
+        self.crowded, self.gained, self.searching = 0, 0.0, 0.0
+        self.cached_cost = 1.0 if isinstance(objective.batch, tuple) else 0.0
+        self.w: Any = None
+        self.rest: np.ndarray = np.zeros(0, np.int64)  # blocks still due in this pass
+        self.size = 0  # of a part of it
+        self.dual = 0.0
+
+    def prepare(self) -> None:
+        self.w = np.zeros(self.objective.n_weights, self.objective.dtype)
+        super().prepare()
+        self.ask(store_planes, self.objective.batch.y[:0], np.zeros(0, np.int64))
+        self.rebuild()
+        self.w = None
+
+    def move(self, w, stretch, method, *arguments) -> tuple[Listed, float, float]:
+        """Steps by a method: (what they add to w, slope, bend) as in :class:`Move`."""
+        planes = self.planes
+        anchor = planes.alpha.copy()
+        self.w = w.copy()
+        self.planes = planes._replace(anchor=anchor, stretch=float(stretch))
+        method(*arguments)
+        self.w -= w
+        if stretch != 1.0:
+            self.w /= self.w.dtype.type(stretch)
+        change = Listed.of(self.w)
+        self.w = None
+        slope, bend = self._gain()
+        return change, slope - change.dot(w), bend
+
+    def _gain(self) -> tuple[float, float]:
+        """Slope and bend of the dual, without w, from the anchor to alpha."""
+        planes, form = self.planes, self.objective.form
+        moved = planes.alpha[:, 1:] - planes.anchor[:, 1:]
+        slope, bend = float(np.einsum("ij,ij->", moved, planes.c[:, 1:])), 0.0
+        if form.quadratic:
+            mass = np.where(planes.mass > 0, planes.mass, math.inf)
+            used, more = planes.anchor[:, 1:].sum(axis=1), moved.sum(axis=1)
+            slope -= float(np.sum(used * more / mass))
+            bend = float(np.sum(more**2 / mass))
+        return slope, bend
+
+    def keep(self, share: float | None) -> None:
+        """Keep a share of the last move, if it was not settled yet; None keeps nothing."""
+        planes, share = self.planes, share or 0.0
+        if len(planes.anchor) == 0:
+            return
+        if share < 1.0:
+            old, alpha = planes.anchor, planes.alpha
+            alpha[:, 1:] = old[:, 1:] + share * (alpha[:, 1:] - old[:, 1:])
+            if not self.objective.form.quadratic:
+                alpha[:, 0] = np.maximum(planes.mass - alpha[:, 1:].sum(axis=1), 0.0)
+        self.planes = planes._replace(anchor=np.zeros((0, 0)), stretch=1.0)
+
+    def risk(self) -> float:
+        """Of its examples, as they were met."""
+        return self.objective.primal_from_hinges(0.0, self.hinges)
+
+    def rest_of_dual(self) -> float:
+        return dual_value(self.planes, self.objective.form, 0.0)
+
+    def sweep_and_rise(self, parts: int, selective: bool) -> None:
+        """As n-slack does: search at fixed w, then ascend over all stored planes."""
+        sweep = self.objective.sweep(self.w)
+        self.hinges[:] = sweep.hinges
+        chosen = np.flatnonzero(sweep.hinges > 0)
+        while self.ask(store_planes, sweep.outputs, chosen):
+            self.more_room()
+        gaps, first = np.zeros(self.objective.n), 0.0
+        for turn in range(MAX_PASSES):
+            order = self.objective.rng.permutation(self.objective.n)
+            self.ask(cached_pass, self.buffers, order, self.w, gaps)
+            first = first if turn else float(gaps.sum())
+            late = time.perf_counter() >= self.objective.deadline
+            if late or gaps.sum() <= INNER * first:
+                break
+
+
+class LocalGibbs(_InParts, Exponentiated):
+    """Exponentiated gradient on the distributions of a shard, against weights of all.
+
+    Between two distributions there is no third one to go to: moves are kept whole, or not
+    at all.
+    """
+
+    kept = ("gibbs", "eta", "schedule", "rest", "size")
+
+    def __init__(self, objective: Objective):
+        super().__init__(objective)
+        self.average = None
+        self.w = None
+        self.rest, self.size = np.zeros(0, np.int64), 0
+        self.before: Any = None  # what to go back to
+
+    def prepare(self) -> None:
+        self.w = self.objective.weights()
+        super().prepare()
+        self.w = None
+
+    def due(self) -> np.ndarray:
+        return self.schedule.choose()
+
+    def move(self, w, stretch, method, *arguments) -> tuple[Listed, float, float]:
+        """Steps by a method: (what they add to w, slope, bend) as in :class:`Move`."""
+        scores, expectations, entropy = (a.copy() for a in self.gibbs[1:])
+        self.before = scores, expectations, entropy, self.eta.copy()
+        self.stretch, self.dual = float(stretch), 0.0
+        self.w = w.copy()
+        method(*arguments)
+        self.w -= w
+        if stretch != 1.0:
+            self.w /= self.w.dtype.type(stretch)
+        change = Listed.of(self.w)
+        self.w = None
+        slope = float(self.objective.mass @ (self.gibbs.entropy - entropy))
+        return change, slope - change.dot(w), 0.0
+
+    def keep(self, share: float | None) -> None:
+        if self.before is not None and share != 1.0:
+            for now, old in zip((*self.gibbs[1:], self.eta), self.before, strict=True):
+                now[:] = old
+        self.before = None
+
+    def rebuild(self) -> None:
+        self._rebuild()
+
+    def risk(self) -> float:
+        """What its blocks add to the gap, as they were met."""
+        return float(self.schedule.gaps.sum())
+
+    def rest_of_dual(self) -> float:
+        return float(self.objective.mass @ self.gibbs.entropy)
+
+    def forget(self) -> None:
+        """There are no outputs to forget."""
+
+
+class Cuts(OneSlack):
+    """A shard's stored outputs, of which cuts are made."""
+
+    kept = ("planes",)
+
+
+LOCAL = {
+    "one-slack": Cuts,
+    "proximal-bundle": Cuts,
+    "exponentiated": LocalGibbs,
+    "handover": LocalGibbs,
+}
