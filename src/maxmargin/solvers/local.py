@@ -134,7 +134,7 @@ class LocalGibbs(_InParts, Exponentiated):
     at all.
     """
 
-    kept = ("gibbs", "eta", "schedule", "rest", "size")
+    kept = ("gibbs", "eta", "schedule", "rest", "size", "before")
 
     def __init__(self, objective: Objective):
         super().__init__(objective)
