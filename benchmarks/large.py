@@ -41,7 +41,7 @@ from common import (
 )
 
 TOKENS = 20_000_000
-FILE_TOKENS = 500_000  # of one file
+FILE_TOKENS = 500_000  # of one file, and of one shard
 QUICK = 20
 SHARES = (8, 4, 2, 1)  # one of so many files
 MADE = 0.2  # share of open-class words that are replaced
@@ -105,12 +105,15 @@ def measured(work: str, tokens: int) -> list[dict]:
     for share in SHARES:
         folder = os.path.join(work, f"corpus{share}")
         count = made["files"] // share
-        row = fresh(build, text=text, files=count, folder=folder)
+        row = fresh(
+            build, text=text, files=count, folder=folder, size=min(size, tokens // 20)
+        )
         row |= {f"load_{k}": v for k, v in fresh(load, folder=folder).items()}
         row |= {f"fit_{k}": v for k, v in fresh(train, folder=folder).items()}
         rows.append(row)
         shutil.rmtree(folder)
-        show(rows)
+        print(f"1/{share} of the files is done", file=sys.stderr, flush=True)
+    show(rows)
     claims(rows)
     return rows
 
@@ -296,13 +299,28 @@ def _files(text: str, count: int) -> list[str]:
     return [os.path.join(text, name) for name in sorted(os.listdir(text))[:count]]
 
 
+def _sentences(path: str):
+    """The sentences of a file, one at a time."""
+    rows = []
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt") as lines:
+        for line in lines:
+            if line != "\n":
+                rows.append(line.split())
+            elif rows:
+                yield rows
+                rows = []
+
+
 @worker
-def build(text: str, files: int, folder: str) -> dict:
+def build(text: str, files: int, folder: str, size: int) -> dict:
     from maxmargin import TagCorpus
 
+    warm()
     names = _files(text, files)
     with Clock() as clock:
-        corpus = TagCorpus.build(folder, names, "chunking", min_count=MIN_COUNT)
+        corpus = TagCorpus.build(
+            folder, names, "chunking", min_count=MIN_COUNT, shard_tokens=size
+        )
     disk = sum(os.path.getsize(os.path.join(folder, n)) for n in os.listdir(folder))
     return {
         "tokens": corpus.n_tokens,
@@ -352,7 +370,7 @@ def crfsuite(text: str, tokens: int) -> dict:
     )
     total, kept = 0, []
     for name in _files(text, sys.maxsize):
-        for sentence in read_columns(name):
+        for sentence in _sentences(name):
             trainer.append(chunk_features(sentence), [row[-1] for row in sentence])
             total += len(sentence)
             if len(kept) < 1000:
@@ -362,10 +380,10 @@ def crfsuite(text: str, tokens: int) -> dict:
         if total >= tokens:
             break
     held = peak_mb()
-    with tempfile.TemporaryDirectory() as folder, Clock() as clock:
+    with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
-        trainer.train(path)
-        clock.cpu = 0.0
+        with Clock() as clock:
+            trainer.train(path)
         tagger = pycrfsuite.Tagger()
         tagger.open(path)
         pairs = [

@@ -53,7 +53,7 @@ def words(n=60):
 class Signs(Problem):
     """Three classes of a vector, in Python."""
 
-    def features(self, x, y):
+    def joint_feature(self, x, y):
         out = np.zeros(9)
         out[3 * y : 3 * y + 3] = x
         return out
@@ -106,20 +106,20 @@ def test_processes_give_the_same(client):
 
 def test_twenty_fits_with_a_worker_killed(cluster, client):
     """At random moments of a fit: all end at the optimum, within tol."""
-    X, y = classes(600)
-    tol = 1e-4
-    best = MulticlassSVM(tol=1e-6).fit(X, y).certificate_
+    X, y = classes()
+    tol = 0.01
+    best = MulticlassSVM(C=0.1, tol=1e-6).fit(X, y).certificate_
     rng = np.random.default_rng(0)
     for _ in range(20):
         client.wait_for_workers(2, timeout=60)
         victim = int(rng.choice(list(client.run(os.getpid).values())))
-        timer = threading.Timer(rng.uniform(0, 1.0), os.kill, (victim, signal.SIGKILL))
+        timer = threading.Timer(rng.uniform(0, 0.8), os.kill, (victim, signal.SIGKILL))
         timer.start()
-        model = MulticlassSVM(tol=tol, engine=client).fit(X, y)
+        model = MulticlassSVM(C=0.1, tol=tol, engine=client).fit(X, y)
         timer.cancel()
         assert model.converged_
         assert model.certificate_.relative_gap <= tol
-        assert model.certificate_.primal <= best.primal * (1 + 2 * tol)
+        assert model.certificate_.primal * (1 - tol) <= best.primal
 
 
 def test_cross_validation_on_a_cluster(client):
@@ -149,5 +149,7 @@ def test_predictions_in_pieces(client, monkeypatch):
     there = model.predict_marginals(X)
     assert all(np.array_equal(a, b) for a, b in zip(marginals, there, strict=True))
     assert used == [4, 4, 4]
-    with pytest.raises(ValueError, match=r"\[250\]"):  # counted from the first of all
+    with pytest.raises(
+        ValueError, match="sequence 250 "
+    ):  # counted from the first of all
         model.predict([*X[:250], 3, *X[250:]])

@@ -51,7 +51,7 @@ def test_the_shorter_form_is_chosen():
     assert difference(array, array.astype(float)) is None
 
 
-@given(st.integers(0, 999), st.sampled_from(KINDS), st.floats(0, 0.3))
+@given(st.integers(0, 999), st.sampled_from(KINDS[:3]), st.floats(0, 0.3))
 def test_changes_make_the_new_array(seed, dtype, share):
     rng = np.random.default_rng(seed)
     old = (rng.normal(size=1000) * 100).astype(dtype)

@@ -6,25 +6,32 @@ from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import MulticlassSVM
 from maxmargin.engine.crew import EngineLost
-from maxmargin.solvers.block_coordinate import BlockCoordinate
+from maxmargin.solvers import registry
 
 
 def lose_after(passes, monkeypatch):
-    real, made = BlockCoordinate.step, []
+    made, real = [], registry.make
 
-    def step(self):
-        made.append(1)
-        if len(made) > passes:
-            raise EngineLost("The cluster has gone away.")
-        return real(self)
+    def make(*arguments):
+        solver = real(*arguments)
+        ordinary = solver.step
 
-    monkeypatch.setattr(BlockCoordinate, "step", step)
+        def step():
+            made.append(1)
+            if len(made) > passes:
+                raise EngineLost("The cluster has gone away.")
+            ordinary()
+
+        solver.step = step
+        return solver
+
+    monkeypatch.setattr(registry, "make", make)
 
 
 def test_the_best_weights_are_kept(monkeypatch):
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = np.arange(60) % 3
-    model = MulticlassSVM(solver="block-coordinate", tol=1e-9)
+    model = MulticlassSVM(tol=1e-9)
     lose_after(3, monkeypatch)
     with pytest.warns(ConvergenceWarning, match="lost its cluster at a relative gap"):
         model.fit(X, y)
@@ -35,7 +42,7 @@ def test_the_best_weights_are_kept(monkeypatch):
 
 def test_without_weights_it_is_an_error(monkeypatch):
     lose_after(0, monkeypatch)
-    model = MulticlassSVM(solver="block-coordinate")
+    model = MulticlassSVM()
     with pytest.raises(EngineLost, match="has gone away"):
         model.fit([[1.0], [2.0]], [0, 1])
     assert not hasattr(model, "coef_")

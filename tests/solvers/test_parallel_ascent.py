@@ -67,10 +67,12 @@ def test_the_weights_do_not_depend_on_the_number_of_threads(small_shards, object
     assert np.array_equal(weights[0], weights[2])
 
 
-def test_log_losses_end_at_the_optimum_of_one_process(small_shards):
+@pytest.mark.parametrize("solver", ["auto", "exponentiated", "lbfgs"])
+def test_log_losses_end_at_the_optimum_of_one_process(small_shards, solver):
     X, y = sentences()
     alone = tagger(objective="log", tol=1e-4).fit(X, y)
-    apart = tagger(objective="log", tol=1e-4, engine="threads").fit(X, y)
+    more = {"objective": "log", "tol": 1e-4, "solver": solver}
+    apart = tagger(**more, engine="threads").fit(X, y)
     assert apart.certificate_.relative_gap <= 1e-4
     np.testing.assert_allclose(apart.coef_, alone.coef_, atol=0.02)
 
@@ -172,7 +174,10 @@ def test_listed_vectors_are_the_vectors(seed):
     [
         ({"C": np.inf}, "C=inf cannot be trained over shards"),
         ({"solver": "perceptron"}, "is not possible|not known|does not run"),
-        ({"objective": "log", "solver": "exponentiated"}, "does not run over shards"),
+        (
+            {"objective": "log", "solver": "one-slack"},
+            "does not run|cannot",
+        ),
     ],
 )
 def test_what_cannot_be_done_in_shards_is_refused(small_shards, more, words):
@@ -191,10 +196,14 @@ def test_limits_hold_over_shards(small_shards):
     assert model.certificate_.dual <= model.certificate_.primal < np.inf
 
 
-@pytest.mark.parametrize("solver", ["block-coordinate", "one-slack", "proximal-bundle"])
+@pytest.mark.parametrize(
+    "solver", ["block-coordinate", "one-slack", "proximal-bundle", "handover"]
+)
 def test_a_fit_over_shards_goes_on_from_its_checkpoint(small_shards, tmp_path, solver):
     X, y = sentences()
     more = {"engine": "threads", "solver": solver, "tol": 0.01}
+    if solver == "handover":
+        more = {"engine": "threads", "objective": "log", "tol": 1e-5}
     whole = tagger(**more).fit(X, y)
     place = {"checkpoint": str(tmp_path / "kept")}
 

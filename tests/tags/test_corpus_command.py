@@ -29,7 +29,7 @@ def test_shard_then_train(text, tmp_path, capsys):
     options = ["--features", "chunking", "--min-count", 2]
     shards, model = tmp_path / "shards", tmp_path / "m"
     files = text / "0.txt", text / "1.txt", text / "2.txt"
-    assert run("shard", *files, *options, "-o", shards, "--shard-tokens", 10) == 0
+    assert run("shard", *files, *options, "-o", shards) == 0
     assert "18 sentences, 54 tokens, 3 labels" in capsys.readouterr().out
     assert run("train", "tag", shards, "--scheme", "auto", "-o", model, "--quiet") == 0
     words = ["train", "tag", text / "*.txt", *options, "-o", model, "--shards", shards]

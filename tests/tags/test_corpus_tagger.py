@@ -35,17 +35,25 @@ def write(path, sentences) -> None:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """(corpus, X, y, the same hashed)."""
+    """(corpus of one shard, X, y, the same hashed)."""
     folder = tmp_path_factory.mktemp("corpora")
     sentences = made(60, 0)
     write(folder / "text", sentences)
-    corpus = TagCorpus.build(folder / "c", folder / "text", TEMPLATE, shard_tokens=60)
-    hashed = TagCorpus.build(
-        folder / "h", folder / "text", TEMPLATE, shard_tokens=60, hashing=2**17
-    )
-    assert len(corpus.shards) > 2
+    corpus = TagCorpus.build(folder / "c", folder / "text", TEMPLATE)
+    hashed = TagCorpus.build(folder / "h", folder / "text", TEMPLATE, hashing=2**17)
+    assert len(corpus.shards) == 1
     X = columns_from([[row[:2] for row in s] for s in sentences])
     return corpus, X, [[row[2] for row in s] for s in sentences], hashed
+
+
+@pytest.fixture(scope="module")
+def many(data, tmp_path_factory):
+    """The same in many shards."""
+    folder = tmp_path_factory.mktemp("many")
+    source = data[0].sources[0]["path"]
+    corpus = TagCorpus.build(folder / "c", source, TEMPLATE, shard_tokens=60)
+    assert len(corpus.shards) > 2
+    return corpus
 
 
 def same(a, b) -> None:
@@ -178,3 +186,79 @@ def test_labels_beside_a_corpus(data):
     tagger = SequenceTagger().fit(corpus)
     with pytest.raises(ValueError, match="scored alone"):
         tagger.score(corpus, y)
+
+
+# many shards ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tol": 1e-3},
+        {"objective": "log", "tol": 1e-3},
+        {"order": 0, "tol": 1e-3},
+        {"order": 2, "tol": 1e-3},
+        {"loss": "zero-one", "solver": "one-slack"},
+    ],
+)
+def test_shard_by_shard_to_the_same_optimum(data, many, options, tmp_path):
+    """Certified as if all had been in memory; bounds of one hold for the other."""
+    _, X, y, _ = data
+    whole = SequenceTagger(features=TEMPLATE, **options).fit(X, y).certificate_
+    tagger = SequenceTagger(**options).fit(many)
+    found = tagger.certificate_
+    assert found.exact
+    assert found.relative_gap <= tagger._tolerance()
+    assert found.dual <= whole.primal * (1 + 1e-9)
+    assert whole.dual <= found.primal * (1 + 1e-9)
+    check_use(tagger, many, X, y, tmp_path)
+
+
+def test_pieces_are_those_of_data_in_memory(data, many):
+    """Equal pieces, whether cut in memory or read from disk, give equal weights."""
+    from maxmargin.core.cutting import cut
+    from maxmargin.core.sharded import Held
+    from maxmargin.tags.corpus.training import CorpusBatch, encode_corpus
+
+    _, X, y, _ = data
+    tagger = SequenceTagger(features=TEMPLATE)
+    encoded = encode_corpus(tagger, many, None, None)
+    batch = tagger._encode(X, y, None).batch
+    ends = np.cumsum([0, *(piece.n for piece in encoded.batch.pieces)])
+    assert encoded.batch.n == 60
+    for piece, lo, hi in zip(encoded.batch.pieces, ends, ends[1:], strict=False):
+        a, b = piece.load(), Held(cut(batch, lo, hi)).load()
+        for name in ("start", "y", "indptr", "indices", "values", "cost", "barrier"):
+            assert np.array_equal(getattr(a, name), getattr(b, name)), name
+    assert isinstance(encoded.batch, CorpusBatch)
+    again = pickle.loads(pickle.dumps(encoded.batch.pieces[1]))
+    assert np.array_equal(again.load().indices, encoded.batch.pieces[1].load().indices)
+
+
+def test_equal_weights_for_any_number_of_threads(many):
+    for options in ({}, {"objective": "log"}):
+        one = SequenceTagger(**options).fit(many)._w
+        assert np.array_equal(SequenceTagger(n_jobs=2, **options).fit(many)._w, one)
+
+
+def test_a_corpus_that_changes_during_the_fit(many, tmp_path):
+    import os
+    import shutil
+
+    folder = tmp_path / "copy"
+    shutil.copytree(many.folder, folder)
+    corpus = TagCorpus.open(folder)
+    victim = folder / "00001.indices.npy"
+
+    def spoil(row):
+        os.utime(victim, (row["iteration"], 1))
+
+    tagger = SequenceTagger(tol=1e-6, callbacks=[spoil])
+    with pytest.raises(ValueError, match=r"00001\.indices\.npy has changed since"):
+        tagger.fit(corpus)
+    assert not hasattr(tagger, "coef_")
+
+
+def test_hard_margins_need_memory(many):
+    with pytest.raises(ValueError, match="C=inf cannot be trained over shards"):
+        SequenceTagger(C=np.inf).fit(many)

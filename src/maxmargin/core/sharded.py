@@ -165,7 +165,6 @@ class ShardedLog(Sharded):
 
     convex = True
     first = None
-    solver = "lbfgs"
 
     @property
     def scalable(self) -> bool:
@@ -183,7 +182,7 @@ class ShardedLog(Sharded):
     def value_and_gradient(self, w):
         """(objective without l1, its gradient)."""
         risk, total = 0.0, w.copy()
-        for reply in self.crew.ask("gradient", w):
+        for reply in self.crew.replies("gradient", w):
             risk += reply[0]
             total += reply[1]
         self.oracle_calls += self.n

@@ -33,8 +33,9 @@ def check_engine(engine: Any) -> None:
         known = client.sync(addresses, callback_timeout=ANSWER)
     except (OSError, TimeoutError):
         raise EngineLost(GONE) from None
-    for reason in check_workers(client, known, ANSWER).values():
-        raise ValueError(reason)
+    wrong, _ = check_workers(client, known, ANSWER)
+    if wrong:
+        raise ValueError(next(iter(wrong.values())))
 
 
 def make_crew(engine: Any, specs: Sequence, n_jobs: int = 1) -> Crew:

@@ -8,7 +8,7 @@ keep them: the next round's may be in the same memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
@@ -42,6 +42,12 @@ class Crew:
         """
         raise NotImplementedError
 
+    def replies(
+        self, method: str, *common: Any, each: Sequence[tuple] | None = None
+    ) -> Iterator:
+        """The replies of :meth:`ask`, which may be as large as w: few at a time."""
+        yield from self.ask(method, *common, each=each)
+
     def ask_one(self, k: int, method: str, *arguments: Any) -> Any:
         """The same of one shard alone; only crews of this process can."""
         raise NotImplementedError
@@ -64,16 +70,23 @@ class ThreadCrew(Crew):
         self.restarted = set()
         threads = min(n_jobs, self.shards)
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._threads = max(threads, 1)
         self._shards = self._all([spec.build for spec in specs])
 
     def ask(self, method, *common, each=None, optional=False):
+        return self._all(self._calls(method, common, each))
+
+    def replies(self, method, *common, each=None):
+        calls = self._calls(method, common, each)
+        for first in range(0, len(calls), self._threads):
+            yield from self._all(calls[first : first + self._threads])
+
+    def _calls(self, method, common, each) -> list:
         own = each_of(each, self.shards)
-        return self._all(
-            [
-                lambda shard=shard, more=more: getattr(shard, method)(*common, *more)
-                for shard, more in zip(self._shards, own, strict=True)
-            ]
-        )
+        return [
+            lambda shard=shard, more=more: getattr(shard, method)(*common, *more)
+            for shard, more in zip(self._shards, own, strict=True)
+        ]
 
     def ask_one(self, k, method, *arguments):
         return getattr(self._shards[k], method)(*arguments)

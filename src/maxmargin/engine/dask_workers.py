@@ -134,11 +134,9 @@ class Workers:
 
     def _start(self, new: dict[str, int]) -> None:
         """Hosts on workers; those on which none starts are left alone from now on."""
-        from distributed import wait
-
-        unfit = check_workers(self.client, list(new), self.patience)
-        if unfit and not self._most:
-            raise ValueError(next(iter(unfit.values())))
+        wrong, silent = check_workers(self.client, list(new), self.patience)
+        if wrong and not self._most:
+            raise ValueError(next(iter(wrong.values())))
         begun = {
             address: self.client.submit(
                 Host,
@@ -149,19 +147,33 @@ class Workers:
                 allow_other_workers=False,
             )
             for address, threads in new.items()
-            if address not in unfit
+            if address not in wrong and address not in silent
         }
-        with contextlib.suppress(OSError, TimeoutError), self.client.as_current():
-            wait(list(begun.values()), timeout=self.patience)
+        self._wait_for(begun)
         for address, future in begun.items():
             if future.status == "finished":
                 self.remotes.append(Remote(address, new[address], future))
         ready = {remote.address for remote in self.remotes}
         self._shunned |= new.keys() - ready
 
+    def _wait_for(self, begun: dict[str, Any]) -> None:
+        """Until these futures are done, or their workers gone, or too late."""
+        from distributed import wait
 
-def check_workers(client, addresses: list[str], timeout: float) -> dict[str, str]:
-    """{address: why it cannot work with us} of workers; one that is silent among them."""
+        deadline = time.monotonic() + self.patience
+        while begun and time.monotonic() < deadline:
+            with contextlib.suppress(OSError, TimeoutError), self.client.as_current():
+                wait(list(begun.values()), timeout=min(1.0, self.patience))
+            here = self.client.sync(self.look)
+            begun = {a: f for a, f in begun.items() if f.status == "pending"}
+            if here is not None:
+                begun = {a: f for a, f in begun.items() if a in here}
+
+
+def check_workers(
+    client, addresses: list[str], timeout: float
+) -> tuple[dict[str, str], set[str]]:
+    """({address: why it cannot work with us}, those that are silent, perhaps dead)."""
 
     async def one(address: str) -> tuple | None:
         try:
@@ -174,17 +186,16 @@ def check_workers(client, addresses: list[str], timeout: float) -> dict[str, str
     async def all_of_them() -> list:
         return await asyncio.gather(*map(one, addresses))
 
-    found = zip(addresses, client.sync(all_of_them), strict=True)
-    reasons = {address: mismatch(address, facts) for address, facts in found}
-    return {address: reason for address, reason in reasons.items() if reason}
+    found = dict(zip(addresses, client.sync(all_of_them), strict=True))
+    silent = {address for address, facts in found.items() if facts is None}
+    wrong = {a: mismatch(a, facts) for a, facts in found.items() if facts is not None}
+    return {address: reason for address, reason in wrong.items() if reason}, silent
 
 
-def mismatch(address: str, found: tuple | None) -> str | None:
+def mismatch(address: str, found: tuple) -> str | None:
     """Why a worker cannot work with us; None if it can."""
     import numpy
 
-    if found is None:
-        return f"The worker {address} of the Dask cluster does not answer: restart it."
     python, np, library = found
     if library is None:
         return (

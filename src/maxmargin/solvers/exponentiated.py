@@ -67,6 +67,7 @@ class Exponentiated(Solver):
     """See the module."""
 
     kept = (*Solver.kept, "gibbs", "eta", "schedule", "average")
+    stretch = 1.0
 
     def __init__(self, objective: LogObjective, planes=None):
         super().__init__(objective)
@@ -93,22 +94,31 @@ class Exponentiated(Solver):
 
     def step(self) -> None:
         schedule = self.schedule
+        self.rise(schedule.choose())
+        began = time.perf_counter()
+        schedule.passes += 1
+        self.average.take(self.w, schedule.passes)
+        self.estimate = self.dual + float(schedule.gaps.sum())
+        self.update_seconds += time.perf_counter() - began
+
+    def rise(self, order, alone=False) -> None:
+        """Visits in this order, then again to the blocks with the largest gaps.
+
+        ``alone`` keeps the latter to the same blocks.
+        """
+        schedule, mine = self.schedule, np.sort(order)
         before, work = self.dual, 0
-        order = schedule.choose()
         for _ in range(MOST_ROUNDS):
             dual, cost = self.dual, int(self.slots[order].sum())
             schedule.in_chunks(order, self._visit)
             self.objective.oracle_calls += len(order)
             gain, work = self.dual - dual, work + cost
             hot = np.flatnonzero(schedule.gaps > HOT * schedule.gaps.mean())
+            if alone:
+                hot = np.intersect1d(hot, mine, assume_unique=True)
             if len(hot) == 0 or gain * work < (self.dual - before) * cost:
                 break
             order = schedule.shuffled(hot)
-        began = time.perf_counter()
-        schedule.passes += 1
-        self.average.take(self.w, schedule.passes)
-        self.estimate = self.dual + float(schedule.gaps.sum())
-        self.update_seconds += time.perf_counter() - began
 
     def candidates(self):
         # Steps in single precision drift: make w exactly what the expectations say.
@@ -128,6 +138,7 @@ class Exponentiated(Solver):
             self.w,
             self.schedule.gaps,
             FLAT * float(np.finfo(objective.dtype).eps),
+            self.stretch,
             self.dual,
         )
 
@@ -210,10 +221,13 @@ def farthest(own, goal):
 
 
 @kernel
-def exponentiated_pass(batch, gibbs, memory, order, mass, eta, w, gaps, flat, dual):
+def exponentiated_pass(
+    batch, gibbs, memory, order, mass, eta, w, gaps, flat, stretch, dual
+):
     """Visit blocks in order; writes gaps (estimates), returns the new dual.
 
-    Gains are added up block by block: no matter where a pass is cut into calls.
+    Gains are added up block by block: no matter where a pass is cut into calls. Steps
+    move w by ``stretch`` times as much as they should, if others step too (``shard.py``).
     """
     theta, mu, work = memory
     mixed = np.empty_like(theta)
@@ -238,7 +252,7 @@ def exponentiated_pass(batch, gibbs, memory, order, mass, eta, w, gaps, flat, du
             unmoved = attempt == 0 and step * variance < flat
             if unmoved:
                 break
-            spread(batch, i, -c, mu, w)
+            spread(batch, i, -c * stretch, mu, w)
             score(batch, i, w, mixed)
             after = finite_dot(new, others)
             # w.dw = -c along before and -c after after, so |dw|^2 is their difference
@@ -248,7 +262,7 @@ def exponentiated_pass(batch, gibbs, memory, order, mass, eta, w, gaps, flat, du
             best = bend / (bend + squared / step**2) if bend > 0.0 else step
             if gain >= 0.0:
                 break
-            spread(batch, i, c, mu, w)  # taken back
+            spread(batch, i, c * stretch, mu, w)  # taken back
             step = min(max(best, SHORTER * step), MUCH_SHORTER * step)
         if unmoved:
             gaps[i] = c if farthest(own, scores) > 1.0 else 0.0

@@ -20,11 +20,12 @@ HALVING = 20  # passes in which the gap must halve
 class Handover(Solver):
     """Delegates to a first solver, later to a second; the dual never falls."""
 
+    begins: type = Exponentiated
     kept = ("first", "passes", "squared", "seen")
 
     def __init__(self, objective: LogObjective, planes=None):
         self.objective = objective
-        self.first = self.now = Exponentiated(objective, planes)
+        self.first = self.now = self.begins(objective, planes)
         self.passes = 0
         self.squared = 0.0  # |w|^2 of the first candidate
         self.seen: list = []  # (pass, gap) of certificates
@@ -73,7 +74,7 @@ class Handover(Solver):
         return candidates
 
     def learn_from(self, sweep) -> None:
-        primal = self.objective.primal_from_hinges(self.squared, sweep.hinges)
+        primal = self.objective.primal_at(self.squared, sweep)
         if not self.seen or self.seen[-1][0] < self.passes:
             self.seen.append((self.passes, primal - self.dual))
 

@@ -28,6 +28,7 @@ from maxmargin.core.kernel import kernel
 from maxmargin.core.sharded import Sharded
 from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.solvers.block_coordinate import NEWEST
+from maxmargin.solvers.handover import Handover
 from maxmargin.solvers.one_slack import Cut, OneSlack, ascend_simplex
 from maxmargin.solvers.proximal_bundle import ProximalBundle
 from maxmargin.solvers.schedule import Average
@@ -42,6 +43,7 @@ SHORTER, LONGER = 1.3, 0.9
 FIRST_STRETCH = 0.25  # between 1, at 0, and the number of shards, at 1
 MAX_TURNS = 1000  # of the search over shares
 SOLVED = 1e-6
+CAREFUL = 1.1  # times the hindrance that was seen
 EVERYONE = 2  # passes: in every second one, no block may wait
 
 
@@ -88,7 +90,7 @@ class ParallelAscent(_Spread):
         began = time.perf_counter()
         self.passes += 1
         squared = self.average.take(self.w, self.passes)
-        self.estimate = 0.5 * squared + float(self.risks.sum())
+        self.estimate = self._estimate(squared)
         self.update_seconds += time.perf_counter() - began
 
     @property
@@ -121,20 +123,26 @@ class ParallelAscent(_Spread):
         gram = gram_of([move.change for move in present], self.w)
         gram[np.diag_indices(len(came))] += [move.bend for move in present]
         slopes = np.array([move.slope for move in present])
-        shares = best_shares(gram, slopes)
+        shares = self._choose(gram, slopes)
         for k, share, move in zip(came, shares.tolist(), present, strict=True):
             self.shares[k] = share
             move.change.add_to(self.w, share)
             self.risks[k] = move.risk
             self.objective.oracle_calls += move.calls
-        self._adapt(float(shares.mean()))
         return float(shares @ slopes - 0.5 * shares @ gram @ shares)
 
-    def _adapt(self, mean: float) -> None:
+    def _estimate(self, squared: float) -> float:
+        return 0.5 * squared + float(self.risks.sum())
+
+    def _choose(self, gram, slopes) -> np.ndarray:
+        """How much of each move is kept; and how long the next ones shall be."""
+        shares = best_shares(gram, slopes)
+        mean = float(shares.mean())
         if mean < CROWDED:
             self.stretch = min(SHORTER * self.stretch, float(len(self.shares)))
         elif mean > FREE:
             self.stretch = max(LONGER * self.stretch, 1.0)
+        return shares
 
     def _recover(self, moves: list[Move | None]) -> None:
         """Some shards began anew: what the others have is still a dual point."""
@@ -147,13 +155,12 @@ class ParallelAscent(_Spread):
         told = [(share,) for share in self.shares]
         self.shares = [None] * len(told)
         self.epoch += 1
-        replies = self.crew.ask("contribution", each=told)
-        self.crew.restarted.clear()
-        self.w[:] = 0
-        rest = 0.0
-        for change, value in replies:
-            change.add_to(self.w)
+        total, rest = np.zeros_like(self.w), 0.0
+        for change, value in self.crew.replies("contribution", each=told):
+            change.add_to(total)
             rest += value
+        self.crew.restarted.clear()
+        self.w[:] = total
         self.dual = rest - 0.5 * sum_of_squares(self.w)
 
     def candidates(self) -> list:
@@ -161,12 +168,48 @@ class ParallelAscent(_Spread):
         return [self.average.w, self.w]
 
 
+class ParallelGibbs(ParallelAscent):
+    """The same for log-losses: moves of distributions (``exponentiated.py``).
+
+    They are kept all or none. A stretch of |sum of changes|^2 / sum of |change|^2 makes
+    their sum safe; that of the last round is a good guess, the number of shards a sure one.
+    """
+
+    def prepare(self) -> None:
+        super().prepare()
+        self._rebuild()  # distributions that are almost sure of the truth: w is not 0
+        self.average = Average(self.w, NEWEST)
+
+    def _estimate(self, squared: float) -> float:
+        return self.dual + float(self.risks.sum())
+
+    def _choose(self, gram, slopes) -> np.ndarray:
+        alone = float(np.trace(gram))
+        hindrance = float(gram.sum()) / alone if alone > 0 else 1.0
+        most = float(len(self.shares))
+        if float(slopes.sum() - 0.5 * gram.sum()) < 0:
+            self.stretch = most
+            return np.zeros(len(slopes))
+        self.stretch = min(max(CAREFUL * hindrance, 1.0), most)
+        return np.ones(len(slopes))
+
+
+class ShardedHandover(Handover):
+    """Exponentiated gradient in shards, then L-BFGS where that is stuck."""
+
+    begins = ParallelGibbs
+
+
 class CyclicAscent(ParallelAscent):
     """The shards one after the other, each from the weights that the last one left.
 
     That is block-coordinate ascent in an order that visits shard by shard: for one process
-    and data larger than its memory.
+    and data larger than its memory. A round is a whole pass: nobody waits for news.
     """
+
+    def __init__(self, objective: Sharded, planes=None):
+        super().__init__(objective, planes)
+        self.parts = 1
 
     def _round(self) -> None:
         left = min(self.objective.deadline - time.perf_counter(), 1e9)

@@ -23,8 +23,9 @@ import numpy as np
 
 from maxmargin.core.objective import Objective
 from maxmargin.core.sharded import Totals
-from maxmargin.core.state import Stateful, restored
+from maxmargin.core.state import Stateful
 from maxmargin.solvers.block_coordinate import BlockCoordinate
+from maxmargin.solvers.exponentiated import Exponentiated
 from maxmargin.solvers.n_slack import INNER, MAX_PASSES
 from maxmargin.solvers.one_slack import OneSlack
 from maxmargin.solvers.planes import cached_pass, dual_value, make_planes, store_planes
@@ -107,17 +108,16 @@ class Shard:
         """The local solver, made when first needed."""
         objective = self._load()
         if self.local is None:
-            cuts = self.solver in ("one-slack", "proximal-bundle")
-            self.local = (OneSlack if cuts else Local)(objective)
+            self.local = LOCAL.get(self.solver, Local)(objective)
         return self.local
 
     def prepare(self) -> None:
         """Compile what will be needed."""
         objective = self._load()
         objective.prepare()
-        if self.solver == "lbfgs":
+        if self.solver in ("lbfgs", "handover"):
             objective.prepare_gradient()
-        else:
+        if self.solver != "lbfgs":
             self._solver().prepare()
         self._release()
 
@@ -178,7 +178,7 @@ class Shard:
         before = self.objective.oracle_calls
         method = local.sweep_and_rise if self.solver == "n-slack" else local.visit_part
         change, slope, bend = local.move(w, stretch, method, parts, selective)
-        risk = self.objective.primal_from_hinges(0.0, local.hinges)
+        risk = local.risk()
         local.forget()
         self._release()
         calls = self.objective.oracle_calls - before
@@ -193,15 +193,13 @@ class Shard:
         found = Listed.of(local.w)
         local.w = None
         self._release()
-        return found, dual_value(local.planes, self.objective.form, 0.0)
+        return found, local.rest_of_dual()
 
     # checkpoints -----------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
         local = self._solver()
-        kept = {"objective": self.objective.state(), "planes": tuple(local.planes)}
-        if isinstance(local, Local):
-            kept["local"] = local.state()
+        kept = {"objective": self.objective.state(), "local": local.state()}
         if isinstance(self.objective.batch, Stateful):
             kept["batch"] = self.objective.batch.state()
         self._release()
@@ -212,16 +210,28 @@ class Shard:
         if "batch" in state:
             self.objective.batch.restore(state["batch"])
         self.objective.restore(state["objective"])
-        local.planes = restored(local.planes, state["planes"], "planes")
-        if isinstance(local, Local):
-            local.restore(state["local"])
+        local.restore(state["local"])
         self._release()
 
 
-class Local(BlockCoordinate):
+class _InParts:
+    """Passes in parts, each of which is a round."""
+
+    def visit_part(self, parts: int, selective: bool) -> None:
+        """The next of ``parts`` parts of a pass."""
+        if len(self.rest) == 0:
+            self.selective = selective
+            self.rest = self.due()
+            self.size = -(-len(self.rest) // parts)
+            self.schedule.passes += 1
+        order, self.rest = self.rest[: self.size], self.rest[self.size :]
+        self.rise(order, alone=parts > 1)
+
+
+class Local(_InParts, BlockCoordinate):
     """Block-coordinate ascent on the blocks of a shard, against weights of all."""
 
-    kept = ("schedule", "hinges", "selective", "rest", "size")
+    kept = ("planes", "schedule", "hinges", "selective", "rest", "size")
 
     def __init__(self, objective: Objective):
         self.objective = objective
@@ -284,15 +294,12 @@ class Local(BlockCoordinate):
                 alpha[:, 0] = np.maximum(planes.mass - alpha[:, 1:].sum(axis=1), 0.0)
         self.planes = planes._replace(anchor=np.zeros((0, 0)), stretch=1.0)
 
-    def visit_part(self, parts: int, selective: bool) -> None:
-        """The next of ``parts`` parts of a pass."""
-        if len(self.rest) == 0:
-            self.selective = selective
-            self.rest = self.due()
-            self.size = -(-len(self.rest) // parts)
-            self.schedule.passes += 1
-        order, self.rest = self.rest[: self.size], self.rest[self.size :]
-        self.rise(order, alone=parts > 1)
+    def risk(self) -> float:
+        """Of its examples, as they were met."""
+        return self.objective.primal_from_hinges(0.0, self.hinges)
+
+    def rest_of_dual(self) -> float:
+        return dual_value(self.planes, self.objective.form, 0.0)
 
     def sweep_and_rise(self, parts: int, selective: bool) -> None:
         """As n-slack does: search at fixed w, then ascend over all stored planes."""
@@ -309,3 +316,76 @@ class Local(BlockCoordinate):
             late = time.perf_counter() >= self.objective.deadline
             if late or gaps.sum() <= INNER * first:
                 break
+
+
+class LocalGibbs(_InParts, Exponentiated):
+    """Exponentiated gradient on the distributions of a shard, against weights of all.
+
+    Between two distributions there is no third one to go to: moves are kept whole, or not
+    at all.
+    """
+
+    kept = ("gibbs", "eta", "schedule", "rest", "size")
+
+    def __init__(self, objective: Objective):
+        super().__init__(objective)
+        self.average = None
+        self.w = None
+        self.rest, self.size = np.zeros(0, np.int64), 0
+        self.before: Any = None  # what to go back to
+
+    def prepare(self) -> None:
+        self.w = self.objective.weights()
+        super().prepare()
+        self.w = None
+
+    def due(self) -> np.ndarray:
+        return self.schedule.choose()
+
+    def move(self, w, stretch, method, *arguments) -> tuple[Listed, float, float]:
+        """Steps by a method: (what they add to w, slope, bend) as in :class:`Move`."""
+        scores, expectations, entropy = (a.copy() for a in self.gibbs[1:])
+        self.before = scores, expectations, entropy, self.eta.copy()
+        self.stretch, self.dual = float(stretch), 0.0
+        self.w = w.copy()
+        method(*arguments)
+        self.w -= w
+        if stretch != 1.0:
+            self.w /= self.w.dtype.type(stretch)
+        change = Listed.of(self.w)
+        self.w = None
+        slope = float(self.objective.mass @ (self.gibbs.entropy - entropy))
+        return change, slope - change.dot(w), 0.0
+
+    def keep(self, share: float | None) -> None:
+        if self.before is not None and share != 1.0:
+            for now, old in zip((*self.gibbs[1:], self.eta), self.before, strict=True):
+                now[:] = old
+        self.before = None
+
+    def rebuild(self) -> None:
+        self._rebuild()
+
+    def risk(self) -> float:
+        """What its blocks add to the gap, as they were met."""
+        return float(self.schedule.gaps.sum())
+
+    def rest_of_dual(self) -> float:
+        return float(self.objective.mass @ self.gibbs.entropy)
+
+    def forget(self) -> None:
+        """There are no outputs to forget."""
+
+
+class Cuts(OneSlack):
+    """A shard's stored outputs, of which cuts are made."""
+
+    kept = ("planes",)
+
+
+LOCAL = {
+    "one-slack": Cuts,
+    "proximal-bundle": Cuts,
+    "exponentiated": LocalGibbs,
+    "handover": LocalGibbs,
+}

@@ -17,7 +17,9 @@ from maxmargin.solvers.log_objective import LogObjective
 from maxmargin.solvers.parallel_ascent import (
     CyclicAscent,
     ParallelAscent,
+    ParallelGibbs,
     ShardedBundle,
+    ShardedHandover,
     ShardedOneSlack,
 )
 from maxmargin.solvers.shard import ShardSpec
@@ -28,8 +30,11 @@ SOLVERS = {
     "n-slack": ParallelAscent,
     "one-slack": ShardedOneSlack,
     "proximal-bundle": ShardedBundle,
+    "handover": ShardedHandover,
+    "exponentiated": ParallelGibbs,
     "lbfgs": LBFGS,
 }
+FOR_LOG = ("handover", "exponentiated", "lbfgs")
 
 
 def wanted(estimator: Any, batch: Any) -> bool:
@@ -57,8 +62,7 @@ def over_shards(
     if engine not in (None, "threads") and "__main__" in modules:
         raise ValueError(
             f"The structure {type(first).__name__} is defined in the script that runs, "
-            "which workers cannot import: move it into a module of its own, where they "
-            "find it."
+            "which workers cannot import: move it into a module that they find."
         )
     ends = np.cumsum([0, *sizes])
     specs = [
@@ -96,13 +100,14 @@ def _solver_of(whole: Objective, batch: Any, name: str) -> str:
         raise ValueError(HIDDEN_IN_SHARDS)
     log = isinstance(whole, LogObjective)
     signed = whole.nonnegative is not None
-    names = ["lbfgs"] if log else [n for n in SOLVERS if n != "lbfgs"]
+    names = [n for n in SOLVERS if (n in FOR_LOG) == log]
     if signed:
         names = ["one-slack"]
     if type(whole) not in (Objective, LogObjective):  # it counts over all examples
         names = [other for other in names if other != name]
     if name == "auto":
-        return names[0]
+        # distributions of all examples are kept, where that is not too much
+        return whole.solver if log else names[0]
     if name not in names:
         raise ValueError(
             f"solver={name!r} does not run over shards here (engine= or a corpus on "

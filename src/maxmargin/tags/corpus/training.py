@@ -14,6 +14,7 @@ from maxmargin.core.arrays import offsets
 from maxmargin.core.estimator import Encoded, check_weights
 from maxmargin.core.label_costs import cost_table
 from maxmargin.core.rows import padded_width
+from maxmargin.core.sharded import Scattered
 from maxmargin.tags.corpus.corpus import Shard, TagCorpus
 from maxmargin.tags.features.ready import READY_NAMES
 from maxmargin.tags.features.sequences import TokenMatrix
@@ -69,6 +70,7 @@ class CorpusPiece:
 
     shard: Shard
     making: Making
+    transient = True  # its batch goes after every use
 
     @property
     def n(self) -> int:
@@ -82,6 +84,15 @@ class CorpusPiece:
 
     def load(self) -> Any:
         return self.making.batch(self.shard)
+
+
+class CorpusBatch(Scattered):
+    """In place of a batch: the pieces of a corpus, and what a tagger asks of a batch."""
+
+    def __init__(self, pieces: list[CorpusPiece], n_features: int, n_labels: int):
+        super().__init__(pieces)
+        self.n_features, self.n_labels = n_features, n_labels
+        self.width = padded_width(n_labels)
 
 
 def encode_corpus(
@@ -104,7 +115,10 @@ def encode_corpus(
     sample = corpus.shards[0].tokens()[0].values
     dtype = tagger._working_dtype(sample, weights)
     making = Making(cost, barrier, zero_one, dtype, spans, tagger.order)
-    batch = making.batch(*corpus.shards)
+    pieces = [CorpusPiece(shard, making) for shard in corpus.shards]
+    batch: Any = pieces[0].load()
+    if len(pieces) > 1:  # one shard is trained on as data in memory are
+        batch = CorpusBatch(pieces, corpus.n_features, len(labels))
     if tagger.order == 0:
         weights = _per_token(corpus, weights)
     attributes = {
