@@ -11,6 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from maxmargin import Problem, StructuralSVM
 from maxmargin.core import sharded
 from maxmargin.core.cutting import cut
+from maxmargin.core.formulation import make_form
+from maxmargin.core.objective import Objective
+from maxmargin.core.sharded import Totals
+from maxmargin.solvers.sharded_training import over_shards
 
 COST = np.array([[0.0, 1.0, 2.0], [1.5, 0.0, 0.5], [3.0, 1.0, 0.0]])
 FORMS = [(r, p) for r in ("margin", "slack") for p in ("linear", "quadratic")]
@@ -144,13 +148,38 @@ def test_the_search_by_loss_augmented_argmax_too():
 @pytest.mark.parametrize("form", FORMS[1:], ids="-".join)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_searches_that_only_bound_are_as_good_as_in_one_process(form):
-    """They look around for outputs that the search does not see, in shards too."""
     more = {"rescaling": form[0], "penalty": form[1]}
     best = fitted(Listed(), blobs(), tol=1e-4, **more).certificate_
     apart = fitted(Classes(), blobs(), engine="threads", **more).certificate_
     assert apart.dual <= best.primal * (1 + 1e-9)
     assert best.dual <= apart.primal * (1 + 1e-9)
     assert apart.dual >= 0.95 * best.dual
+
+
+def test_shards_look_around_for_outputs_that_their_search_does_not_see():
+    """The risk over the outputs met grows, and never beyond that of all outputs."""
+    X, y = pairs()
+    batch = StructuralSVM(Pairs())._encode(X, y, None).batch
+    form, mass = make_form("slack", "linear", 1e-3), np.ones(len(X))
+    w = np.random.default_rng(1).normal(size=32)
+
+    def make(batch, mass=mass):
+        return Objective(batch, 32, form, mass, np.float64)
+
+    with over_shards("threads", batch, make, "auto", mass, 2) as (objective, _):
+        nothing = objective.met(w, Totals(0.0, 0.0, 0.0, 1.0, 0))
+        assert objective.explore(w, 3)
+        found = objective.met(w, Totals(0.0, 0.0, 0.0, 1.0, 0))
+    total = 0.5 * w @ w
+    assert nothing == pytest.approx(total)
+    for x, truth in zip(X, y, strict=True):
+        scores = {
+            p: w @ Pairs().joint_feature(x, p)
+            for p in itertools.product(range(4), range(4))
+        }
+        losses = {p: Pairs().loss(truth, p) for p in scores}
+        total += max(losses[p] * (1 - scores[truth] + scores[p]) for p in scores)
+    assert nothing + 0.1 * (total - nothing) < found <= total + 1e-9
 
 
 def test_approximate_problems():
