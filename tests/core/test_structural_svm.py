@@ -445,3 +445,23 @@ def test_prediction_cannot_change_the_weights():
     model = StructuralSVM(problem).fit(X, y)
     with pytest.raises(ValueError, match="read-only"):
         model.predict(X)
+
+
+def test_a_problem_that_cannot_be_copied_is_refused(tmp_path):
+    class Holding(Problem):
+        def __init__(self):
+            self.file = open(tmp_path / "some", "w")  # noqa: SIM115
+
+        def joint_feature(self, x, y):
+            return np.array([x * y])
+
+        def loss(self, y, z):
+            return float(y != z)
+
+        def outputs(self, x):
+            return [0, 1]
+
+    problem = Holding()
+    with pytest.raises(ValueError, match="Holding cannot be copied.*open files"):
+        StructuralSVM(problem).fit([0.0, 1.0], [0, 1])
+    problem.file.close()

@@ -262,3 +262,16 @@ def test_a_corpus_that_changes_during_the_fit(many, tmp_path):
 def test_hard_margins_need_memory(many):
     with pytest.raises(ValueError, match="C=inf cannot be trained over shards"):
         SequenceTagger(C=np.inf).fit(many)
+
+
+def test_a_shard_that_is_sent_elsewhere_knows_its_place(tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text("the D B\ndog N I\n\n" * 4)
+    monkeypatch.chdir(tmp_path)
+    corpus = TagCorpus.build("shards", "a.txt", features="words")
+    sent = pickle.dumps(corpus.shards[0])
+    monkeypatch.chdir("/")
+    there = pickle.loads(sent)
+    assert len(there.tokens()[1]) == corpus.n_tokens
+    (tmp_path / "shards").rename(tmp_path / "gone")
+    with pytest.raises(FileNotFoundError, match="every worker must see it"):
+        pickle.loads(sent).tokens()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from maxmargin.core.problem import check_problem
 from maxmargin.core.structural import (
     StructuralSVM,
     check_lengths,
+    copied,
     is_structure,
     listed_inputs,
 )
@@ -123,7 +123,7 @@ class LatentStructuralSVM(StructuralSVM):
         weights = check_weights(sample_weight, len(X))
         check_problem(self.problem)
         check_latent(self.problem)
-        structure = copy.deepcopy(self.problem)
+        structure = copied(self.problem)
         batch = LatentBatch.begin(Paired(structure), X, y, self.init)
         return Encoded(
             batch, batch.n_features, np.float64, weights, {"structure_": structure}

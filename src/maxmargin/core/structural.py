@@ -185,7 +185,7 @@ class StructuralSVM(MaxMarginEstimator):
             raise ValueError(
                 f"problem is the class {name}, not an object: write {name}()."
             )
-        structure, basis = copy.deepcopy(self.problem), None
+        structure, basis = copied(self.problem), None
         if is_structure(structure):
             batch = structure.fit(X, y)
             n_weights, dtype = structure.n_weights, np.float64
@@ -290,3 +290,15 @@ def check_lengths(X, y):
     if not X:
         raise ValueError("X is empty: at least one sample is needed.")
     return X, y
+
+
+def copied(problem: Any) -> Any:
+    """A copy for one fit, which may change it."""
+    try:
+        return copy.deepcopy(problem)
+    except Exception as error:
+        raise ValueError(
+            f"The problem {type(problem).__name__} cannot be copied ({error}), but every "
+            "fit works on a copy: let it open files, locks and connections in its methods, "
+            "and not keep them."
+        ) from error

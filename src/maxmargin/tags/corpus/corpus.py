@@ -54,7 +54,9 @@ class Shard:
         return f"Shard({self.name!r}, {self.n_sentences} sentences)"
 
     def __getstate__(self):
-        return self.__dict__ | {"_marks": {}}  # another process looks for itself
+        # another process looks for itself, perhaps from another folder
+        there = os.path.abspath(self.folder)
+        return self.__dict__ | {"_marks": {}, "folder": there}
 
     def path(self, key: str) -> str:
         return os.path.join(self.folder, f"{self.name}.{key}.npy")

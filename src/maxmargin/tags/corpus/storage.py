@@ -51,7 +51,7 @@ def mark_of(path: str) -> Mark:
     except OSError as error:
         raise FileNotFoundError(
             f"{path} is missing or cannot be read ({error.strerror}). {REBUILD}, or copy "
-            "its folder again."
+            "its folder again. On a cluster, every worker must see it at this path."
         ) from None
     return Mark(state.st_size, state.st_mtime_ns, state.st_ino)
 
