@@ -462,6 +462,6 @@ def test_a_problem_that_cannot_be_copied_is_refused(tmp_path):
             return [0, 1]
 
     problem = Holding()
-    with pytest.raises(ValueError, match="Holding cannot be copied.*open files"):
+    with pytest.raises(ValueError, match=r"Holding cannot be copied.*open files"):
         StructuralSVM(problem).fit([0.0, 1.0], [0, 1])
     problem.file.close()
