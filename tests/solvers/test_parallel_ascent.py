@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from maxmargin import MulticlassSVM, SequenceTagger
 from maxmargin.core import sharded
 from maxmargin.core.vectors import Listed
+from maxmargin.engine.crew import ThreadCrew
 from maxmargin.solvers.parallel_ascent import ParallelAscent, best_shares, gram_of
 
 
@@ -217,3 +218,48 @@ def test_a_fit_over_shards_goes_on_from_its_checkpoint(small_shards, tmp_path, s
     resumed = tagger(**more, **place, resume=True).fit(X, y)
     assert np.array_equal(resumed._w, whole._w)
     assert resumed.certificate_ == whole.certificate_
+
+
+@pytest.mark.parametrize("objective", ["hinge", "log"])
+def test_late_moves_are_judged_when_they_come(small_shards, monkeypatch, objective):
+    """A crew whose shards are late in turn: dual and w stay those of the shards."""
+    ask = ThreadCrew.ask
+    waiting: dict = {}
+    rounds = [0]
+
+    def late(self, method, *common, each=None, optional=False):
+        if not optional:
+            return ask(self, method, *common, each=each)
+        rounds[0] += 1
+        replies = []
+        for k in range(self.shards):
+            if k in waiting:
+                replies.append(waiting.pop(k))
+                continue
+            reply = self.ask_one(k, method, *common, *each[k])
+            if (rounds[0] + k) % 3 == 0:
+                waiting[k] = reply
+                reply = None
+            replies.append(reply)
+        return replies
+
+    monkeypatch.setattr(ThreadCrew, "ask", late)
+    rebuild, errors = ParallelAscent._rebuild, []
+
+    def compare(self):
+        dual = self.dual
+        dropped = bool(waiting) or self.epoch == 0
+        rebuild(self)
+        if not dropped:
+            errors.append(abs(self.dual - dual) / max(abs(dual), 1.0))
+
+    monkeypatch.setattr(ParallelAscent, "_rebuild", compare)
+    X, y = sentences(seed=5)
+    alone = tagger(objective=objective, tol=0.005)
+    alone.fit(X, y)
+    model = tagger(engine="threads", objective=objective).fit(X, y)
+    assert model.certificate_.relative_gap <= 0.02
+    assert model.certificate_.dual <= alone.certificate_.primal
+    assert alone.certificate_.dual <= model.certificate_.primal
+    assert rounds[0] > 3
+    assert all(error < 1e-4 for error in errors)

@@ -65,7 +65,7 @@ class Local(_InParts, BlockCoordinate):
         self.w = None
 
     def move(self, w, stretch, method, *arguments) -> tuple[Listed, float, float]:
-        """Steps by a method: (what they add to w, slope, bend) as in :class:`Move`."""
+        """Steps by a method: (what they add to w, rise, bend) as in ``shard.Move``."""
         planes = self.planes
         anchor = planes.alpha.copy()
         self.w = w.copy()
@@ -76,20 +76,19 @@ class Local(_InParts, BlockCoordinate):
             self.w /= self.w.dtype.type(stretch)
         change = Listed.of(self.w)
         self.w = None
-        slope, bend = self._gain()
-        return change, slope - change.dot(w), bend
+        return change, *self._gain()
 
     def _gain(self) -> tuple[float, float]:
-        """Slope and bend of the dual, without w, from the anchor to alpha."""
+        """Rise and bend of the dual, without w, from the anchor to alpha."""
         planes, form = self.planes, self.objective.form
         moved = planes.alpha[:, 1:] - planes.anchor[:, 1:]
-        slope, bend = float(np.einsum("ij,ij->", moved, planes.c[:, 1:])), 0.0
+        rise, bend = float(np.einsum("ij,ij->", moved, planes.c[:, 1:])), 0.0
         if form.quadratic:
             mass = np.where(planes.mass > 0, planes.mass, math.inf)
             used, more = planes.anchor[:, 1:].sum(axis=1), moved.sum(axis=1)
-            slope -= float(np.sum(used * more / mass))
+            rise -= float(np.sum(used * more / mass))
             bend = float(np.sum(more**2 / mass))
-        return slope, bend
+        return rise, bend
 
     def keep(self, share: float | None) -> None:
         """Keep a share of the last move, if it was not settled yet; None keeps nothing."""
@@ -152,7 +151,7 @@ class LocalGibbs(_InParts, Exponentiated):
         return self.schedule.choose()
 
     def move(self, w, stretch, method, *arguments) -> tuple[Listed, float, float]:
-        """Steps by a method: (what they add to w, slope, bend) as in :class:`Move`."""
+        """Steps by a method: (what they add to w, rise, bend) as in ``shard.Move``."""
         scores, expectations, entropy = (a.copy() for a in self.gibbs[1:])
         self.before = scores, expectations, entropy, self.eta.copy()
         self.stretch, self.dual = float(stretch), 0.0
@@ -163,8 +162,7 @@ class LocalGibbs(_InParts, Exponentiated):
             self.w /= self.w.dtype.type(stretch)
         change = Listed.of(self.w)
         self.w = None
-        slope = float(self.objective.mass @ (self.gibbs.entropy - entropy))
-        return change, slope - change.dot(w), 0.0
+        return change, float(self.objective.mass @ (self.gibbs.entropy - entropy)), 0.0
 
     def keep(self, share: float | None) -> None:
         if self.before is not None and share != 1.0:

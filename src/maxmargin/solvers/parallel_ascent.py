@@ -4,7 +4,7 @@ In a round every shard takes steps on its own blocks against a copy of w (``shar
 answers with its move: by how much w changes, and what the dual gains. How much of each is
 kept is a small quadratic program, one variable per shard,
 
-    max over 0 <= s_k <= 1   sum_k s_k slope_k - 1/2 sum_k s_k^2 bend_k
+    max over 0 <= s_k <= 1   sum_k s_k (rise_k - w.change_k) - 1/2 sum_k s_k^2 bend_k
                              - 1/2 |sum_k s_k change_k|^2
 
 solved exactly, so that the dual never falls. Where the shards hinder each other, shares
@@ -122,7 +122,7 @@ class ParallelAscent(_Spread):
         present = [moves[k] for k in came]
         gram = gram_of([move.change for move in present], self.w)
         gram[np.diag_indices(len(came))] += [move.bend for move in present]
-        slopes = np.array([move.slope for move in present])
+        slopes = np.array([move.rise - move.change.dot(self.w) for move in present])
         shares = self._choose(gram, slopes)
         for k, share, move in zip(came, shares.tolist(), present, strict=True):
             self.shares[k] = share
@@ -219,7 +219,7 @@ class CyclicAscent(ParallelAscent):
             self.shares[k], self.risks[k] = 1.0, move.risk
             self.objective.oracle_calls += move.calls
             squared = move.bend + sum_of_squares(move.change.values)
-            self.dual += move.slope - 0.5 * squared
+            self.dual += move.rise - move.change.dot(self.w) - 0.5 * squared
             move.change.add_to(self.w)
             if time.perf_counter() >= self.objective.deadline:
                 break

@@ -30,11 +30,14 @@ from maxmargin.solvers.local import LOCAL, Local
 class Move(NamedTuple):
     """What a shard's steps do to the whole: at a share s of them, the dual gains
 
-    s slope - 1/2 s^2 bend - 1/2 |s change|^2       (and products with others' changes)
+    s (rise - w.change) - 1/2 s^2 bend - 1/2 |s change|^2
+
+    and products with others' changes. Where it was made does not matter: one that comes
+    late is judged at the w of today.
     """
 
     change: Listed
-    slope: float
+    rise: float
     bend: float
     risk: float  # of the examples, as they were met
     calls: int
@@ -144,12 +147,12 @@ class Shard:
         self.objective.deadline = time.perf_counter() + seconds
         before = self.objective.oracle_calls
         method = local.sweep_and_rise if self.solver == "n-slack" else local.visit_part
-        change, slope, bend = local.move(w, stretch, method, parts, selective)
+        change, rise, bend = local.move(w, stretch, method, parts, selective)
         risk = local.risk()
         local.forget()
         self._release()
         calls = self.objective.oracle_calls - before
-        return Move(change, slope, bend, risk, calls, epoch)
+        return Move(change, rise, bend, risk, calls, epoch)
 
     def contribution(self, share) -> tuple[Listed, float]:
         """(sum alpha r psi over its examples, the rest of its dual)."""
