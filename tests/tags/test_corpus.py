@@ -323,6 +323,71 @@ def test_a_full_disk(data, tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["text"]
 
 
+def test_a_disk_that_takes_only_a_part(data, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError("1000000 requested and 25584 written")  # numpy, without errno
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(ValueError, match=r"disk of .* is full, and nothing was kept"):
+        TagCorpus.build(tmp_path / "c", data, TEMPLATE)
+    assert os.listdir(tmp_path) == ["text"]
+
+
+def test_a_folder_that_cannot_be_made(data, tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkdtemp", refuse)
+    with pytest.raises(ValueError, match=r"c cannot be made \(Permission denied\)"):
+        TagCorpus.build(tmp_path / "c", data, TEMPLATE)
+
+
+@pytest.mark.parametrize("when", [1, 2])
+def test_an_interrupted_move_keeps_the_old_corpus(tmp_path, monkeypatch, when):
+    from maxmargin.tags.corpus.build import _move
+
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.json").write_text(name)
+    rename, times = os.rename, []
+
+    def interrupted(*names):
+        times.append(names)
+        rename(*names)
+        if len(times) == when:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _move(str(tmp_path / "new"), str(tmp_path / "old"))
+    found = (tmp_path / "old" / "manifest.json").read_text()
+    assert found == ("old" if when == 1 else "new")
+
+
+def test_a_shard_that_cannot_be_read(data, tmp_path, monkeypatch):
+    from maxmargin.tags.corpus import storage
+
+    corpus = TagCorpus.build(tmp_path / "c", data, TEMPLATE)
+
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(storage, "record_of", refuse)
+    with pytest.raises(FileNotFoundError, match=r"\.npy is .*Permission.*every worker"):
+        corpus.shards[0].tokens()
+
+
+def test_threads_that_share_ones_get_enough_of_them(monkeypatch):
+    from maxmargin.tags.corpus import storage
+
+    class Late(dict):
+        def __setitem__(self, key, value):
+            super().__setitem__(key, value[:5])  # another thread needed fewer
+
+    monkeypatch.setattr(storage, "_ones", Late())
+    assert len(storage.ones(10, np.float32)) == 10
+
+
 def test_damage_is_found(data, tmp_path):
     folder = tmp_path / "c"
     TagCorpus.build(folder, data, TEMPLATE, shard_tokens=100)

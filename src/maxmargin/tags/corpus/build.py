@@ -71,9 +71,7 @@ def build(
     work = _checked(work)
     encoder = _encoder(features, choices)
     found = find_sources(sources)
-    parent = os.path.dirname(target)
-    name = os.path.basename(target)
-    temporary = tempfile.mkdtemp(prefix=f".{name}.", suffix=".tmp", dir=parent)
+    temporary = _temporary(target)
     try:
         builder = Builder(temporary, layout, work, choices)
         builder.fill(encoder, found)
@@ -352,20 +350,30 @@ def _described(sources: list[Source], tokens: list[int]) -> list[dict]:
     ]
 
 
+def _temporary(target: str) -> str:
+    """A new folder beside the one to make."""
+    parent, name = os.path.split(target)
+    try:
+        return tempfile.mkdtemp(prefix=f".{name}.", suffix=".tmp", dir=parent)
+    except OSError as error:
+        raise full_disk(error, target) or ValueError(
+            f"{target} cannot be made ({error.strerror}): choose a place that can be "
+            "written to."
+        ) from None
+
+
 def _move(temporary: str, target: str) -> None:
     """Put a whole folder in its place; one that is there goes away after that."""
-    old = None
-    if os.path.isdir(target) and os.listdir(target):
-        old = f"{temporary}.old"
-        os.rename(target, old)
+    old = f"{temporary}.old"
     try:
+        if os.path.isdir(target) and os.listdir(target):
+            os.rename(target, old)
         os.rename(temporary, target)
-    except OSError:
-        if old is not None:
+    except BaseException:  # also KeyboardInterrupt: the old one keeps its name
+        if os.path.isdir(old) and not os.path.exists(target):
             os.rename(old, target)
         raise
-    if old is not None:
-        shutil.rmtree(old, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _umask() -> int:

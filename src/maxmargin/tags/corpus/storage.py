@@ -49,11 +49,15 @@ def mark_of(path: str) -> Mark:
     try:
         state = os.stat(path)
     except OSError as error:
-        raise FileNotFoundError(
-            f"{path} is missing or cannot be read ({error.strerror}). {REBUILD}, or copy "
-            "its folder again. On a cluster, every worker must see it at this path."
-        ) from None
+        raise _unreadable(path, error) from None
     return Mark(state.st_size, state.st_mtime_ns, state.st_ino)
+
+
+def _unreadable(path: str, error: OSError) -> FileNotFoundError:
+    return FileNotFoundError(
+        f"{path} is missing or cannot be read ({error.strerror}). {REBUILD}, or copy "
+        "its folder again. On a cluster, every worker must see it at this path."
+    )
 
 
 def check_size(path: str, record: Record) -> Mark:
@@ -69,7 +73,11 @@ def check_size(path: str, record: Record) -> Mark:
 def check_content(path: str, record: Record) -> Mark:
     """Compare a file with its record; what it looks like from outside then."""
     mark = check_size(path, record)
-    if record_of(path) != record:
+    try:
+        found = record_of(path)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    if found != record:
         raise ValueError(
             f"{path} is damaged: its content does not match its checksum. {REBUILD}, or "
             "copy its folder again."
@@ -109,10 +117,12 @@ _ones: dict[Any, np.ndarray] = {}
 def ones(n: int, dtype: Any) -> np.ndarray:
     """n ones to read: a part of one array that all shards of a process share."""
     dtype = np.dtype(dtype)
-    if len(_ones.get(dtype, ())) < n:
-        _ones[dtype] = np.ones(n, dtype)
-        _ones[dtype].flags.writeable = False
-    return _ones[dtype][:n]
+    array = _ones.get(dtype)
+    if array is None or len(array) < n:
+        array = np.ones(n, dtype)
+        array.flags.writeable = False
+        _ones[dtype] = array  # another thread may put a shorter one in its place
+    return array[:n]
 
 
 # the manifest --------------------------------------------------------------------------
@@ -167,7 +177,8 @@ def read_manifest(folder: str) -> tuple[dict, int]:
 
 def full_disk(error: OSError, folder: str) -> ValueError | None:
     """A sentence if the disk is full."""
-    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+    short = error.errno is None and "written" in str(error)  # as numpy says it
+    if not short and error.errno not in (errno.ENOSPC, errno.EDQUOT):
         return None
     return ValueError(
         f"The disk of {folder} is full, and nothing was kept of the corpus: make room "
