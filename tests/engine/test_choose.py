@@ -89,6 +89,17 @@ def test_a_scheduler_that_is_gone_is_said(inproc, monkeypatch):
             choose.check_engine(client)
 
 
+def test_a_scheduler_without_the_library_is_said(inproc, monkeypatch):
+    with distributed.Client(inproc, set_as_default=False) as client:
+
+        async def without(*_):
+            return "3.11.1", "2.0.0", None
+
+        monkeypatch.setattr(client, "run_on_scheduler", without)
+        with pytest.raises(ValueError, match=r"scheduler \S+ does not have maxmargin"):
+            choose.check_engine(client)
+
+
 def test_estimators_with_a_client_can_be_cloned_and_pickled(inproc):
     with distributed.Client(inproc, set_as_default=False) as client:
         model = MulticlassSVM(C=3.0, engine=client)

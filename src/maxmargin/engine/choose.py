@@ -1,9 +1,10 @@
 """Who does the work of a fit: the parameter ``engine``.
 
-None and "threads" are this process, in ``n_jobs`` threads; "dask" is the cluster of the
+None is one process whose steps follow each other. All others cut the data into shards:
+"threads" are ``n_jobs`` threads of this process; "dask" is the cluster of the
 current Dask client, a client its cluster. Within a task of a cluster, such as a fold of a
 cross-validation that runs on it, "dask" is that worker alone: workers that wait for each
-other would wait for ever. The weights are the same in all cases.
+other would wait for ever. The weights are the same for all engines but None.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def check_engine(engine: Any) -> None:
     client = client_of(engine)
     if client is None:
         return
-    from maxmargin.engine.dask_workers import GONE, check_workers
+    from maxmargin.engine.dask_workers import GONE, check_scheduler, check_workers
 
     async def addresses() -> list[str]:
         return list(await client.nthreads())
@@ -34,8 +35,9 @@ def check_engine(engine: Any) -> None:
     except (OSError, TimeoutError):
         raise EngineLost(GONE) from None
     wrong, _ = check_workers(client, known, ANSWER)
-    if wrong:
-        raise ValueError(next(iter(wrong.values())))
+    reason = next(iter(wrong.values()), None) or check_scheduler(client, ANSWER)
+    if reason:
+        raise ValueError(reason)
 
 
 def make_crew(engine: Any, specs: Sequence, n_jobs: int = 1) -> Crew:

@@ -192,6 +192,22 @@ def check_workers(
     return {address: reason for address, reason in wrong.items() if reason}, silent
 
 
+def check_scheduler(client, timeout: float) -> str | None:
+    """Why the scheduler cannot work with us: it must know what it hands to workers."""
+
+    async def ask() -> Any:
+        reply = client.run_on_scheduler(eval, FACTS)
+        return await settled(asyncio.wait_for(reply, timeout), None)
+
+    found = client.sync(ask)
+    if not isinstance(found, tuple) or found[2] is not None:
+        return None
+    return (
+        f"The scheduler {client.scheduler.address} does not have maxmargin: install "
+        f"maxmargin {maxmargin.__version__} where it runs, too."
+    )
+
+
 def mismatch(address: str, found: tuple) -> str | None:
     """Why a worker cannot work with us; None if it can."""
     import numpy
