@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import MulticlassSVM
 from maxmargin.engine.crew import EngineLost
-from maxmargin.solvers import registry
+from maxmargin.solvers import driver, registry
 
 
 def lose_after(passes, monkeypatch):
@@ -46,3 +46,15 @@ def test_without_weights_it_is_an_error(monkeypatch):
     with pytest.raises(EngineLost, match="has gone away"):
         model.fit([[1.0], [2.0]], [0, 1])
     assert not hasattr(model, "coef_")
+
+
+def test_without_weights_the_checkpoint_is_kept(monkeypatch, tmp_path):
+    monkeypatch.setattr(driver, "SMALL", -1)  # no certificate after every pass
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = np.arange(60) % 3
+    with monkeypatch.context() as patch:
+        lose_after(3, patch)
+        with pytest.raises(EngineLost, match="has gone away"):
+            MulticlassSVM(tol=1e-9, checkpoint=tmp_path).fit(X, y)
+    resumed = MulticlassSVM(tol=0.01, checkpoint=tmp_path, resume=True).fit(X, y)
+    assert np.array_equal(resumed.coef_, MulticlassSVM(tol=0.01).fit(X, y).coef_)

@@ -220,6 +220,47 @@ def test_a_fit_over_shards_goes_on_from_its_checkpoint(small_shards, tmp_path, s
     assert resumed.certificate_ == whole.certificate_
 
 
+def test_a_checkpoint_knows_which_shards_began_anew(
+    small_shards, monkeypatch, tmp_path
+):
+    """A worker that dies as the state is asked for: w is not that of the shards."""
+    made, ask, specs = ThreadCrew.__init__, ThreadCrew.ask, []
+
+    def make(self, found, n_jobs=1):
+        specs[:] = found
+        made(self, found, n_jobs)
+
+    def die(self, method, *common, each=None, optional=False):
+        if method == "state":
+            self._shards[0] = specs[0].build()
+            self.restarted.add(0)
+        return ask(self, method, *common, each=each)
+
+    def give_up(row):
+        return row["iteration"] == 3
+
+    monkeypatch.setattr(ThreadCrew, "__init__", make)
+    X, y = sentences(seed=6)
+    more = {"engine": "threads", "tol": 0.01, "checkpoint": str(tmp_path / "kept")}
+    with monkeypatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        patch.setattr(ThreadCrew, "ask", die)
+        tagger(**more, callbacks=[give_up]).fit(X, y)
+
+    candidates, errors = ParallelAscent.candidates, []
+
+    def compare(self):
+        dual = self.dual
+        found = candidates(self)
+        errors.append(abs(self.dual - dual))
+        return found
+
+    monkeypatch.setattr(ParallelAscent, "candidates", compare)
+    model = tagger(**more, resume=True).fit(X, y)
+    assert model.certificate_.relative_gap <= 0.01
+    assert max(errors) < 1e-3
+
+
 @pytest.mark.parametrize("objective", ["hinge", "log"])
 def test_late_moves_are_judged_when_they_come(small_shards, monkeypatch, objective):
     """A crew whose shards are late in turn: dual and w stay those of the shards."""

@@ -94,10 +94,10 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
             best.certify(solver, limits.tol)
             best.see_dual(solver.dual)  # the steps of an unfinished pass count too
     except EngineLost:
+        keeper.interrupted()
         if best.w is None:  # nobody is left who could certify any weights
             raise
         status = LOST
-        keeper.interrupted()
     best.check(best.primal)
     if stepping or not history:
         seconds = time.perf_counter() - began

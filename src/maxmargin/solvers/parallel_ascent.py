@@ -51,12 +51,16 @@ class _Spread(Solver):
     """A solver whose shards have a state too."""
 
     def state(self) -> dict:
-        return super().state() | {"shards": self.objective.crew.ask("state")}
+        crew = self.objective.crew
+        shards = crew.ask("state")
+        # w still has what shards had that began anew, perhaps during this very question
+        return super().state() | {"shards": shards, "anew": sorted(crew.restarted)}
 
     def restore(self, state: dict) -> None:
         super().restore(state)
-        told = [(shard,) for shard in state["shards"]]
-        self.objective.crew.ask("restore", each=told)
+        crew = self.objective.crew
+        crew.ask("restore", each=[(shard,) for shard in state["shards"]])
+        crew.restarted |= set(state["anew"])
 
 
 class ParallelAscent(_Spread):
