@@ -1,6 +1,8 @@
 """--cluster and --workers, and what is said of impossible ones."""
 
 import json
+import signal
+from argparse import Namespace
 
 import pytest
 
@@ -37,6 +39,13 @@ def test_workers_train_and_predict_what_threads_do(texts, tmp_path, capsys):
     code, said = run(capsys, "predict", tmp_path / "w", texts, "--workers", 1)
     assert code == 0, said.err
     assert [line[0] for line in said.out.splitlines()] == ["a", "b"] * 40
+
+
+def test_workers_leave_ctrl_c_to_the_command():
+    """A terminal sends it to them, too; they would die, and say so at length."""
+    with cluster.cluster(Namespace(workers=1)) as client:
+        (found,) = client.run(signal.getsignal, signal.SIGINT).values()
+    assert found == signal.SIG_IGN
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ OPTIONS = """
 --workers N  work in N processes of this machine
 """
 CONNECT = 10  # seconds
+# A terminal sends Ctrl-C to all processes of a command. Workers leave it to the first.
+DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 
 
 def check_cluster(args) -> None:
@@ -49,6 +51,7 @@ def cluster(args) -> Iterator[Any]:
                 processes=True,
                 dashboard_address=None,
                 silence_logs=logging.CRITICAL,
+                preload=[DEAF],
             ) as local,
             Client(local) as client,
         ):

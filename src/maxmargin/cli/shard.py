@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from maxmargin.cli.common import check_output
 from maxmargin.cli.language import options_of
 from maxmargin.cli.options import add_options
 
@@ -50,7 +49,6 @@ whole or not at all. See docs/scaling.md.""",
 
 
 def run(args) -> int:
-    check_output(args.output + ".folder", "The corpus")
     from maxmargin.tags.corpus.command import build_corpus
 
     corpus = build_corpus(args.files, args.output, args)
