@@ -742,3 +742,17 @@ def test_foreign_notes_are_refused(path, good, notes):
         header["notes"] = notes
 
     assert "its header is not valid" in refusal(path, signed(good, edit))
+
+
+def test_a_full_disk_names_the_file(tmp_path, monkeypatch):
+    from maxmargin.files.atomic import replace_file
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    target = str(tmp_path / "model")
+    with pytest.raises(OSError, match="No space left on device") as said:
+        replace_file(target, b"content")
+    assert said.value.filename == target
+    assert list(tmp_path.iterdir()) == []

@@ -29,9 +29,11 @@ def replace_file(
         if os.path.exists(target):
             os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
         os.replace(temporary, target)
-    except BaseException:  # also KeyboardInterrupt: leave no litter behind
+    except BaseException as error:  # also KeyboardInterrupt: leave no litter behind
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename in (None, temporary):
+            error.filename = target  # a full disk does not say whose
         raise
     _sync_folder(folder)
 
