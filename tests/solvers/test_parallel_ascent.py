@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -304,3 +306,23 @@ def test_late_moves_are_judged_when_they_come(small_shards, monkeypatch, objecti
     assert alone.certificate_.dual <= model.certificate_.primal
     assert rounds[0] > 3
     assert all(error < 1e-4 for error in errors)
+
+
+def test_a_module_may_train_while_it_is_imported(tmp_path):
+    """Threads that import what is being imported would wait for ever."""
+    (tmp_path / "trains.py").write_text(
+        "import sys\n"
+        "from maxmargin.solvers.shard import ShardSpec\n"
+        "from maxmargin.engine.crew import ThreadCrew\n"
+        "specs = [ShardSpec(None, None, 'lbfgs', ('trains',))] * 2\n"
+        "print(ThreadCrew(specs, 2).shards)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", "import trains"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stdout.strip() == "2", done.stderr

@@ -15,6 +15,7 @@ as far as if it were alone. (Jaggi et al. 2014; Ma et al. 2015.)
 from __future__ import annotations
 
 import importlib
+import sys
 import time
 from typing import Any, NamedTuple
 
@@ -54,7 +55,10 @@ class ShardSpec(NamedTuple):
 
     def build(self) -> Shard:
         for name in self.modules:  # another process may never have heard of them
-            importlib.import_module(name)
+            if (
+                name not in sys.modules
+            ):  # one that is being imported waits for this thread
+                importlib.import_module(name)
         return Shard(self.objective, self.source, self.solver)
 
 
