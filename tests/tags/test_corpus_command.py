@@ -111,6 +111,10 @@ def test_bad_input(text, tmp_path, capsys):
             ["shard", text, "--features", "words", "-o", tmp_path / "y" / "x"],
             "no folder",
         ),
+        (
+            ["shard", text, "--features", "words", "-o", "x", "--jobs", "0"],
+            "--jobs 0 is",
+        ),
         (["shard", text, "--like", shards, "--features", "words", "-o", "x"], "--like"),
         (
             ["train", "tag", shards, "--features", "ner", "-o", model],
