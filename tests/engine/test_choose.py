@@ -1,6 +1,7 @@
 """What engine= means, and what is said of what it cannot mean."""
 
 import pickle
+import signal
 import sys
 
 import numpy as np
@@ -42,6 +43,23 @@ def test_engines_of_a_cluster(inproc):
             choose.check_engine(engine)
             with choose.make_crew(engine, specs()) as crew:
                 assert crew.ask("score", w) == scores(w)
+
+
+def test_ctrl_c_waits_while_a_crew_is_closed(inproc, monkeypatch):
+    """The fit is over: what it has found would be lost."""
+    done = []
+    with distributed.Client(inproc, set_as_default=False) as client:
+        crew = choose.make_crew(client, specs())
+        close = crew._workers.close
+
+        def interrupted():
+            signal.raise_signal(signal.SIGINT)
+            close()
+            done.append(True)
+
+        monkeypatch.setattr(crew._workers, "close", interrupted)
+        crew.close()
+    assert done
 
 
 def test_within_a_task_the_worker_works_alone(inproc):

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.interrupts import Undisturbed
 from maxmargin.engine.crew import Crew, EngineLost, each_of
 from maxmargin.engine.dask_host import MISSING, STALE, Failure, First
 from maxmargin.engine.dask_workers import Remote, Workers, settled
@@ -65,7 +66,9 @@ class DaskCrew(Crew):
 
     def close(self):
         self._specs, self._late = [], {}
-        self._workers.close()
+        # It takes a while, and a fit that is over is not lost to a Ctrl-C in it.
+        with Undisturbed(raising=False):
+            self._workers.close()
 
     def ask(self, method, *common, each=None, optional=False):
         own = each_of(each, self.shards)
