@@ -41,11 +41,20 @@ def test_workers_train_and_predict_what_threads_do(texts, tmp_path, capsys):
     assert [line[0] for line in said.out.splitlines()] == ["a", "b"] * 40
 
 
-def test_workers_leave_ctrl_c_to_the_command():
+def test_workers_leave_ctrl_c_to_the_command(monkeypatch):
     """A terminal sends it to them, too; they would die, and say so at length."""
     with cluster.cluster(Namespace(workers=1)) as client:
         (found,) = client.run(signal.getsignal, signal.SIGINT).values()
+        close = client.close
+
+        def interrupted(*arguments):
+            monkeypatch.undo()
+            signal.raise_signal(signal.SIGINT)  # it waits: the model is written
+            close(*arguments)
+
+        monkeypatch.setattr(client, "close", interrupted)
     assert found == signal.SIG_IGN
+    assert client.status == "closed"
 
 
 @pytest.mark.parametrize(

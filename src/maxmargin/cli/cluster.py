@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
+from maxmargin.core.interrupts import Undisturbed
+
 OPTIONS = """
 --cluster ADDRESS  work on the Dask cluster of this scheduler, such as tcp://host:8786
 --workers N  work in N processes of this machine
@@ -44,17 +46,19 @@ def cluster(args) -> Iterator[Any]:
     elif getattr(args, "workers", None) is not None:
         from distributed import Client, LocalCluster
 
-        with (
-            LocalCluster(
+        guard = Undisturbed(raising=False)  # the command is done when they are closed
+        with contextlib.ExitStack() as stack:
+            stack.push(guard.__exit__)
+            local = LocalCluster(
                 n_workers=args.workers,
                 threads_per_worker=1,
                 processes=True,
                 dashboard_address=None,
                 silence_logs=logging.CRITICAL,
                 preload=[DEAF],
-            ) as local,
-            Client(local) as client,
-        ):
+            )
+            client = stack.enter_context(Client(stack.enter_context(local)))
+            stack.callback(guard.__enter__)
             yield client
     else:
         yield None
