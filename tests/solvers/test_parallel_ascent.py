@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from maxmargin import MulticlassSVM, SequenceTagger
 from maxmargin.core import sharded
+from maxmargin.core.estimator import masses
 from maxmargin.core.vectors import Listed
 from maxmargin.engine.crew import ThreadCrew
 from maxmargin.solvers.parallel_ascent import ParallelAscent, best_shares, gram_of
+from maxmargin.solvers.shard import Shard
 
 
 def sentences(n=60, seed=0, k=4, d=12):
@@ -326,3 +328,29 @@ def test_a_module_may_train_while_it_is_imported(tmp_path):
         check=False,
     )
     assert done.stdout.strip() == "2", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("objective", "share"), [("hinge", 0.0), ("hinge", 0.3), ("log", 0.0), ("log", 1.0)]
+)
+def test_a_shard_keeps_what_it_is_told_to(objective, share):
+    X, y = sentences(20)
+    model = tagger(objective=objective)
+    form, _, _, seed, _ = model._settings()
+    encoded = model._encode(X, y, None)
+    mass = masses(0.3, encoded.weights)
+    whole = model._make_objective(
+        encoded.batch, encoded.n_weights, form, mass, np.float64, 1, seed
+    )
+    solver = "handover" if objective == "log" else "block-coordinate"
+    shard = Shard(whole.piece(0, mass), sharded.Held(encoded.batch), solver)
+    before, after = whole.weights(), whole.weights()
+    rest = shard.contribution(None)
+    rest[0].add_to(before)
+    move = shard.ascend(before, 0, 2.0, 1, False, 100.0, None)
+    assert move.change.dot(np.ones(len(before))) != 0
+    found = shard.contribution(share)
+    found[0].add_to(after)
+    move.change.add_to(before, share)
+    np.testing.assert_allclose(after, before, atol=1e-9)
+    np.testing.assert_allclose(found[1], rest[1] + share * move.rise, rtol=1e-9)

@@ -139,3 +139,13 @@ def test_bad_input(text, tmp_path, capsys):
     (shards / "00000.y.npy").write_bytes(b"")
     assert run("train", "tag", shards, "-o", model) == 2
     assert "00000.y.npy is damaged" in capsys.readouterr().err
+
+
+def test_a_corpus_was_read_already(text, tmp_path, capsys):
+    folder = str(tmp_path / "read")
+    assert run("shard", text, "-o", folder, "--features", "words") == 0
+    for options in (["--label-column", "0"], ["--separator", ","], ["--comment", "#"]):
+        target = str(tmp_path / "model")
+        assert run("train", "tag", folder, "-o", target, *options) != 0
+        assert f"{options[0]} says how text files are read" in capsys.readouterr().err
+        assert not os.path.exists(target)

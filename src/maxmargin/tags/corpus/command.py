@@ -89,6 +89,12 @@ def corpus_sample(path: str, args) -> Sample | None:
     if is_corpus(path):
         if args.shards is not None:
             raise ValueError(f"{path} is a corpus already: leave out --shards.")
+        for option, usual in zip(LAYOUT, (-1, None, "utf-8", None), strict=True):
+            if getattr(args, option) != usual:
+                raise ValueError(
+                    f"--{option.replace('_', '-')} says how text files are read, but "
+                    f"{path} is a corpus, which was read already: leave it out."
+                )
         return Sample(TagCorpus.open(path), None, path.rstrip(os.sep))
     if is_corpus(args.shards):
         corpus = TagCorpus.open(args.shards)
