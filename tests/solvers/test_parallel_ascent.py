@@ -16,6 +16,7 @@ from maxmargin.core import sharded
 from maxmargin.core.estimator import masses
 from maxmargin.core.vectors import Listed
 from maxmargin.engine.crew import ThreadCrew
+from maxmargin.solvers import block_coordinate
 from maxmargin.solvers.parallel_ascent import ParallelAscent, best_shares, gram_of
 from maxmargin.solvers.shard import Shard
 
@@ -113,8 +114,11 @@ def test_the_dual_never_falls(small_shards):
     assert any(share < 1 for _, shares in seen for share in shares)
 
 
-def test_the_dual_of_the_search_is_that_of_the_shards(small_shards):
+@pytest.mark.filterwarnings("ignore:Training stopped")
+@pytest.mark.parametrize("room", [64, 4])  # of a block: of 4 places some are used again
+def test_the_dual_of_the_search_is_that_of_the_shards(small_shards, monkeypatch, room):
     """What combining claims to gain is gained: w and dual agree with a rebuild."""
+    monkeypatch.setattr(block_coordinate, "MAX_ROOM", room)
     X, y = sentences(seed=4)
     rebuild = ParallelAscent._rebuild
     errors = []
@@ -127,7 +131,8 @@ def test_the_dual_of_the_search_is_that_of_the_shards(small_shards):
     ParallelAscent._rebuild = compare
     try:
         for penalty in ("linear", "quadratic"):
-            tagger(engine="threads", penalty=penalty, tol=1e-3).fit(X, y)
+            more = {"penalty": penalty, "tol": 1e-3, "max_iter": 100}
+            tagger(engine="threads", **more).fit(X, y)
     finally:
         ParallelAscent._rebuild = rebuild
     assert len(errors) > 1
