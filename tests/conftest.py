@@ -1,10 +1,12 @@
 """Small real and random problems that many tests share."""
 
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
+from cluster_cases import client, cluster  # noqa: F401  # fixtures
 from hypothesis import settings
 
 from maxmargin.tags.features import TokenMatrix
@@ -12,6 +14,11 @@ from maxmargin.tags.features import TokenMatrix
 # Kernels compile inside the first example of a test: no deadlines.
 settings.register_profile("maxmargin", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("maxmargin")
+
+# A shell that runs the tests in the background has Ctrl-C ignored: tests that press it
+# need it back.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 if "MAXMARGIN_DATA" not in os.environ and _BESIDE.is_dir():

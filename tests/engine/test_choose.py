@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 @pytest.fixture(scope="module")
 def inproc():
     with distributed.LocalCluster(
-        processes=False, n_workers=1, dashboard_address=None
+        processes=False, n_workers=1, dashboard_address=":0"
     ) as cluster:
         yield cluster
 

@@ -24,7 +24,7 @@ def three():
             processes=False,
             n_workers=n_workers,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",
         )
         clients.append(distributed.Client(cluster, set_as_default=False))
     yield clients
