@@ -32,8 +32,10 @@ def replace_file(
     except BaseException as error:  # also KeyboardInterrupt: leave no litter behind
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        if isinstance(error, OSError) and error.filename in (None, temporary):
-            error.filename = target  # a full disk does not say whose
+        # a full disk does not say whose; an error without a number would lose its words
+        numbered = isinstance(error, OSError) and error.errno is not None
+        if numbered and error.filename in (None, temporary):
+            error.filename = target
         raise
     _sync_folder(folder)
 
