@@ -89,8 +89,7 @@ def sources_of(batch: Any) -> tuple[list, list[int]]:
             f"{type(batch).__name__} cannot be cut into shards: leave engine out, or say "
             "how its fields are cut, by a class attribute `cuts` (docs/add-a-structure.md)."
         )
-    at = edges(batch, shard_count(int(batch.start[-1]), n))
-    pairs = [(lo, hi) for lo, hi in pairwise(at) if lo < hi]
+    pairs = list(pairwise(edges(batch, shard_count(int(batch.start[-1]), n))))
     return [Held(cut(batch, lo, hi)) for lo, hi in pairs], [b - a for a, b in pairs]
 
 
@@ -115,10 +114,6 @@ class Sharded(Objective):
     @property
     def in_python(self) -> bool:
         return self._in_python
-
-    @property
-    def solver(self) -> str:  # what "auto" stands for
-        return "one-slack" if self.nonnegative is not None else "block-coordinate"
 
     def prepare(self) -> None:
         self.crew.ask("prepare")

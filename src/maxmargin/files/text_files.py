@@ -9,6 +9,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from maxmargin.files.atomic import replace_file
@@ -47,15 +48,22 @@ def read_raw(path: str | os.PathLike | RawText) -> RawText:
                 f"There is no file {name}: check its name and its folder."
             ) from None
     if data[:2] == b"\x1f\x8b":
-        try:
+        with unzipping(name):
             data = gzip.decompress(data)
-        except EOFError:
-            raise ValueError(
-                f"{name} is cut off: its gzip data end too early. Copy it again."
-            ) from None
-        except (gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(f"{name} is damaged: gzip says {error}.") from None
     return RawText(data, name)
+
+
+@contextmanager
+def unzipping(name: str) -> Iterator[None]:
+    """Errors of gzip as sentences about a file."""
+    try:
+        yield
+    except EOFError:
+        raise ValueError(
+            f"{name} is cut off: its gzip data end too early. Copy it again."
+        ) from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(f"{name} is damaged: gzip says {error}.") from None
 
 
 def read_text(path: str | os.PathLike | RawText, encoding: str) -> tuple[bytes, str]:

@@ -24,7 +24,17 @@ from maxmargin.solvers.signs import Signs
 
 
 class _InParts:
-    """Passes in parts, each of which is a round."""
+    """Steps from weights of all; passes in parts, each of which is a round."""
+
+    def changed(self, w, stretch, method, *arguments) -> Listed:
+        """What a method's steps from a copy of w add to it, with their true length."""
+        self.w = w.copy()
+        method(*arguments)
+        self.w -= w
+        if stretch != 1.0:
+            self.w /= self.w.dtype.type(stretch)
+        change, self.w = Listed.of(self.w), None
+        return change
 
     def visit_part(self, parts: int, selective: bool) -> None:
         """The next of ``parts`` parts of a pass."""
@@ -68,15 +78,8 @@ class Local(_InParts, BlockCoordinate):
         """Steps by a method: (what they add to w, rise, bend) as in ``shard.Move``."""
         planes = self.planes
         anchor = planes.alpha.copy()
-        self.w = w.copy()
         self.planes = planes._replace(anchor=anchor, stretch=float(stretch))
-        method(*arguments)
-        self.w -= w
-        if stretch != 1.0:
-            self.w /= self.w.dtype.type(stretch)
-        change = Listed.of(self.w)
-        self.w = None
-        return change, *self._gain()
+        return self.changed(w, stretch, method, *arguments), *self._gain()
 
     def _gain(self) -> tuple[float, float]:
         """Rise and bend of the dual, without w, from the anchor to alpha."""
@@ -155,13 +158,7 @@ class LocalGibbs(_InParts, Exponentiated):
         scores, expectations, entropy = (a.copy() for a in self.gibbs[1:])
         self.before = scores, expectations, entropy, self.eta.copy()
         self.stretch, self.dual = float(stretch), 0.0
-        self.w = w.copy()
-        method(*arguments)
-        self.w -= w
-        if stretch != 1.0:
-            self.w /= self.w.dtype.type(stretch)
-        change = Listed.of(self.w)
-        self.w = None
+        change = self.changed(w, stretch, method, *arguments)
         return change, float(self.objective.mass @ (self.gibbs.entropy - entropy)), 0.0
 
     def keep(self, share: float | None) -> None:

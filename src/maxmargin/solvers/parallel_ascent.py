@@ -78,7 +78,6 @@ class ParallelAscent(_Spread):
         self.stretch = 1.0 + FIRST_STRETCH * (self.crew.shards - 1)
         self.average = Average(self.w, NEWEST)
         self.passes = 0
-        self.rounds = 0
         self.epoch = 0  # of the dual point: moves from one before a rebuild are void
 
     def prepare(self) -> None:
@@ -109,9 +108,8 @@ class ParallelAscent(_Spread):
         told = [(share,) for share in self.shares]
         moves = self.crew.ask("ascend", *common, each=told, optional=True)
         if self.crew.restarted:
-            self._recover(moves)
+            self._recover()
             return
-        self.rounds += 1
         began = time.perf_counter()
         self.dual += self._combine(moves)
         self.update_seconds += time.perf_counter() - began
@@ -148,10 +146,10 @@ class ParallelAscent(_Spread):
             self.stretch = max(LONGER * self.stretch, 1.0)
         return shares
 
-    def _recover(self, moves: list[Move | None]) -> None:
+    def _recover(self) -> None:
         """Some shards began anew: what the others have is still a dual point."""
         self.crew.restarted.clear()
-        self.shares = [None] * len(moves)  # the moves of this round are not used
+        self.shares = [None] * self.crew.shards  # the moves of this round are not used
         self._rebuild()
 
     def _rebuild(self) -> None:

@@ -14,7 +14,6 @@ import io
 import os
 import re
 import sys
-import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
@@ -24,6 +23,7 @@ from maxmargin.files.text_files import (
     codec_name,
     newlines,
     undecodable,
+    unzipping,
 )
 
 BLOCK = 1 << 22  # bytes read at once
@@ -206,13 +206,8 @@ def blocks(
 
 def _read(file: BinaryIO, name: str, size: int) -> bytes:
     try:
-        return file.read(size)
-    except EOFError:
-        raise ValueError(
-            f"{name} is cut off: its gzip data end too early. Copy it again."
-        ) from None
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(f"{name} is damaged: gzip says {error}.") from None
+        with unzipping(name):
+            return file.read(size)
     except OSError as error:
         raise ValueError(f"{name} cannot be read: {error}.") from None
 
