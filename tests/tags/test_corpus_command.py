@@ -1,5 +1,6 @@
 """``maxmargin shard`` and ``maxmargin train tag`` on corpora."""
 
+import json
 import os
 
 import numpy as np
@@ -149,3 +150,82 @@ def test_a_corpus_was_read_already(text, tmp_path, capsys):
         assert run("train", "tag", folder, "-o", target, *options) != 0
         assert f"{options[0]} says how text files are read" in capsys.readouterr().err
         assert not os.path.exists(target)
+
+
+def test_evaluate_and_predict_a_corpus(text, tmp_path, capsys):
+    """A corpus is evaluated as the text that it was made of; so is one for --dev."""
+    whole, model, shards = tmp_path / "whole.txt", tmp_path / "m", tmp_path / "s"
+    whole.write_text(ROWS * 8 + "the D O\nmat N I-X\n\n")  # no model gets it all right
+    train = "train", "tag", text, "--features", "chunking", "-o", model
+    assert run(*train, "--quiet", "--shards", tmp_path / "t") == 0
+    small = "--shard-tokens", 20
+    assert run("shard", whole, "--like", model, "-o", shards, *small, "--quiet") == 0
+    assert len(TagCorpus.open(shards).shards) > 1
+    capsys.readouterr()
+    assert run("evaluate", model, whole, "--json") == 0
+    expected = capsys.readouterr().out
+    assert run("evaluate", model, shards, "--json") == 0
+    assert capsys.readouterr().out == expected
+    assert '"tokens": 50' in expected
+    assert '"token_accuracy": 1.0' not in expected
+    assert run("predict", model, whole, "-o", tmp_path / "a") == 0
+    assert run("predict", model, shards, "-o", tmp_path / "b") == 0
+    last = [line.split(" ")[-1] for line in (tmp_path / "a").read_text().splitlines()]
+    assert (tmp_path / "b").read_text().split("\n")[:-1] == last[:-1]
+    again = *train, "--shards", tmp_path / "t", "--path", "0.01,1", "--json"
+    answers = []
+    for dev in (whole, shards):
+        assert run(*again, "--dev", dev) == 0
+        found = json.loads(capsys.readouterr().out)
+        answers.append([found["dev"]["token_accuracy"], found["notes"]])
+    assert answers[0] == answers[1]
+
+
+def test_what_a_corpus_cannot_show(text, tmp_path, capsys):
+    model, shards = tmp_path / "m", tmp_path / "s"
+    train = "train", "tag", text, "--features", "chunking", "-o", model, "--quiet"
+    assert run(*train, "--shards", shards) == 0
+    capsys.readouterr()
+    for words in (
+        ("predict", model, shards, "--k-best", 2, "-o", tmp_path / "o"),
+        ("predict", model, shards, "--marginals", "-o", tmp_path / "o"),
+        ("evaluate", model, shards, "--page", tmp_path / "o.html"),
+    ):
+        assert run(*words) == 2
+        assert "is a corpus, which" in capsys.readouterr().err
+    assert not (tmp_path / "o").exists()
+    assert not (tmp_path / "o.html").exists()
+    assert run("evaluate", model, shards, "--confusion", tmp_path / "c.png") == 0
+    other = tmp_path / "other"
+    few = "train", "tag", text / "0.txt", "--features", "words", "-o", other
+    assert run(*few, "--quiet") == 0
+    capsys.readouterr()
+    assert run("evaluate", other, shards) == 2
+    assert "other features than the tagger" in capsys.readouterr().err
+
+
+def test_reuse_compares_the_features(text, tmp_path, capsys):
+    """What was hashed, borrowed or made with other lists is not what would be built."""
+    template, cities = tmp_path / "t.template", tmp_path / "cities.txt"
+    template.write_text("U0:%x[0,0]\nU1:%g[0,0,cities]\n")
+    cities.write_text("dog\n")
+    shards, model = tmp_path / "s", tmp_path / "m"
+    listed = "--template", template, "--gazetteer", cities, "--shards", shards
+    words = "train", "tag", text, *listed, "-o", model, "--quiet"
+    assert run(*words) == 0
+    assert run(*words) == 0
+    cities.write_text("cat\n")
+    assert run(*words) == 2
+    assert "corpus with other gazetteers" in capsys.readouterr().err
+    ready = "--features", "words"
+    for more, what in (
+        (("--hashing", 2**10), "hashed"),
+        (("--like", model), "a model"),
+    ):
+        folder = tmp_path / what.replace(" ", "")
+        own = () if more[0] == "--like" else ready
+        assert run("shard", text, *own, *more, "-o", folder, "--quiet") == 0
+        capsys.readouterr()
+        again = "train", "tag", text, *ready, "--shards", folder, "-o", model
+        assert run(*again, "--quiet") == 2
+        assert what in capsys.readouterr().err

@@ -146,7 +146,7 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
             features = features.text + "\n"
         given |= {"features": features, "scheme": self.scheme}
         given |= self.encoded(sample, given)
-        if self.gazetteers:
+        if self.gazetteers and args.shards is None:  # shards were built with them
             given["feature_options"] = {"gazetteers": self.gazetteers}
         return given
 
@@ -232,6 +232,11 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
 
         if option != "page":
             return plot_confusion(sample.y, outputs)
+        if hasattr(sample.X, "shards"):
+            raise ValueError(
+                f"{sample.path} is a corpus, which has no words to show: evaluate a text "
+                "file with --page."
+            )
         title = f"Tagged sentences of {os.path.basename(sample.path)}"
         chances = self.chances(model, sample, outputs) if model is not None else None
         tagged_page(words_of(sample), outputs, path, sample.y, chances, title=title)

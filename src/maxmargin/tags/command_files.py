@@ -60,7 +60,10 @@ class TagFiles(Command):
     def read(self, path: str, truth: bool) -> Sample:
         """A file for a model with this layout, with or without labels."""
         from maxmargin.files import read_raw
+        from maxmargin.tags.corpus.command import is_corpus, labelled
 
+        if is_corpus(path):
+            return labelled(path)
         raw = read_raw(path)
         if self.format != "columns":
             return self._read_features(raw, self.width)
@@ -148,14 +151,14 @@ class TagFiles(Command):
     # writing --------------------------------------------------------------------------
 
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
-        """The file with columns added; for files of features, these columns alone."""
+        """The file with columns added; for features and corpora, these columns alone."""
         from maxmargin.files import tag_file
         from maxmargin.files.text_files import write_text
 
         added = [outputs]
         if chances is not None:
             added.append([[f"{p:.4f}" for p in row] for row in chances])
-        if self.format == "columns":
+        if self.format == "columns" and sample.more is not None:
             layout = self.separator, self.encoding, self.comment
             tag_file(sample.more, path, outputs, *layout, more=added[1:])
             return

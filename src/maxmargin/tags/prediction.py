@@ -194,8 +194,14 @@ class TagPrediction:
     def _batch(self, X):
         """(batch, where its sequences start, which order=0 cuts into tokens)."""
         from maxmargin.tags.chain import make_batch
+        from maxmargin.tags.corpus import TagCorpus
 
         check_is_fitted(self, "coef_")
+        if isinstance(X, TagCorpus):
+            raise ValueError(
+                f"{X.folder} is a corpus, which predict, predict_shards and score take: "
+                "rankings, probabilities and scores of labels need text in memory."
+            )
         tokens = self._encoder.encode(self._input(X, self._encoder))
         k = len(self.classes_)
         barrier = self._barrier(self._labels)

@@ -13,6 +13,12 @@ from maxmargin.tags.corpus.sources import find_sources
 from maxmargin.tags.corpus.storage import MANIFEST
 
 LAYOUT = ("label_column", "separator", "encoding", "comment")
+WORDS = {  # for settings of a corpus
+    "like": "features (those of a model or another corpus)",
+    "hashing": "features (hashed ones)",
+    "min_count": "min count",
+    "label_column": "label column",
+}
 
 
 def is_corpus(path: str | None) -> bool:
@@ -73,6 +79,17 @@ def _like(name: str | None) -> Any:
     return load(name)
 
 
+def labelled(path: str) -> Sample:
+    """A corpus to predict, with its labels; its text is not there any more."""
+    corpus = TagCorpus.open(path)
+    return Sample(
+        corpus,
+        list(corpus.label_sequences()),
+        path.rstrip(os.sep),
+        lambda i, t: f"{path}, sentence {i + 1}, token {t + 1}",
+    )
+
+
 # training ------------------------------------------------------------------------------
 
 
@@ -109,9 +126,12 @@ def corpus_sample(path: str, args) -> Sample | None:
 def _check_reuse(corpus: TagCorpus, path: str, args) -> None:
     """A corpus that is there must be what would be built."""
     from maxmargin.tags.command import _features as chosen
+    from maxmargin.tags.command import _gazetteers
 
     template = chosen(args)
     wanted = {
+        "hashing": None,
+        "like": False,
         "features": template if isinstance(template, str) else template.text,
         "min_count": args.min_count or 1,
         "encoding": args.encoding,
@@ -125,10 +145,14 @@ def _check_reuse(corpus: TagCorpus, path: str, args) -> None:
     ]
     known = [{k: s[k] for k in ("path", "size", "changed")} for s in corpus.sources]
     what = [name for name in wanted if corpus.settings[name] != wanted[name]]
+    lists = _gazetteers(args, template)
+    named = getattr(template, "gazetteers", ())
+    if {name: lists[name] for name in named} != corpus.encoder._gazetteers:
+        what.append("gazetteers")
     if files != known:
         what.insert(0, "files")
     if what:
         raise ValueError(
-            f"{corpus.folder} is a corpus with other {what[0].replace('_', ' ')}: remove "
+            f"{corpus.folder} is a corpus with other {WORDS.get(what[0], what[0])}: remove "
             "it, name another folder for --shards, or train on it by its name."
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -252,6 +253,14 @@ class TagCorpus:
                 check_size(path, record)
         check_size(os.path.join(folder, ENCODER), corpus._encoder_record)
         return corpus
+
+    def label_sequences(self) -> Iterator[list[str]]:
+        """The labels of every sentence, one shard after the other."""
+        for shard in self.shards:
+            tokens, y = shard.tokens()
+            flat = [self.labels[k] for k in y.tolist()]
+            for a, b in pairwise(tokens.start.tolist()):
+                yield flat[a:b]
 
     @cached_property
     def _loaded(self) -> tuple[Any, np.ndarray | None]:
