@@ -24,6 +24,16 @@ class Toy:
         few[self.number + 7] = self.number + 1.0
         return w * np.float32(self.number), (few, self.number)
 
+    def scribble(self, mirror):
+        """Writes all over its mirror, and gives it back as it must be given back."""
+        before = mirror.w.copy()
+        mirror.w[self.number :: 5] += 1 + self.number
+        index, values = mirror.take(marked=False)
+        return before, index is None, values
+
+    def peek(self, mirror):
+        return float(mirror.w.sum())
+
     def flags(self, w):
         return w.flags.aligned, w.flags.writeable, w.dtype.str
 

@@ -10,12 +10,23 @@ import numpy as np
 import pytest
 from conftest import random_chain, random_multiclass
 from cutting_cases import CASES, batch_classes, some_weights
+from hypothesis import given
+from hypothesis import strategies as st
 from watch_cases import Bump, bumps
 
 from maxmargin import LatentStructuralSVM, Problem, StructuralSVM
 from maxmargin.core import contract
 from maxmargin.core.asker import Asker
-from maxmargin.core.cutting import can_cut, cut, cut_by, edges, owned, pieces
+from maxmargin.core.cutting import (
+    _can_join,
+    can_cut,
+    cut,
+    cut_by,
+    deal,
+    edges,
+    owned,
+    pieces,
+)
 from maxmargin.core.formulation import make_form
 from maxmargin.core.kernel import implemented, implements, interpreted
 from maxmargin.core.partial import is_partial
@@ -62,14 +73,19 @@ def answers(batch, i, w):
 
 
 def check_piece(batch, n_weights, lo, hi, seed=0):
-    whole, base = copy.deepcopy(batch), copy.deepcopy(batch)  # searches may remember
-    piece = cut(base, lo, hi)
+    piece = cut(copy.deepcopy(batch), lo, hi)  # searches may remember
+    check_examples(batch, n_weights, piece, range(lo, hi), seed)
+
+
+def check_examples(batch, n_weights, piece, examples, seed=0):
+    """The piece has these examples of the batch, in their order."""
+    whole = copy.deepcopy(batch)
     assert type(piece) is type(batch)
-    assert len(piece.start) == hi - lo + 1
+    assert len(piece.start) == len(examples) + 1
     w = some_weights(n_weights, seed)
     alone = pickle.loads(pickle.dumps(owned(piece)))
-    for i in range(hi - lo):
-        expected = list(answers(whole, lo + i, w))
+    for i, example in enumerate(examples):
+        expected = list(answers(whole, example, w))
         for here in (piece, alone):
             for (name, wanted), (_, found) in zip(
                 expected, answers(here, i, w), strict=True
@@ -84,6 +100,42 @@ def test_pieces_answer_as_the_whole_does(name):
     assert n >= 3
     for lo, hi in ((0, n), (1, n), (1, n - 1), (n - 1, n), (2, 2), (0, 2)):
         check_piece(batch, n_weights, lo, hi)
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_pieces_that_are_dealt_answer_as_the_whole_does(name):
+    batch, n_weights = CASES[name]()
+    n = len(batch.start) - 1
+    dealt = deal(copy.deepcopy(batch), 2)
+    assert len(dealt) == 2
+    for piece, examples in dealt:
+        check_examples(batch, n_weights, piece, examples.tolist())
+    everyone = np.concatenate([examples for _, examples in dealt])
+    assert sorted(everyone.tolist()) == list(range(n))
+    consecutive = name.startswith("alignments")
+    assert _can_join(batch) != consecutive, "fields cut by functions stay together"
+
+
+@given(st.lists(st.integers(0, 4), min_size=2, max_size=80), st.integers(1, 9))
+def test_dealt_pieces_have_equal_numbers_of_slots(lengths, shards):
+    batch, _ = random_chain(0, tuple(lengths))
+    dealt = deal(batch, shards)
+    assert 1 <= len(dealt) <= shards
+    everyone = np.concatenate([examples for _, examples in dealt])
+    assert sorted(everyone.tolist()) == list(range(len(lengths)))
+    for (piece, examples), (_, again) in zip(dealt, deal(batch, shards), strict=True):
+        assert examples.tolist() == sorted(examples.tolist()) == again.tolist()
+        assert np.diff(piece.start).tolist() == [lengths[i] for i in examples]
+        assert len(piece.y) <= sum(lengths) / shards + 2 * max(lengths)
+
+
+def test_neighbours_stay_together_and_pieces_are_from_everywhere():
+    batch, _ = random_multiclass(0, n=6400)
+    for piece, examples in deal(batch, 2):
+        jumps = np.diff(examples) > 1
+        assert 50 < jumps.sum() < len(examples) / 16
+        assert abs(examples.mean() - 3200) < 400
+        assert len(piece.y) == pytest.approx(3200, abs=16)
 
 
 def test_every_class_of_batches_has_a_case():

@@ -9,6 +9,7 @@ import pytest
 from crew_cases import BadSpec, Problem, ToySpec, scores, specs, weights
 
 pytest.importorskip("distributed")
+from maxmargin.core.mirrors import Followed
 from maxmargin.engine.crew import EngineLost, ThreadCrew
 from maxmargin.engine.dask_crew import DaskCrew
 from maxmargin.engine.dask_workers import check_workers, mismatch
@@ -75,20 +76,57 @@ def test_any_sequence_of_weights_arrives(crew):
         w = weights(round_ // 3)
         w[rng.random(w.size) < rng.random()] = 0
         if round_ % 4 == 1:
-            crew._workers.remotes[round_ % 2].version = -7  # as if sent long ago
+            crew._workers.remotes[round_ % 2].versions[False] = -7  # sent long ago
         if round_ % 5 == 2:
-            crew._workers.remotes[0].version = crew._weights.version  # not true
+            believed = crew._weights[False].version
+            crew._workers.remotes[0].versions[False] = believed  # not true
         if round_ % 7 == 3:
             w = np.concatenate([w, [1.0]])[:-1]
         assert crew.ask("score", w) == scores(w), round_
 
 
+def test_mirrors_follow_the_weights(crew):
+    """Every shard writes into a copy that is as the weights are, whatever was missed."""
+    rng = np.random.default_rng(4)
+    w, news = weights(), None
+    with ThreadCrew(specs(), 2) as threads:
+        for round_ in range(20):
+            if round_ % 6 == 4:
+                crew._workers.remotes[round_ % 2].versions.clear()
+            if round_ % 6 == 5:
+                crew._workers.remotes[0].versions[True] = -3
+            for each in (crew, threads):
+                for before, *rest in each.ask("scribble", Followed(w, news)):
+                    assert before.tobytes() == w.tobytes(), round_
+                    assert len(rest[1]) in (w.size, w.size // 5)
+            if round_ % 3 == 1:  # another question in between has weights of its own
+                other = weights(round_)
+                assert crew.ask("score", other) == scores(other)
+            places = [rng.integers(w.size, size=9).astype(np.int32) for _ in range(2)]
+            for some in places:
+                w[some] = rng.normal(size=9)
+            news = places
+            if round_ % 5 == 3:
+                w[:] = rng.normal(size=w.size)
+                news = None
+
+
+def test_news_of_mirrored_weights_are_short(crew):
+    w = weights()
+    crew.ask("peek", Followed(w, None))
+    before = crew.moved
+    w[:7] = 0
+    found = crew.ask("peek", Followed(w, [np.arange(7, dtype=np.int32)]))
+    assert found == [float(w.sum())] * 5
+    assert crew.moved - before < 4000 < w.nbytes
+
+
 def test_a_wrong_belief_of_what_a_host_has_is_mended(crew):
     w = weights()
     crew.ask("score", w)
-    crew._weights.version += 5
+    crew._weights[False].version += 5
     for remote in crew._workers.remotes:
-        remote.version = crew._weights.version
+        remote.versions[False] = crew._weights[False].version
     w[3] += 1
     assert crew.ask("score", w) == scores(w)
 

@@ -28,6 +28,11 @@ A NamedTuple within a batch has ``cuts`` of its own and is cut by "example". Fie
 are not named belong to all examples: costs, sizes, bounds on lengths. Pieces share them,
 so that buffers for one piece will do for all. Arrays of a piece are views of the whole,
 also those that searches write into; :func:`owned` makes a piece stand alone.
+
+Pieces to train on side by side are dealt like cards (:func:`deal`), if no field is cut by
+a function. What stands together in a file is alike, and pieces that are not like the whole
+pull the weights to and fro between them (OCR letters in two pieces: 184 rounds to a gap of
+2%; dealt: 52).
 """
 
 from __future__ import annotations
@@ -41,6 +46,11 @@ from typing import Any
 import numpy as np
 
 EXAMPLE = "example"
+SHORT_RUN = 16  # examples that stay together: neighbours share features
+MANY_RUNS, MOST_RUNS = (
+    64,
+    256,
+)  # of a piece: what is like the whole, what is slow to join
 RULE = re.compile(r"(?P<columns>:, )?(?P<by>[\w.]+)(?: (?P<sign>[+*]) (?P<many>\d+))?")
 
 
@@ -103,6 +113,31 @@ def pieces(batch: Any, shards: int) -> list:
     return [cut(batch, lo, hi) for lo, hi in pairwise(edges(batch, shards))]
 
 
+def deal(batch: Any, shards: int) -> list[tuple[Any, np.ndarray]]:
+    """About so many pieces with equal numbers of slots, and the examples of each.
+
+    Each has runs of neighbours from everywhere, in their order; the same in every process.
+    """
+    n = len(batch.start) - 1
+    if shards == 1 or not _can_join(batch):
+        pairs = pairwise(edges(batch, shards))
+        return [(cut(batch, lo, hi), np.arange(lo, hi)) for lo, hi in pairs]
+    longest = max(SHORT_RUN, n // (MOST_RUNS * shards))
+    size = int(np.clip(n // (MANY_RUNS * shards), 1, longest))
+    first = np.random.default_rng(0).permutation(np.arange(0, n, size))
+    last = np.minimum(first + size, n)
+    slots = batch.start[last] - batch.start[first]
+    middle = np.cumsum(slots) - slots / 2
+    inner = np.linspace(0, slots.sum(), shards + 1)[1:-1]
+    dealt = []
+    for runs in np.split(np.arange(len(first)), np.searchsorted(middle, inner)):
+        ranges = sorted(zip(first[runs].tolist(), last[runs].tolist(), strict=True))
+        if ranges:
+            examples = np.concatenate([np.arange(lo, hi) for lo, hi in ranges])
+            dealt.append((_join(batch, ranges), examples))
+    return dealt
+
+
 def runs(first: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The numbers first[k] .. first[k] + lengths[k] - 1 of every k, one after the other."""
     before = np.cumsum(lengths) - lengths
@@ -112,9 +147,44 @@ def runs(first: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 # by rules ------------------------------------------------------------------------------
 
 
+def _can_join(batch) -> bool:
+    """Whether pieces can be put together again: not where functions cut them."""
+    return isinstance(batch, tuple) and not any(
+        callable(rule) or (isinstance(value, tuple) and not _can_join(value))
+        for rule, value in ((r, getattr(batch, k)) for k, r in type(batch).cuts.items())
+    )
+
+
+def _join(batch, ranges):
+    """The examples of some ranges as one batch."""
+    cuts = type(batch).cuts
+    offsets = _offsets(cuts)
+    fields = {}
+    for name, rule in cuts.items():
+        value = getattr(batch, name)
+        if isinstance(value, tuple):
+            fields[name] = _join(value, ranges)
+            continue
+        found = [_range(batch, rule, lo, hi) for lo, hi in ranges]
+        if RULE.fullmatch(rule)["columns"]:
+            parts = [value[:, a:b] for a, b in found]
+            fields[name] = np.concatenate(parts, axis=1)
+        elif name not in offsets:
+            fields[name] = np.concatenate([value[a:b] for a, b in found])
+        elif len(value) > 1:
+            lengths = np.concatenate([np.diff(value[a : b + 1]) for a, b in found])
+            fields[name] = np.concatenate([value[:1] * 0, np.cumsum(lengths)])
+    return batch._replace(**fields)
+
+
+def _offsets(cuts) -> set[str]:
+    """The fields that others are cut by."""
+    return {RULE.fullmatch(r)["by"] for r in cuts.values() if isinstance(r, str)}
+
+
 def _cut(batch, lo, hi):
     cuts = type(batch).cuts
-    offsets = {RULE.fullmatch(r)["by"] for r in cuts.values() if isinstance(r, str)}
+    offsets = _offsets(cuts)
     fields = {}
     for name, rule in cuts.items():
         value = getattr(batch, name)

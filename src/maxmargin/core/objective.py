@@ -42,6 +42,7 @@ class Objective(Stateful):
     solver = "block-coordinate"  # what "auto" stands for
 
     answer = Sweep  # what sweep() returns
+    apart = False  # whether examples are in shards, which step at the same time
 
     # numbers of the weights that must not be negative (``solvers/signs.py``)
     nonnegative: np.ndarray | None = None

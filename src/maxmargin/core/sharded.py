@@ -1,6 +1,6 @@
 """One training problem whose examples lie in shards, here or on other machines.
 
-A shard is some consecutive examples with their dual variables (``solvers/shard.py``). Their
+A shard is some of the examples with their dual variables (``solvers/shard.py``). Their
 number depends on the data alone, and what they answer is added up in their order: so a fit
 is the same for any number of threads, and on a cluster. A :class:`Sharded` objective asks
 a *crew* (``engine/crew.py``) where others ask their batch, and gets totals:
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.cutting import can_cut, cut, edges
+from maxmargin.core.cutting import can_cut, deal
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.core.vectors import sum_of_squares
 
@@ -79,24 +79,27 @@ def shard_count(slots: int, n: int) -> int:
     return int(np.clip(slots // SHARD_SLOTS, min(2, n), MOST_SHARDS))
 
 
-def sources_of(batch: Any) -> tuple[list, list[int]]:
-    """(sources of the shards, how many examples each has)."""
+def sources_of(batch: Any) -> list[tuple[Any, np.ndarray]]:
+    """(source of a shard, the numbers of its examples), of every shard."""
     if isinstance(batch, Scattered):
-        return batch.pieces, [piece.n for piece in batch.pieces]
+        ends = np.cumsum([0, *(piece.n for piece in batch.pieces)]).tolist()
+        numbers = [np.arange(lo, hi) for lo, hi in pairwise(ends)]
+        return list(zip(batch.pieces, numbers, strict=True))
     n = len(batch.start) - 1
     if not can_cut(batch):
         raise ValueError(
             f"{type(batch).__name__} cannot be cut into shards: leave engine out, or say "
             "how its fields are cut, by a class attribute `cuts` (docs/add-a-structure.md)."
         )
-    pairs = list(pairwise(edges(batch, shard_count(int(batch.start[-1]), n))))
-    return [Held(cut(batch, lo, hi)) for lo, hi in pairs], [b - a for a, b in pairs]
+    dealt = deal(batch, shard_count(int(batch.start[-1]), n))
+    return [(Held(piece), examples) for piece, examples in dealt]
 
 
 class Sharded(Objective):
     """Answers of a crew's shards, added up."""
 
     answer = Totals
+    apart = True
 
     def __init__(self, whole: Objective, crew, n: int, slots: int):
         self.__dict__.update(whole.__dict__)

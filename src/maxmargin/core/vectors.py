@@ -18,6 +18,7 @@ class Buffers(NamedTuple):
     values: np.ndarray
     keys: np.ndarray  # for squared_norm()
     sums: np.ndarray
+    pages: np.ndarray = np.zeros(0, np.uint8)  # of w, to mark (``mirrors.py``)
 
 
 SPARSE = 1 / 3  # share of entries that are not zero up to which they are listed

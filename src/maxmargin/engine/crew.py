@@ -3,7 +3,8 @@
 A *spec* is any object with ``build() -> shard``; a *shard* any object with methods. A crew
 builds every shard once and keeps it; replies come in the order of the shards, so results do
 not depend on who ran what. Shards must not write into arguments that all of them share, nor
-keep them: the next round's may be in the same memory.
+keep them: the next round's may be in the same memory. Where the first of these is
+:class:`~maxmargin.core.mirrors.Followed`, each shard gets a mirror of it to write to.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
+
+from maxmargin.core.mirrors import Followed, Mirrors
 
 
 class EngineLost(RuntimeError):
@@ -71,6 +74,7 @@ class ThreadCrew(Crew):
         threads = min(n_jobs, self.shards)
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self._threads = max(threads, 1)
+        self._mirrors = Mirrors()
         self._shards = self._all([spec.build for spec in specs])
 
     def ask(self, method, *common, each=None, optional=False):
@@ -83,13 +87,14 @@ class ThreadCrew(Crew):
 
     def _calls(self, method, common, each) -> list:
         own = each_of(each, self.shards)
+        shared = common_of(self._mirrors, common)
         return [
-            lambda shard=shard, more=more: getattr(shard, method)(*common, *more)
+            lambda shard=shard, more=more: call(shard, method, shared, more)
             for shard, more in zip(self._shards, own, strict=True)
         ]
 
     def ask_one(self, k, method, *arguments):
-        return getattr(self._shards[k], method)(*arguments)
+        return call(self._shards[k], method, common_of(self._mirrors, arguments), ())
 
     def _all(self, calls: list) -> list:
         return run_all(self._pool, calls)
@@ -98,6 +103,22 @@ class ThreadCrew(Crew):
         self._shards = []
         if self._pool is not None:
             self._pool.shutdown()
+
+
+def common_of(mirrors: Mirrors, common: tuple) -> tuple:
+    """Arguments that shards share, with mirrors in place of weights that are followed."""
+    if common and isinstance(common[0], Followed):
+        mirrors.see(common[0])
+        return mirrors, *common[1:]
+    return common
+
+
+def call(shard: Any, method: str, common: tuple, own: tuple) -> Any:
+    """A method of a shard, with a mirror of its own if the weights are mirrored."""
+    if not (common and isinstance(common[0], Mirrors)):
+        return getattr(shard, method)(*common, *own)
+    with common[0].lent() as mirror:
+        return getattr(shard, method)(mirror, *common[1:], *own)
 
 
 def each_of(each: Sequence[tuple] | None, shards: int) -> Sequence[tuple]:

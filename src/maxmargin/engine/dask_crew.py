@@ -18,10 +18,19 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.interrupts import Undisturbed
+from maxmargin.core.mirrors import Followed
 from maxmargin.engine.crew import Crew, EngineLost, each_of
 from maxmargin.engine.dask_host import MISSING, STALE, Failure, First
 from maxmargin.engine.dask_workers import Remote, Workers, settled
-from maxmargin.engine.packing import comparable, difference, dumps, loads, pack, size
+from maxmargin.engine.packing import (
+    Sparse,
+    comparable,
+    difference,
+    dumps,
+    loads,
+    pack,
+    size,
+)
 from maxmargin.engine.packing import unpack as unpacked
 
 HOPELESS = 20  # times patience: a worker that has not answered for so long is dead
@@ -56,7 +65,7 @@ class DaskCrew(Crew):
         self.patience = patience
         self._specs = [spec_frames(k, spec) for k, spec in enumerate(specs)]
         self._late: dict[Remote, Call] = {}
-        self._weights = Weights()
+        self._weights = {kind: Weights(kind) for kind in (False, True)}
         self._workers = Workers(client, patience)
         try:
             self._place(set(range(self.shards)))
@@ -90,7 +99,7 @@ class DaskCrew(Crew):
             todo, lost = {}, set()
             for call, outcome in self._outcomes(calls, optional):
                 if outcome == STALE:
-                    call.remote.version = None
+                    call.remote.versions.clear()
                     todo[call.remote] = call.numbers
                 elif outcome in (LOST, MISSING):
                     lost |= self._bury(call.remote, outcome)
@@ -223,9 +232,13 @@ class DaskCrew(Crew):
 
 
 class Weights:
-    """The first common argument as it was sent last, and what changed since before."""
+    """The first common argument as it was sent last, and what changed since before.
 
-    def __init__(self):
+    ``mirrored``: who asks says where it has changed, and shards write to copies of it.
+    """
+
+    def __init__(self, mirrored: bool = False):
+        self.mirrored = mirrored
         self.version = 0
         self.array: np.ndarray | None = None
         self._changes = None
@@ -239,33 +252,53 @@ class Weights:
             self.version += 1
             self.array = array.copy()  # the caller may write into it
 
+    def follow(self, followed: Followed) -> None:
+        """The same of weights whose changes are known."""
+        array, places = followed
+        self._changes, self._base = None, self.version
+        if places is not None:
+            where = np.unique(np.concatenate([np.zeros(0, np.int32), *places]))
+            self._changes = Sparse(array.shape, where, array[where])
+        self.version += 1
+        self.array = array
+
     def message(self, version: int | None) -> First:
         """For a host that has this version."""
-        if self._changes is not None and version in (self._base, self.version):
-            return First(self.version, version, self._changes)
-        return First(self.version, None, pack(self.array))
+        changes, whole = self._changes, None
+        if changes is None or version not in (self._base, self.version):
+            # the caller may write into it, before it is sent
+            whole = pack(self.array.copy() if self.mirrored else self.array)
+            return First(self.version, None, whole, self.mirrored)
+        return First(self.version, version, changes, self.mirrored)
 
 
 class Question:
     """The arguments of an ask as frames; those that hosts share are made once."""
 
-    def __init__(self, common: tuple, own: Sequence[tuple], weights: Weights):
+    def __init__(
+        self, common: tuple, own: Sequence[tuple], weights: dict[bool, Weights]
+    ):
         self._weights = None
-        if common and comparable(common[0]):
-            weights.see(common[0])
-            self._weights, common = weights, common[1:]
+        if common and isinstance(common[0], Followed):
+            self._weights = weights[True]
+            self._weights.follow(common[0])
+        elif common and comparable(common[0]):
+            self._weights = weights[False]
+            self._weights.see(common[0])
+        common = common[1:] if self._weights else common
         self._rest = pack(common)
         self._own = own
         self._shared: dict[int | None, list[np.ndarray]] = {}
 
     def frames(self, remote: Remote, numbers: set[int]) -> tuple[list, list]:
         """Of the common arguments, and of those of some shards."""
-        version = remote.version
+        version = None
+        if self._weights:
+            version = remote.versions.get(self._weights.mirrored)
+            remote.versions[self._weights.mirrored] = self._weights.version
         if version not in self._shared:
             first = self._weights and self._weights.message(version)
             self._shared[version] = dumps((first, self._rest))
-        if self._weights:
-            remote.version = self._weights.version
         mine = {k: self._own[k] for k in sorted(numbers)}
         return self._shared[version], dumps(pack(mine))
 

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.engine.crew import run_all
+from maxmargin.core.mirrors import Followed, Mirrors
+from maxmargin.engine.crew import call, common_of, run_all
 from maxmargin.engine.packing import dumps, loads, pack, unpack
 
 
@@ -17,6 +18,7 @@ class First(NamedTuple):
     version: int
     base: int | None = None  # None: value is the whole array
     value: Any = None
+    mirrored: bool = False  # shards get copies of it to write to
 
 
 class Failure(NamedTuple):
@@ -39,7 +41,9 @@ class Host:
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self._specs: dict[int, list[np.ndarray]] = {}
         self._shards: dict[int, Any] = {}
-        self._first = (0, np.zeros(0))  # version, array
+        # (version, array) by whether it is mirrored
+        self._first = {False: (0, np.zeros(0)), True: (0, np.zeros(0))}
+        self._mirrors = Mirrors()
 
     def put(self, number: int, frames: list[np.ndarray]) -> list[np.ndarray]:
         """Take the spec of a shard."""
@@ -62,23 +66,34 @@ class Host:
             if not each.keys() <= self._shards.keys():
                 return dumps(MISSING)
             if first is not None:
-                if first.base not in (None, self._first[0]):
+                if first.base not in (None, self._first[first.mirrored][0]):
                     return dumps(STALE)
-                self._first = (first.version, self._newest(first))
-                rest = (self._first[1], *rest)
-            rest = unpack(rest)
+                rest = (self._newest(first), *unpack(rest))
+            else:
+                rest = unpack(rest)
+            shared = common_of(self._mirrors, rest)
         except Exception as error:
             return _reply({-1: Failure(error)})
 
-        def call(k):
-            return lambda: getattr(self._shards[k], method)(*rest, *each[k])
+        def answer(k):
+            return lambda: call(self._shards[k], method, shared, each[k])
 
-        return _reply(self._all({k: call(k) for k in each}))
+        return _reply(self._all({k: answer(k) for k in each}))
 
-    def _newest(self, first: First) -> np.ndarray:
+    def _newest(self, first: First) -> np.ndarray | Followed:
+        """The array as it is now; one that is mirrored is written to, so it is our own."""
+        changes, (_, array) = first.value, self._first[first.mirrored]
+        if not first.mirrored:
+            array = unpack(changes) if first.base is None else changes.onto(array)
+            self._first[False] = first.version, array
+            return array
         if first.base is None:
-            return unpack(first.value)
-        return first.value.onto(self._first[1])
+            array, places = np.array(unpack(changes)), None
+        else:
+            array[changes.places] = changes.values
+            places = [changes.places]
+        self._first[True] = first.version, array
+        return Followed(array, places)
 
     def _all(self, calls: dict) -> dict:
         def safely(call):

@@ -38,7 +38,8 @@ class Remote:
     address: str
     threads: int
     actor: Any  # the future that keeps it alive
-    version: int | None = None  # of the weights that it has
+    # of the weights that it has, by whether they are mirrored
+    versions: dict[bool, int] = field(default_factory=dict)
     shards: set[int] = field(default_factory=set)
 
 

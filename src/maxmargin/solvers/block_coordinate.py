@@ -133,11 +133,8 @@ class BlockCoordinate(PlaneSolver):
             self.schedule.everyone()
         return self.schedule.choose()
 
-    def rise(self, order, alone=False) -> float:
-        """Visits in this order, then passes over stored planes: the gain of the dual.
-
-        ``alone`` keeps the latter to the same blocks.
-        """
+    def rise(self, order) -> float:
+        """Visits in this order, then passes over stored planes: the gain of the dual."""
         objective, schedule = self.objective, self.schedule
         began = time.perf_counter()
         self.gained, self.crowded = 0.0, 0
@@ -150,9 +147,6 @@ class BlockCoordinate(PlaneSolver):
         # Cached passes go on while they gain more per unit of work than the round as a
         # whole. Work is counted, not timed: equal seeds must give equal weights.
         gaps = np.where(self.planes.count > 1, schedule.gaps, 0.0)
-        if alone:
-            others, gaps = gaps, np.zeros_like(gaps)
-            gaps[order] = others[order]
         for _ in range(MAX_CACHED):
             gain, visits = self._cached(gaps)
             cost = self.cached_cost * visits

@@ -101,12 +101,9 @@ class Exponentiated(Solver):
         self.estimate = self.dual + float(schedule.gaps.sum())
         self.update_seconds += time.perf_counter() - began
 
-    def rise(self, order, alone=False) -> None:
-        """Visits in this order, then again to the blocks with the largest gaps.
-
-        ``alone`` keeps the latter to the same blocks.
-        """
-        schedule, mine = self.schedule, np.sort(order)
+    def rise(self, order) -> None:
+        """Visits in this order, then again to the blocks with the largest gaps."""
+        schedule = self.schedule
         before, work = self.dual, 0
         for _ in range(MOST_ROUNDS):
             dual, cost = self.dual, int(self.slots[order].sum())
@@ -114,8 +111,6 @@ class Exponentiated(Solver):
             self.objective.oracle_calls += len(order)
             gain, work = self.dual - dual, work + cost
             hot = np.flatnonzero(schedule.gaps > HOT * schedule.gaps.mean())
-            if alone:
-                hot = np.intersect1d(hot, mine, assume_unique=True)
             if len(hot) == 0 or gain * work < (self.dual - before) * cost:
                 break
             order = schedule.shuffled(hot)

@@ -23,34 +23,34 @@ from maxmargin.solvers.schedule import Schedule
 from maxmargin.solvers.signs import Signs
 
 
-class _InParts:
-    """Steps from weights of all; passes in parts, each of which is a round."""
+class _Moving:
+    """Steps from weights of all, a pass in every round."""
 
-    def changed(self, w, stretch, method, *arguments) -> Listed:
+    marks = False  # whether steps mark the pages that they write to
+
+    def changed(self, mirror, stretch, method, *arguments) -> Listed:
         """What a method's steps from a copy of w add to it, with their true length."""
-        self.w = w.copy()
+        self.w = mirror.w
         method(*arguments)
-        self.w -= w
+        self.w = None
+        index, values = mirror.take(self.marks)
         if stretch != 1.0:
-            self.w /= self.w.dtype.type(stretch)
-        change, self.w = Listed.of(self.w), None
-        return change
+            values /= values.dtype.type(stretch)
+        return Listed(index, values)
 
-    def visit_part(self, parts: int, selective: bool) -> None:
-        """The next of ``parts`` parts of a pass."""
-        if len(self.rest) == 0:
-            self.selective = selective
-            self.rest = self.due()
-            self.size = -(-len(self.rest) // parts)
-            self.schedule.passes += 1
-        order, self.rest = self.rest[: self.size], self.rest[self.size :]
-        self.rise(order, alone=parts > 1)
+    def visit(self, selective: bool) -> None:
+        """A pass over the blocks that are due; all are, unless it is selective."""
+        self.selective = selective
+        order = self.due()
+        self.schedule.passes += 1
+        self.rise(order)
 
 
-class Local(_InParts, BlockCoordinate):
+class Local(_Moving, BlockCoordinate):
     """Block-coordinate ascent on the blocks of a shard, against weights of all."""
 
-    kept = ("planes", "schedule", "hinges", "selective", "rest", "size")
+    kept = ("planes", "schedule", "hinges", "selective")
+    marks = True
 
     def __init__(self, objective: Objective):
         self.objective = objective
@@ -63,8 +63,6 @@ class Local(_InParts, BlockCoordinate):
         self.crowded, self.gained, self.searching = 0, 0.0, 0.0
         self.cached_cost = 1.0 if isinstance(objective.batch, tuple) else 0.0
         self.w: Any = None
-        self.rest: np.ndarray = np.zeros(0, np.int64)  # blocks still due in this pass
-        self.size = 0  # of a part of it
         self.dual = 0.0
 
     def prepare(self) -> None:
@@ -74,12 +72,13 @@ class Local(_InParts, BlockCoordinate):
         self.rebuild()
         self.w = None
 
-    def move(self, w, stretch, method, *arguments) -> tuple[Listed, float, float]:
+    def move(self, mirror, stretch, method, *arguments) -> tuple[Listed, float, float]:
         """Steps by a method: (what they add to w, rise, bend) as in ``shard.Move``."""
         planes = self.planes
+        self.buffers = self.buffers._replace(pages=mirror.pages)
         anchor = planes.alpha.copy()
         self.planes = planes._replace(anchor=anchor, stretch=float(stretch))
-        return self.changed(w, stretch, method, *arguments), *self._gain()
+        return self.changed(mirror, stretch, method, *arguments), *self._gain()
 
     def _gain(self) -> tuple[float, float]:
         """Rise and bend of the dual, without w, from the anchor to alpha."""
@@ -112,7 +111,7 @@ class Local(_InParts, BlockCoordinate):
     def rest_of_dual(self) -> float:
         return dual_value(self.planes, self.objective.form, 0.0)
 
-    def sweep_and_rise(self, parts: int, selective: bool) -> None:
+    def sweep_and_rise(self, selective: bool) -> None:
         """As n-slack does: search at fixed w, then ascend over all stored planes."""
         sweep = self.objective.sweep(self.w)
         self.hinges[:] = sweep.hinges
@@ -129,20 +128,19 @@ class Local(_InParts, BlockCoordinate):
                 break
 
 
-class LocalGibbs(_InParts, Exponentiated):
+class LocalGibbs(_Moving, Exponentiated):
     """Exponentiated gradient on the distributions of a shard, against weights of all.
 
     Between two distributions there is no third one to go to: moves are kept whole, or not
     at all.
     """
 
-    kept = ("gibbs", "eta", "schedule", "rest", "size", "before")
+    kept = ("gibbs", "eta", "schedule", "before")
 
     def __init__(self, objective: Objective):
         super().__init__(objective)
         self.average = None
         self.w = None
-        self.rest, self.size = np.zeros(0, np.int64), 0
         self.before: Any = None  # what to go back to
 
     def prepare(self) -> None:
@@ -153,12 +151,12 @@ class LocalGibbs(_InParts, Exponentiated):
     def due(self) -> np.ndarray:
         return self.schedule.choose()
 
-    def move(self, w, stretch, method, *arguments) -> tuple[Listed, float, float]:
+    def move(self, mirror, stretch, method, *arguments) -> tuple[Listed, float, float]:
         """Steps by a method: (what they add to w, rise, bend) as in ``shard.Move``."""
         scores, expectations, entropy = (a.copy() for a in self.gibbs[1:])
         self.before = scores, expectations, entropy, self.eta.copy()
         self.stretch, self.dual = float(stretch), 0.0
-        change = self.changed(w, stretch, method, *arguments)
+        change = self.changed(mirror, stretch, method, *arguments)
         return change, float(self.objective.mass @ (self.gibbs.entropy - entropy)), 0.0
 
     def keep(self, share: float | None) -> None:

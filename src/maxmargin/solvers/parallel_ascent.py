@@ -9,8 +9,8 @@ kept is a small quadratic program, one variable per shard,
 
 solved exactly, so that the dual never falls. Where the shards hinder each other, shares
 below one say so, and the next moves are made shorter (``stretch``), which is better than
-to take back half of long ones. Where w is short, a round is only a part of a pass: the
-sooner shards hear of each other, the fewer passes are needed.
+to take back half of long ones. A round is a pass: to hear of each other more often saves
+shards no passes, if each of them is like the whole (``cutting.deal``).
 
 The price of parallel steps is more passes than one process needs, and it grows with the
 number of shards (``benchmarks/scaling.py`` prints it). One reduction per round; nothing
@@ -25,6 +25,7 @@ import time
 import numpy as np
 
 from maxmargin.core.kernel import kernel
+from maxmargin.core.mirrors import Followed
 from maxmargin.core.sharded import Sharded
 from maxmargin.core.vectors import Listed, blend_into, sum_of_squares
 from maxmargin.solvers.block_coordinate import NEWEST
@@ -36,8 +37,6 @@ from maxmargin.solvers.shard import Move
 from maxmargin.solvers.signs import Signs
 from maxmargin.solvers.solver import Solver
 
-MOST_PARTS = 8  # rounds in a pass
-SLOTS_PER_WEIGHT = 4  # from which so many rounds pay
 CROWDED, FREE = 0.9, 0.98  # mean shares at which moves become shorter, or longer
 SHORTER, LONGER = 1.3, 0.9
 FIRST_STRETCH = 0.25  # between 1, at 0, and the number of shards, at 1
@@ -73,23 +72,21 @@ class ParallelAscent(_Spread):
         self.crew = objective.crew
         self.shares: list[float | None] = [None] * self.crew.shards
         self.risks = np.zeros(self.crew.shards)
-        ratio = SLOTS_PER_WEIGHT * objective.slots // max(objective.n_weights, 1)
-        self.parts = int(np.clip(ratio, 1, MOST_PARTS))
+        self.spread = objective.weights()  # zeros, for products of changes
         self.stretch = 1.0 + FIRST_STRETCH * (self.crew.shards - 1)
         self.average = Average(self.w, NEWEST)
         self.passes = 0
+        # where w has changed since the shards have seen it; None: anywhere
+        self.news: list[np.ndarray] | None = None
         self.epoch = 0  # of the dual point: moves from one before a rebuild are void
 
     def prepare(self) -> None:
         blend_into(self.w[:0], self.w[:0], 0.0)
         nothing = Listed(np.zeros(0, np.int32), self.w[:0])
-        gram_of([nothing], self.w)
+        gram_of([nothing], self.spread)
 
     def step(self) -> None:
-        for _ in range(self.parts):
-            self._round()
-            if time.perf_counter() >= self.objective.deadline:
-                break
+        self._round()
         began = time.perf_counter()
         self.passes += 1
         squared = self.average.take(self.w, self.passes)
@@ -103,16 +100,24 @@ class ParallelAscent(_Spread):
 
     def _round(self) -> None:
         left = min(self.objective.deadline - time.perf_counter(), 1e9)
-        common = self.w, self.epoch, self.stretch, self.parts, self.selective
-        common = *common, max(left, 0.0)
+        common = self.epoch, self.stretch, self.selective, max(left, 0.0)
         told = [(share,) for share in self.shares]
-        moves = self.crew.ask("ascend", *common, each=told, optional=True)
+        followed = Followed(self.w, self.news)
+        moves = self.crew.ask("ascend", followed, *common, each=told, optional=True)
+        self.news = []
         if self.crew.restarted:
             self._recover()
             return
         began = time.perf_counter()
         self.dual += self._combine(moves)
         self.update_seconds += time.perf_counter() - began
+
+    def _change(self, change: Listed, share: float) -> None:
+        change.add_to(self.w, share)
+        if change.index is None:
+            self.news = None
+        elif self.news is not None:
+            self.news.append(change.index)
 
     def _combine(self, moves: list[Move | None]) -> float:
         """Keep of every move what is best for all; returns the gain."""
@@ -122,13 +127,13 @@ class ParallelAscent(_Spread):
         if not came:
             return 0.0
         present = [moves[k] for k in came]
-        gram = gram_of([move.change for move in present], self.w)
+        gram = gram_of([move.change for move in present], self.spread)
         gram[np.diag_indices(len(came))] += [move.bend for move in present]
         slopes = np.array([move.rise - move.change.dot(self.w) for move in present])
         shares = self._choose(gram, slopes)
         for k, share, move in zip(came, shares.tolist(), present, strict=True):
             self.shares[k] = share
-            move.change.add_to(self.w, share)
+            self._change(move.change, share)
             self.risks[k] = move.risk
             self.objective.oracle_calls += move.calls
         return float(shares @ slopes - 0.5 * shares @ gram @ shares)
@@ -162,7 +167,7 @@ class ParallelAscent(_Spread):
             change.add_to(total)
             rest += value
         self.crew.restarted.clear()
-        self.w[:] = total
+        self.w[:], self.news = total, None
         self.dual = rest - 0.5 * sum_of_squares(self.w)
 
     def candidates(self) -> list:
@@ -206,23 +211,21 @@ class CyclicAscent(ParallelAscent):
     """The shards one after the other, each from the weights that the last one left.
 
     That is block-coordinate ascent in an order that visits shard by shard: for one process
-    and data larger than its memory. A round is a whole pass: nobody waits for news.
+    and data larger than its memory.
     """
-
-    def __init__(self, objective: Sharded, planes=None):
-        super().__init__(objective, planes)
-        self.parts = 1
 
     def _round(self) -> None:
         left = min(self.objective.deadline - time.perf_counter(), 1e9)
-        rest = self.epoch, 1.0, self.parts, self.selective, max(left, 0.0), 1.0
+        rest = self.epoch, 1.0, self.selective, max(left, 0.0), 1.0
         for k in range(self.crew.shards):
-            move = self.crew.ask_one(k, "ascend", self.w, *rest)
+            followed = Followed(self.w, self.news)
+            move = self.crew.ask_one(k, "ascend", followed, *rest)
+            self.news = []
             self.shares[k], self.risks[k] = 1.0, move.risk
             self.objective.oracle_calls += move.calls
             squared = move.bend + sum_of_squares(move.change.values)
             self.dual += move.rise - move.change.dot(self.w) - 0.5 * squared
-            move.change.add_to(self.w)
+            self._change(move.change, 1.0)
             if time.perf_counter() >= self.objective.deadline:
                 break
 
@@ -269,11 +272,10 @@ class ShardedBundle(ShardedOneSlack, ProximalBundle):
         self.start_near(self.w)
 
 
-def gram_of(changes: list[Listed], w: np.ndarray) -> np.ndarray:
-    """Products of all pairs of changes."""
+def gram_of(changes: list[Listed], spread: np.ndarray) -> np.ndarray:
+    """Products of all pairs of changes; ``spread`` is as long as w, and zero."""
     count = len(changes)
     gram = np.zeros((count, count))
-    spread = np.zeros(len(w), w.dtype)
     everything = np.zeros(0, np.int32)
     for j, (index, values) in enumerate(changes):
         index = everything if index is None else index
@@ -282,7 +284,7 @@ def gram_of(changes: list[Listed], w: np.ndarray) -> np.ndarray:
             at, others = changes[k]
             at = everything if at is None else at
             gram[j, k] = gram[k, j] = product(spread, at, others)
-        scatter(spread, index, np.zeros(len(values), w.dtype))
+        scatter(spread, index, np.zeros(len(values), spread.dtype))
     return gram
 
 

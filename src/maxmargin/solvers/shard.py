@@ -144,14 +144,14 @@ class Shard:
 
     # the dual point --------------------------------------------------------------------
 
-    def ascend(self, w, epoch, stretch, parts, selective, seconds, share) -> Move:
-        """Steps from w, after a share of the last ones was kept."""
+    def ascend(self, mirror, epoch, stretch, selective, seconds, share) -> Move:
+        """Steps from a mirror of w, after a share of the last ones was kept."""
         local = self._solver()
         local.keep(share)
         self.objective.deadline = time.perf_counter() + seconds
         before = self.objective.oracle_calls
-        method = local.sweep_and_rise if self.solver == "n-slack" else local.visit_part
-        change, rise, bend = local.move(w, stretch, method, parts, selective)
+        method = local.sweep_and_rise if self.solver == "n-slack" else local.visit
+        change, rise, bend = local.move(mirror, stretch, method, selective)
         risk = local.risk()
         local.forget()
         self._release()

@@ -51,10 +51,11 @@ def over_shards(
     """(objective, solver) of a fit over shards; ``make`` makes objectives of batches."""
     from maxmargin.engine.choose import make_crew
 
-    sources, sizes = sources_of(batch)
+    sources = sources_of(batch)
     if isinstance(batch, Scattered):
-        first = sources[0].load()
-        whole, slots = make(first, mass=mass[: sizes[0]]), batch.n_slots
+        piece, numbers = sources[0]
+        first = piece.load()
+        whole, slots = make(first, mass=mass[numbers]), batch.n_slots
     else:
         first, whole, slots = batch, make(batch), int(batch.start[-1])
     name = _solver_of(whole, first, name)
@@ -64,12 +65,9 @@ def over_shards(
             f"The structure {type(first).__name__} is defined in the script that runs, "
             "which workers cannot import: move it into a module that they find."
         )
-    ends = np.cumsum([0, *sizes])
     specs = [
-        ShardSpec(whole.piece(k, mass[lo:hi]), source, name, modules)
-        for k, (source, lo, hi) in enumerate(
-            zip(sources, ends[:-1], ends[1:], strict=True)
-        )
+        ShardSpec(whole.piece(k, mass[numbers]), source, name, modules)
+        for k, (source, numbers) in enumerate(sources)
     ]
     with make_crew(engine, specs, n_jobs) as crew:
         kind = ShardedLog if isinstance(whole, LogObjective) else Sharded
