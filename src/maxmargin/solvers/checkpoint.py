@@ -113,6 +113,7 @@ def prepare(place: Place | None) -> None:
     try:
         os.makedirs(place.folder, exist_ok=True)
         remove_litter(place.path)
+        remove_litter(os.path.join(place.folder, "probe"))
         probe = os.path.join(place.folder, temporary_name("probe"))
         with open(probe, "xb") as file:
             file.write(b" " * 4096)
