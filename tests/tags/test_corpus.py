@@ -212,6 +212,20 @@ def test_what_fsspec_opens(data, tmp_path):
         TagCorpus.build(tmp_path / "d", "nonsense://x", TEMPLATE)
 
 
+def test_whatever_a_file_system_raises_is_a_sentence(tmp_path, monkeypatch):
+    fsspec = pytest.importorskip("fsspec")
+
+    class NoCredentials(Exception):
+        """As those of the clouds, which are no OSErrors."""
+
+    def refuse(*_):
+        raise NoCredentials("Unable to locate credentials.")
+
+    monkeypatch.setattr(fsspec.core, "url_to_fs", refuse)
+    with pytest.raises(ValueError, match=r"^s3://x cannot be read: Unable .*ials\.$"):
+        TagCorpus.build(tmp_path / "c", "s3://x", TEMPLATE)
+
+
 def test_without_fsspec(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(ImportError, match=r"pip install maxmargin\[cluster\]"):

@@ -143,10 +143,11 @@ def _spoken(path: str) -> Iterator[None]:
     """Whatever a file system says becomes a sentence with the name of the file."""
     try:
         yield
-    except (FileNotFoundError, ImportError, OSError, ValueError) as error:
-        kind = type(error) if isinstance(error, (OSError, ImportError)) else ValueError
+    except Exception as error:  # each file system has errors of its own
+        kind = type(error)
         kind = kind if kind in (FileNotFoundError, ImportError) else ValueError
-        raise kind(f"{path} cannot be read: {error}.") from None
+        said = str(error).rstrip(".") or type(error).__name__
+        raise kind(f"{path} cannot be read: {said}.") from None
 
 
 @contextlib.contextmanager
