@@ -305,6 +305,34 @@ def test_errors_name_the_place(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["t.txt"]
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"folder": None}, "None is not the name of a folder"),
+        ({"folder": "a\0b"}, "cannot be the name of a folder"),
+        ({"sources": "a\0b"}, "cannot be the name of a file"),
+        ({"label_column": "x"}, "label_column='x' must be a whole number"),
+        ({"label_column": 1.0}, "label_column=1.0 must be a whole number"),
+        ({"separator": 3}, "separator=3 is not possible"),
+        ({"feature_options": 3}, "feature_options must be a dict, not int"),
+    ],
+    ids=repr,
+)
+def test_arguments_that_cannot_be(data, tmp_path, options, message):
+    arguments = {"folder": tmp_path / "c", "sources": data, "features": TEMPLATE}
+    with pytest.raises(ValueError, match=message):
+        TagCorpus.build(**arguments | options)
+    assert os.listdir(tmp_path) == ["text"]
+
+
+def test_a_corpus_is_no_text(data, tmp_path):
+    TagCorpus.build(tmp_path / "c", data, TEMPLATE)
+    with pytest.raises(ValueError, match="is a corpus, which was read already"):
+        TagCorpus.build(tmp_path / "d", tmp_path / "c", TEMPLATE)
+    with pytest.raises(ValueError, match="3 is not the name of a folder"):
+        TagCorpus.open(3)
+
+
 def test_other_files_have_other_columns(tmp_path):
     (tmp_path / "a").write_text("a b X\n\nb b Y\n")
     (tmp_path / "b").write_text("\na X\n")
