@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from maxmargin import MulticlassSVM, Problem, SequenceTagger, StructuralSVM
+from maxmargin import (
+    GraphLabeler,
+    MulticlassSVM,
+    Problem,
+    SequenceTagger,
+    StructuralSVM,
+    load,
+    save,
+)
 from maxmargin.engine import choose
 
 distributed = pytest.importorskip("distributed")
@@ -191,3 +199,34 @@ def test_predictions_without_the_cluster(cluster, monkeypatch):
     assert copy.predict(X) == here
     with pytest.raises(ValueError, match="engine='steam' is not possible"):
         copy.set_params(engine="steam").predict(X)
+
+
+def test_models_are_saved_without_the_cluster(cluster, tmp_path):
+    X, y = words(30)
+    with distributed.Client(cluster, set_as_default=False) as client:
+        model = SequenceTagger(engine=client).fit(X, y)
+    assert client.status == "closed"
+    save(model, tmp_path / "m")
+    assert load(tmp_path / "m").predict(X) == model.predict(X)
+    assert model.engine is client
+
+
+def test_approximate_graphs_outlive_the_cluster(client, monkeypatch):
+    """What is proved of their weights is computed after the fit."""
+    X = [
+        (np.eye(2)[[k % 2, (k + 1) % 2, 0]], [(0, 1), (1, 2), (0, 2)]) for k in range(8)
+    ]
+    y = [[k % 2, (k + 1) % 2, 0] for k in range(8)]
+    model = GraphLabeler(inference="expansion", engine=client)
+    looked, real = [], choose.client_of
+
+    def once(engine):
+        """The fit asks twice: before any work, and for its crew."""
+        looked.append(1)
+        if len(looked) > 2:
+            raise choose.NoCluster("engine is a Dask client that is closed.")
+        return real(engine)
+
+    monkeypatch.setattr(choose, "client_of", once)
+    model.fit(X, y)
+    assert np.isfinite(model.certificate_.primal)
