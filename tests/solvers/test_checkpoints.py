@@ -1,5 +1,6 @@
 """A fit that was stopped goes on to the same weights, or says in a sentence why not."""
 
+import io
 import os
 import signal
 
@@ -340,6 +341,20 @@ def test_a_full_disk_before_any_work(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "unlink", full)
     with pytest.raises(ValueError, match=r"cannot be written to \(No space left"):
         fitted("tags", checkpoint=tmp_path)
+
+
+def test_a_full_disk_keeps_no_litter(tmp_path, monkeypatch):
+    class Full(io.FileIO):
+        def write(self, data):
+            raise OSError(28, "No space left on device")
+
+    def opened(name, mode):
+        return Full(name, "x")
+
+    monkeypatch.setattr(checkpoint, "open", opened, raising=False)
+    with pytest.raises(ValueError, match=r"cannot be written to \(No space left"):
+        fitted("tags", checkpoint=tmp_path)
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_disk_that_fills_up_loses_no_fit(tmp_path, monkeypatch):
