@@ -9,6 +9,8 @@ import pytest
 pytest.importorskip("distributed")
 from maxmargin.cli import cluster
 from maxmargin.cli.main import main
+from maxmargin.engine import choose
+from maxmargin.engine.crew import EngineLost
 
 # distributed warns of much that is its own business
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -87,3 +89,17 @@ def test_without_dask_it_is_said_what_to_install(texts, tmp_path, capsys, monkey
     code, said = run(capsys, "train", "classify", texts, *options)
     assert code == 2
     assert "--workers needs Dask: install it with pip install" in said.err
+
+
+def test_a_lost_cluster_is_a_sentence(texts, tmp_path, capsys, monkeypatch):
+    def lost(*_):
+        raise EngineLost("The Dask cluster has gone away: start another.")
+
+    monkeypatch.setattr(choose, "make_crew", lost)
+    options = "-o", tmp_path / "m", "--engine", "threads"
+    code, said = run(capsys, "train", "classify", texts, *options)
+    assert code == 2
+    assert said.err == (
+        "maxmargin: error: The Dask cluster has gone away: start another.\n"
+    )
+    assert not (tmp_path / "m").exists()

@@ -1,6 +1,7 @@
 """Fits on a cluster: the weights of threads, whatever the workers, whoever dies."""
 
 import os
+import pickle
 import signal
 import threading
 
@@ -8,7 +9,16 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from maxmargin import MulticlassSVM, Problem, SequenceTagger, StructuralSVM
+from maxmargin import (
+    GraphLabeler,
+    MulticlassSVM,
+    Problem,
+    SequenceTagger,
+    StructuralSVM,
+    load,
+    save,
+)
+from maxmargin.engine import choose
 
 distributed = pytest.importorskip("distributed")
 # distributed warns of much that is its own business
@@ -153,3 +163,70 @@ def test_predictions_in_pieces(client, monkeypatch):
         ValueError, match="sequence 250 "
     ):  # counted from the first of all
         model.predict([*X[:250], 3, *X[250:]])
+
+
+def test_predictions_of_columns_in_pieces(client, monkeypatch):
+    """Such are the files of the command line."""
+    from maxmargin.engine import spread
+    from maxmargin.files import columns_from
+
+    X, y = words(300)
+    X = columns_from([[tuple(token) for token in sentence] for sentence in X])
+    model = SequenceTagger(tol=0.1, features="U0:%x[0,0]\nU1:%x[0,1]\n").fit(X, y)
+    here = model.predict(X)
+    sizes = []
+    real = spread._part
+    monkeypatch.setattr(
+        spread, "_part", lambda *a: sizes.append(a[2] - a[1]) or real(*a)
+    )
+    assert model.set_params(engine=client).predict(X) == here
+    assert sum(sizes) == 300
+    assert len(sizes) > 1
+
+
+def test_predictions_without_the_cluster(cluster, monkeypatch):
+    """A model outlives the cluster that it was trained on."""
+    X, y = words(150)
+    model = SequenceTagger(tol=0.1).fit(X, y)
+    here = model.predict(X)
+    with distributed.Client(cluster, set_as_default=False) as client:
+        model.set_params(engine=client)
+    assert model.predict(X) == here
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.engine == "dask"
+    assert copy.predict(X) == here
+    monkeypatch.setattr(choose, "find_spec", lambda name: None)
+    assert copy.predict(X) == here
+    with pytest.raises(ValueError, match="engine='steam' is not possible"):
+        copy.set_params(engine="steam").predict(X)
+
+
+def test_models_are_saved_without_the_cluster(cluster, tmp_path):
+    X, y = words(30)
+    with distributed.Client(cluster, set_as_default=False) as client:
+        model = SequenceTagger(engine=client).fit(X, y)
+    assert client.status == "closed"
+    save(model, tmp_path / "m")
+    assert load(tmp_path / "m").predict(X) == model.predict(X)
+    assert model.engine is client
+
+
+def test_approximate_graphs_outlive_the_cluster(client, monkeypatch):
+    """What is proved of their weights is computed after the fit."""
+    X = [
+        (np.eye(2)[[k % 2, (k + 1) % 2, 0]], [(0, 1), (1, 2), (0, 2)]) for k in range(8)
+    ]
+    y = [[k % 2, (k + 1) % 2, 0] for k in range(8)]
+    model = GraphLabeler(inference="expansion", engine=client)
+    looked, real = [], choose.client_of
+
+    def once(engine):
+        """The fit asks twice: before any work, and for its crew."""
+        looked.append(1)
+        if len(looked) > 2:
+            raise choose.NoCluster("engine is a Dask client that is closed.")
+        return real(engine)
+
+    monkeypatch.setattr(choose, "client_of", once)
+    model.fit(X, y)
+    assert np.isfinite(model.certificate_.primal)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from crew_cases import scores, specs, weights
 pytest.importorskip("distributed")
 from distributed import Client
 
+from maxmargin.engine import dask_workers
 from maxmargin.engine.crew import EngineLost
 from maxmargin.engine.dask_crew import DaskCrew
 
@@ -148,3 +150,12 @@ def test_lost_workers_new_workers_lost_scheduler(outside, tmp_path):
             all(crew.ask("slowly", w, 0.1) for _ in range(1000))
         assert time.monotonic() - began < 30
         crew.close()
+
+
+def test_a_scheduler_that_goes_before_the_first_shard(monkeypatch):
+    """Data are encoded between the first look at a cluster and the first shard."""
+    monkeypatch.setattr(dask_workers, "ANSWER", 0.5)
+    scheduler = SimpleNamespace(address="tcp://127.0.0.1:9")
+    gone = SimpleNamespace(scheduler=scheduler, security=None)
+    with pytest.raises(EngineLost, match="does not answer any more"):
+        DaskCrew(specs(), gone, patience=0.5)

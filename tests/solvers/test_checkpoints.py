@@ -1,13 +1,25 @@
 """A fit that was stopped goes on to the same weights, or says in a sentence why not."""
 
+import io
 import os
 import signal
 
 import numpy as np
 import pytest
-from checkpoint_cases import CASES, SENTENCES, TAGS, X, Y, fitted, outcome
+from checkpoint_cases import (
+    CASES,
+    ROWS,
+    SENTENCES,
+    SIGNS,
+    TAGS,
+    Rows,
+    X,
+    Y,
+    fitted,
+    outcome,
+)
 
-from maxmargin import Checkpoint, MulticlassSVM, SequenceTagger
+from maxmargin import Checkpoint, MulticlassSVM, SequenceTagger, StructuralSVM
 from maxmargin.solvers import checkpoint, notebook, schedule
 
 KEPT = "fit.checkpoint"
@@ -276,6 +288,25 @@ def test_other_data(tmp_path):
         fitted("functions, sealed outputs", checkpoint=tmp_path / "python", resume=True)
 
 
+class Twice(Rows):
+    """The same features, other losses."""
+
+    def loss(self, y, z):
+        return 2.0 * super().loss(y, z)
+
+
+@pytest.mark.parametrize("more", [{}, {"engine": "threads"}], ids=["one", "shards"])
+def test_other_losses_of_a_problem(more, tmp_path):
+    """Nothing tells them apart before outputs are met."""
+    Twice.__qualname__ = Rows.__qualname__
+    kill("functions", 3, tmp_path, **more)
+    kept = (tmp_path / KEPT).read_bytes()
+    model = StructuralSVM(Twice(), tol=1e-4, checkpoint=tmp_path, resume=True, **more)
+    with pytest.raises(ValueError, match="problem had other losses or features"):
+        model.fit(ROWS, SIGNS)
+    assert (tmp_path / KEPT).read_bytes() == kept
+
+
 def test_hidden_parts_must_be_plain(tmp_path):
     from checkpoint_cases import BUMPS, SERIES, Sealed, Sought
 
@@ -312,6 +343,20 @@ def test_a_full_disk_before_any_work(tmp_path, monkeypatch):
         fitted("tags", checkpoint=tmp_path)
 
 
+def test_a_full_disk_keeps_no_litter(tmp_path, monkeypatch):
+    class Full(io.FileIO):
+        def write(self, data):
+            raise OSError(28, "No space left on device")
+
+    def opened(name, mode):
+        return Full(name, "x")
+
+    monkeypatch.setattr(checkpoint, "open", opened, raising=False)
+    with pytest.raises(ValueError, match=r"cannot be written to \(No space left"):
+        fitted("tags", checkpoint=tmp_path)
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_disk_that_fills_up_loses_no_fit(tmp_path, monkeypatch):
     real, calls = os.fsync, []
 
@@ -340,3 +385,8 @@ def test_litter_of_killed_writings_is_removed(tmp_path):
     (tmp_path / temporary_name("other")).write_bytes(b"not ours")
     fitted("exact blocks", checkpoint=tmp_path)
     assert len(os.listdir(tmp_path)) == 2
+    for name in ("probe", "fit-turn-1.checkpoint", "fit-start-1.checkpoint"):
+        (tmp_path / temporary_name(name)).write_bytes(b"half")
+    fitted("unknown tags", checkpoint=tmp_path)
+    litter = [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
+    assert len(litter) == 1

@@ -212,6 +212,20 @@ def test_what_fsspec_opens(data, tmp_path):
         TagCorpus.build(tmp_path / "d", "nonsense://x", TEMPLATE)
 
 
+def test_whatever_a_file_system_raises_is_a_sentence(tmp_path, monkeypatch):
+    fsspec = pytest.importorskip("fsspec")
+
+    class NoCredentials(Exception):
+        """As those of the clouds, which are no OSErrors."""
+
+    def refuse(*_):
+        raise NoCredentials("Unable to locate credentials.")
+
+    monkeypatch.setattr(fsspec.core, "url_to_fs", refuse)
+    with pytest.raises(ValueError, match=r"^s3://x cannot be read: Unable .*ials\.$"):
+        TagCorpus.build(tmp_path / "c", "s3://x", TEMPLATE)
+
+
 def test_without_fsspec(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(ImportError, match=r"pip install maxmargin\[cluster\]"):
@@ -289,6 +303,34 @@ def test_errors_name_the_place(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match="There is no folder"):
         TagCorpus.build(tmp_path / "no" / "c", tmp_path / "t.txt", "U:%x[0,0]\n")
     assert os.listdir(tmp_path) == ["t.txt"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"folder": None}, "None is not the name of a folder"),
+        ({"folder": "a\0b"}, "cannot be the name of a folder"),
+        ({"sources": "a\0b"}, "cannot be the name of a file"),
+        ({"label_column": "x"}, "label_column='x' must be a whole number"),
+        ({"label_column": 1.0}, "label_column=1.0 must be a whole number"),
+        ({"separator": 3}, "separator=3 is not possible"),
+        ({"feature_options": 3}, "feature_options must be a dict, not int"),
+    ],
+    ids=repr,
+)
+def test_arguments_that_cannot_be(data, tmp_path, options, message):
+    arguments = {"folder": tmp_path / "c", "sources": data, "features": TEMPLATE}
+    with pytest.raises(ValueError, match=message):
+        TagCorpus.build(**arguments | options)
+    assert os.listdir(tmp_path) == ["text"]
+
+
+def test_a_corpus_is_no_text(data, tmp_path):
+    TagCorpus.build(tmp_path / "c", data, TEMPLATE)
+    with pytest.raises(ValueError, match="is a corpus, which was read already"):
+        TagCorpus.build(tmp_path / "d", tmp_path / "c", TEMPLATE)
+    with pytest.raises(ValueError, match="3 is not the name of a folder"):
+        TagCorpus.open(3)
 
 
 def test_other_files_have_other_columns(tmp_path):

@@ -1,7 +1,9 @@
 """``maxmargin shard`` and ``maxmargin train tag`` on corpora."""
 
+import io
 import json
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -229,3 +231,47 @@ def test_reuse_compares_the_features(text, tmp_path, capsys):
         again = "train", "tag", text, *ready, "--shards", folder, "-o", model
         assert run(*again, "--quiet") == 2
         assert what in capsys.readouterr().err
+
+
+def test_standard_input_is_not_taken_for_what_it_was(tmp_path, capsys, monkeypatch):
+    def train(text):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        options = "--features", "words", "--shards", tmp_path / "s", "--quiet"
+        return run("train", "tag", "-", *options, "-o", tmp_path / "m")
+
+    assert train(ROWS * 5) == 0
+    assert train(ROWS.replace("O", "Q") * 5) == 2
+    assert (
+        "of the same text as standard input cannot be told" in capsys.readouterr().err
+    )
+
+
+def test_words_as_labels(tmp_path, capsys):
+    """A wrong column would take for ever."""
+    rows = [f"X word{i}\n\n" for i in range(1100)]
+    (tmp_path / "text").write_text("".join(rows))
+    options = "--features", "words", "--quiet"
+    shards, model = tmp_path / "s", tmp_path / "m"
+    assert run("shard", tmp_path / "text", *options, "-o", shards) == 0
+    for words in ([shards], [tmp_path / "text", *options, "--shards", shards]):
+        assert run("train", "tag", *words, "-o", model) == 2
+        assert "1,100 different labels" in capsys.readouterr().err
+
+
+def test_a_corpus_with_other_features_for_dev(text, tmp_path, capsys):
+    """Said before hours of training."""
+    train, dev = tmp_path / "train", tmp_path / "dev"
+    for folder, files in ((train, text), (dev, text / "1.txt")):
+        assert run("shard", files, "--features", "words", "-o", folder) == 0
+    options = "--dev", dev, "--path", "0.1,1", "-o", tmp_path / "m", "--quiet"
+    same = tmp_path / "same"
+    (text / "1.txt").write_text("a D B-X\n\n" + ROWS)
+    assert run("shard", text / "1.txt", "--features", "words", "-o", same) == 0
+    capsys.readouterr()
+    assert run("train", "tag", train, "--quiet", *options) == 0  # the same words
+    (log,) = [tmp_path / "log"]
+    options = "--dev", same, "--path", "0.1,1", "-o", tmp_path / "n", "--log", log
+    assert run("train", "tag", train, *options, "--quiet") == 2
+    error = capsys.readouterr().err
+    assert f"{same} has other features than {train}: build it with" in error
+    assert not log.exists()

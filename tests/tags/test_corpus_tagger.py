@@ -8,6 +8,7 @@ import pytest
 from maxmargin import SequenceTagger, TagCorpus
 from maxmargin.files import columns_from
 from maxmargin.files.model_file import load, save
+from maxmargin.tags.corpus.training import encode_corpus
 
 TEMPLATE = "U0:%x[0,0]\nU1:%x[-1,0]\nU2:%s2[0,0]\nU3:%x[0,1]/%x[1,1]\n"
 
@@ -275,3 +276,23 @@ def test_a_shard_that_is_sent_elsewhere_knows_its_place(tmp_path, monkeypatch):
     (tmp_path / "shards").rename(tmp_path / "gone")
     with pytest.raises(FileNotFoundError, match="every worker must see it"):
         pickle.loads(sent).tokens()
+
+
+def test_distributions_of_all_shards_have_to_fit_into_memory(many, monkeypatch):
+    from maxmargin.core.expectations import places
+    from maxmargin.solvers import log_objective
+    from maxmargin.solvers.sharded_training import SOLVERS
+
+    def noting(name, solver):
+        return lambda objective: used.append(name) or solver(objective)
+
+    used = []
+    for name, solver in list(SOLVERS.items()):
+        monkeypatch.setitem(SOLVERS, name, noting(name, solver))
+    tagger = SequenceTagger(objective="log", tol=0.5)
+    pieces = encode_corpus(tagger, many, None, None).batch.pieces
+    first = int(places(pieces[0].load())[-1])
+    for most in (first, 2 * len(pieces) * first):
+        monkeypatch.setattr(log_objective, "MOST_PARTS", most)
+        tagger.fit(many)
+    assert used == ["lbfgs", "handover"]

@@ -23,7 +23,7 @@ import numpy as np
 from maxmargin.core.answers import Answers
 from maxmargin.core.formulation import words
 from maxmargin.core.kernel import interpreted
-from maxmargin.core.known import Known, restored_known, state_of_known
+from maxmargin.core.known import Known, check_known, restored_known, state_of_known
 from maxmargin.core.problem import check_problem, has_own
 from maxmargin.core.rescale import violation as violation_kernel
 from maxmargin.core.state import Stateful
@@ -110,6 +110,7 @@ class FunctionBatch(Stateful):
         self.recalls, self.answers.seconds = state["recalls"], state["seconds"]
         if not self.listed:
             self.known = restored_known(state["known"])
+            check_known(self.known, self._entry)
 
     # the contract ------------------------------------------------------------------
 
@@ -333,9 +334,11 @@ class FunctionBatch(Stateful):
             return Known([truth])
         return Known(self.answers.listed_entries(self.at(i), x, y))
 
+    def _entry(self, i, output, source=""):
+        return self.answers.entry(self.at(i), self.X[i], self.Y[i], output, source)
+
     def _number(self, i, output, source="") -> int:
-        entry = self.answers.entry(self.at(i), self.X[i], self.Y[i], output, source)
-        return self.known[i].number(entry)
+        return self.known[i].number(self._entry(i, output, source))
 
     def _best_known(self, i, form):
         """(number, violation) of the most violated output known."""

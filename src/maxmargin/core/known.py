@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from maxmargin.core.answers import Entry
+from maxmargin.core.answers import SAME, Entry
 from maxmargin.files.model_values import Refused, Room, decode, encode
 
+CHECKED = 50  # outputs of a checkpoint that are compared with what the problem says
 LOST = type("Lost", (), {"__repr__": lambda self: "LOST"})()  # an output not kept
 
 
@@ -134,6 +136,32 @@ def restored_known(state: dict[str, Any]) -> list[Known]:
         one.next = after
         known.append(one)
     return known
+
+
+def check_known(known: list[Known], entry_of: Callable[[int, Any], Entry]) -> None:
+    """Refuse outputs of which the problem says something else now.
+
+    Their losses and features are in the dual point, which would bound nothing here.
+    ``entry_of(i, output)`` asks the problem; some outputs of all are asked about.
+    """
+    every = [
+        (i, entry)
+        for i, one in enumerate(known)
+        for number, entry in one.entries.items()
+        if number and entry.output is not LOST
+    ]
+    for i, entry in every[:: -(-len(every) // CHECKED) or 1]:
+        try:
+            now = entry_of(i, entry.output)
+        except ValueError:  # it needs no answer to go on
+            continue
+        same = np.array_equal(now.index, entry.index)
+        same = same and np.allclose(now.values, entry.values, SAME, SAME)
+        if not same or abs(now.loss - entry.loss) > SAME * (1.0 + entry.loss):
+            raise Refused(
+                "it is of another fit, whose problem had other losses or features. Give "
+                "what that fit had, remove the file to start anew, or give another folder"
+            )
 
 
 def written(output: Any) -> Any:

@@ -74,9 +74,11 @@ class StructuralSVM(MaxMarginEstimator):
         sums, such as a :class:`maxmargin.DynamicProgram`; solvers "exponentiated" and
         "lbfgs"); or the averaged baselines of these names. See ``docs/objectives.md``.
     engine : None, "threads", "dask" or dask.distributed.Client
-        Who does the work: None and "threads" are this process, in ``n_jobs`` threads;
-        "dask" is the cluster of the current Dask client, a client its cluster. The
-        weights do not depend on it. See ``docs/scaling.md``.
+        Who does the work. None is this process, whose steps follow each other. The others
+        cut the data into shards, which all step at once: "threads" in ``n_jobs`` threads,
+        "dask" on the cluster of the current Dask client, a client on its own. Their
+        weights are the same; those of None differ within ``tol``. Over shards, every fit
+        starts from zero, whatever ``warm_start``. See ``docs/scaling.md``.
     checkpoint : str, path, :class:`maxmargin.Checkpoint` or None
         A folder that keeps the state of the fit, written once a minute, after Ctrl-C and
         at the end: ``kill -9`` loses no more. See ``docs/scaling.md``.

@@ -20,6 +20,10 @@ THREADS = (None, "threads")
 ANSWER = 30.0  # seconds that a cluster is given before any work
 
 
+class NoCluster(ValueError):
+    """The engine is a cluster to which there is no connection."""
+
+
 def check_engine(engine: Any) -> None:
     """Before any work: is there such an engine, and do its workers fit?"""
     client = client_of(engine)
@@ -67,7 +71,7 @@ def client_of(engine: Any) -> Any:
         try:
             engine = Client.current()
         except ValueError:
-            raise ValueError(
+            raise NoCluster(
                 "engine='dask' needs a Dask client, but there is none: start one with "
                 "dask.distributed.Client(address), or Client() for this machine, or give "
                 "it as engine."
@@ -83,7 +87,7 @@ def client_of(engine: Any) -> Any:
             "one that was made without asynchronous=True."
         )
     if engine.status != "running":
-        raise ValueError(
+        raise NoCluster(
             f"engine is a Dask client that is {engine.status}: make a new one."
         )
     return engine

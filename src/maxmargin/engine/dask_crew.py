@@ -332,7 +332,7 @@ def _said(error: BaseException) -> BaseException:
 
 
 def _check_attempts(attempt: int) -> None:
-    if attempt > ATTEMPTS:
+    if attempt >= ATTEMPTS:
         raise EngineLost(
             f"{attempt} times workers of the Dask cluster have died of the same work: most "
             "likely they have too little memory for it; their logs tell more."

@@ -55,13 +55,16 @@ class Workers:
         self._most = 0  # hosts there were
         self._silent_since: float | None = None
         # Talks to workers directly, not by way of the scheduler.
-        self.client = Client(
-            client.scheduler.address,
-            direct_to_workers=True,
-            set_as_default=False,
-            security=client.security,
-            timeout=max(ANSWER, min(patience, 30.0)),
-        )
+        try:
+            self.client = Client(
+                client.scheduler.address,
+                direct_to_workers=True,
+                set_as_default=False,
+                security=client.security,
+                timeout=max(ANSWER, min(patience, 30.0)),
+            )
+        except (OSError, TimeoutError):  # it may have gone while data were encoded
+            raise EngineLost(GONE) from None
 
     def close(self) -> None:
         self.remotes = []

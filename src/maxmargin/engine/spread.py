@@ -2,7 +2,8 @@
 
 Samples are predicted one by one whoever does it, so nothing depends on the pieces. What
 goes wrong there is done here instead: bad input then gets the message that counts samples
-from the first of all, and a cluster that was lost costs time alone.
+from the first of all, and a cluster that was lost costs time alone. Where there is none
+any more, as for a model that was pickled there and is used elsewhere, all is done here.
 """
 
 from __future__ import annotations
@@ -42,19 +43,21 @@ def over_cluster(*counts: str) -> Callable:
 
 def _on_workers(model, name: str, X, others: tuple, counts) -> Any:
     """The results; None if they are better made here."""
-    from maxmargin.engine.choose import client_of
+    from maxmargin.engine.choose import NoCluster, client_of
 
-    client = client_of(model.engine)
-    if client is None or not (isinstance(X, (list, tuple)) or hasattr(X, "shape")):
+    try:
+        client = client_of(model.engine)
+    except (NoCluster, ImportError):
         return None
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    n = 0 if client is None else _samples(X)
     if n < 2 * FEWEST:
         return None
     try:
         workers = len(client.nthreads())
         many = min(PER_WORKER * workers, n // FEWEST)
         edges = np.linspace(0, n, many + 1).astype(int).tolist()
-        pieces = client.scatter([X[lo:hi] for lo, hi in pairwise(edges)], hash=False)
+        pieces = [_part(X, lo, hi) for lo, hi in pairwise(edges)]
+        pieces = client.scatter(pieces, hash=False)
         sent = client.scatter(model, hash=False, broadcast=True)
         tasks = client.map(
             _piece,
@@ -74,6 +77,24 @@ def _on_workers(model, name: str, X, others: tuple, counts) -> Any:
     if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)
     return type(parts[0])(chain.from_iterable(parts))
+
+
+def _samples(X) -> int:
+    """How many there are; 0 of what cannot be cut into pieces."""
+    if _by_sentence(X):
+        return X.n_sentences
+    if hasattr(X, "shape"):
+        return X.shape[0] if X.shape else 0
+    return len(X) if isinstance(X, (list, tuple)) else 0
+
+
+def _part(X, lo: int, hi: int) -> Any:
+    return X.select(range(lo, hi)) if _by_sentence(X) else X[lo:hi]
+
+
+def _by_sentence(X) -> bool:
+    """Is it what `maxmargin.files.read_columns` returns?"""
+    return hasattr(X, "select") and hasattr(X, "n_sentences")
 
 
 def _piece(X, model, name: str, others: tuple, counts) -> tuple[Any, list[int]]:

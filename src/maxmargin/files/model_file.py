@@ -240,9 +240,16 @@ def _pack(model: Any) -> bytearray:
 
 
 def _check_parameters(model: Any) -> None:
-    """Refuse parameters that no fit would accept."""
+    """Refuse parameters that no fit would accept; a file has none of where it ran.
+
+    A cluster that has gone must not take with it what was learned there.
+    """
     if hasattr(model, "_settings"):
-        model._settings()
+        bare = object.__new__(type(model))
+        bare.__dict__ = vars(model) | {
+            k: v for k, v in RUNNING.items() if k in vars(model)
+        }
+        bare._settings()
 
 
 def _encode_dict(cls: type, what: str, values: dict) -> dict:

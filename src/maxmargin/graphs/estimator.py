@@ -205,14 +205,15 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
 
     def _proved_primal(self, encoded: Encoded, w) -> float:
         """The relaxed objective, which bounds the true one from above."""
+        from maxmargin.core.formulation import make_form
         from maxmargin.core.objective import Objective
         from maxmargin.core.partial import ordinary
 
         batch = ordinary(encoded.batch)
         batch = relaxed_batch(batch.graphs, batch.y, self._tolerance())
-        form, _, _, _, n_jobs = self._settings()
+        form = make_form(self.rescaling, self.penalty, self._tolerance())
         mass = masses(float(self.C), encoded.weights)
-        objective = Objective(batch, len(w), form, mass, np.float64, n_jobs)
+        objective = Objective(batch, len(w), form, mass, np.float64, self._threads())
         return float(objective.primal(np.asarray(w, np.float64))[0])
 
     def _install(self, encoded: Encoded, w) -> None:

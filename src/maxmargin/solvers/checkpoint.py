@@ -6,6 +6,7 @@ bytes. No numba here: models are checked when they are loaded.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import numbers
 import os
@@ -113,10 +114,14 @@ def prepare(place: Place | None) -> None:
     try:
         os.makedirs(place.folder, exist_ok=True)
         remove_litter(place.path)
+        remove_litter(os.path.join(place.folder, "probe"))
         probe = os.path.join(place.folder, temporary_name("probe"))
-        with open(probe, "xb") as file:
-            file.write(b" " * 4096)
-        os.unlink(probe)
+        try:
+            with open(probe, "xb") as file:
+                file.write(b" " * 4096)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(probe)
     except OSError as error:
         raise ValueError(
             f"checkpoint={place.folder!r} cannot be written to ({reason_of(error)}): give "

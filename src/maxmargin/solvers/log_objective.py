@@ -60,8 +60,14 @@ class LogObjective(Objective):
 
     @property
     def solver(self) -> str:
-        """Exponentiated gradient first, unless l1 or too many parts forbid it."""
-        if self.l1 > 0 or places(self.batch)[-1] > MOST_PARTS:
+        return self.solver_for(1.0)
+
+    def solver_for(self, times: float) -> str:
+        """Exponentiated gradient first, unless l1 or too many parts forbid it.
+
+        There are so many times the parts of the batch, which may be one piece of all.
+        """
+        if self.l1 > 0 or times * places(self.batch)[-1] > MOST_PARTS:
             return "lbfgs"
         return "handover"
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.files import checkpoint_file
+from maxmargin.files.atomic import remove_litter
 from maxmargin.files.model_values import Refused
 from maxmargin.solvers.checkpoint import Place, look, reason_of, refusal
 from maxmargin.solvers.fingerprint import fingerprint
@@ -54,6 +55,7 @@ class Notebook:
 
     def read(self, restore: Callable[[Any], None], verbose: int = 0) -> None:
         """Hand the state of an earlier run to ``restore``, if it is there and wanted."""
+        remove_litter(self.place.path)
         if not look(self.place):
             return
         try:

@@ -58,7 +58,7 @@ def over_shards(
         whole, slots = make(first, mass=mass[numbers]), batch.n_slots
     else:
         first, whole, slots = batch, make(batch), int(batch.start[-1])
-    name = _solver_of(whole, first, name)
+    name = _solver_of(whole, first, name, slots)
     modules = modules_of(first)
     if engine not in (None, "threads") and "__main__" in modules:
         raise ValueError(
@@ -92,8 +92,11 @@ def modules_of(batch: Any) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _solver_of(whole: Objective, batch: Any, name: str) -> str:
-    """The name of the solver; refuses what cannot be done in shards."""
+def _solver_of(whole: Objective, batch: Any, name: str, slots: int) -> str:
+    """The name of the solver; refuses what cannot be done in shards.
+
+    The batch may be the first piece of data that have so many slots in all.
+    """
     if hidden(batch):
         raise ValueError(HIDDEN_IN_SHARDS)
     log = isinstance(whole, LogObjective)
@@ -105,7 +108,8 @@ def _solver_of(whole: Objective, batch: Any, name: str) -> str:
         names = [other for other in names if other != name]
     if name == "auto":
         # distributions of all examples are kept, where that is not too much
-        return whole.solver if log else names[0]
+        times = slots / max(int(batch.start[-1]), 1)
+        return whole.solver_for(times) if log else names[0]
     if name not in names:
         raise ValueError(
             f"solver={name!r} does not run over shards here (engine= or a corpus on "

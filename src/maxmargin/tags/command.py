@@ -139,6 +139,9 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
         return sample
 
     def settings(self, args, given, sample, dev) -> dict[str, Any]:
+        from maxmargin.tags.corpus.command import check_dev
+
+        check_dev(sample, dev)
         features = self.template
         if features is not None and not isinstance(features, str):
             # the text, so that the model needs no other file; without a line break it

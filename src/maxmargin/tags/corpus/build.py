@@ -28,13 +28,14 @@ from maxmargin.tags.corpus.reading import (
 from maxmargin.tags.corpus.sources import Source, find_sources
 from maxmargin.tags.corpus.storage import (
     MANIFEST,
+    folder_name,
     full_disk,
     record_of,
     save_array,
     write_manifest,
 )
 from maxmargin.tags.features.encoder import ColumnEncoder
-from maxmargin.tags.features.input import whole_number
+from maxmargin.tags.features.input import check_mapping, whole_number
 from maxmargin.tags.features.sequences import TokenMatrix
 
 
@@ -66,9 +67,9 @@ def build(
     overwrite: bool = False,
 ) -> TagCorpus:
     """See :meth:`TagCorpus.build`."""
-    target = os.path.realpath(os.fsdecode(folder))
+    target = os.path.realpath(folder_name(folder))
     _check_target(target, overwrite)
-    work = _checked(work)
+    work, layout = _checked(work), layout.checked()
     encoder = _encoder(features, choices)
     found = find_sources(sources)
     temporary = _temporary(target)
@@ -313,6 +314,7 @@ def _encoder(features: Any, choices: Choices) -> ColumnEncoder:
             "say what the features are: features= a template, its file, or the name of a "
             'ready set such as "chunking".'
         )
+    check_mapping("feature_options", choices.options)
     options = dict(choices.options)
     unknown = set(options) - {"gazetteers", "dense", "hash_bits"}
     if unknown:

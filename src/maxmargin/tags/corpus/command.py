@@ -7,7 +7,7 @@ from typing import Any
 
 from maxmargin.cli.command import Sample
 from maxmargin.cli.common import say
-from maxmargin.tags.command_files import separator_of
+from maxmargin.tags.command_files import MOST_LABELS, separator_of
 from maxmargin.tags.corpus.corpus import TagCorpus
 from maxmargin.tags.corpus.sources import find_sources
 from maxmargin.tags.corpus.storage import MANIFEST
@@ -112,7 +112,8 @@ def corpus_sample(path: str, args) -> Sample | None:
                     f"--{option.replace('_', '-')} says how text files are read, but "
                     f"{path} is a corpus, which was read already: leave it out."
                 )
-        return Sample(TagCorpus.open(path), None, path.rstrip(os.sep))
+        corpus = _few_labels(TagCorpus.open(path))
+        return Sample(corpus, None, path.rstrip(os.sep))
     if is_corpus(args.shards):
         corpus = TagCorpus.open(args.shards)
         _check_reuse(corpus, path, args)
@@ -120,7 +121,30 @@ def corpus_sample(path: str, args) -> Sample | None:
             say(f"{args.shards} is there already, from these files: not built again.")
     else:
         corpus = build_corpus([path], args.shards, args)
-    return Sample(corpus, None, path)
+    return Sample(_few_labels(corpus), None, path)
+
+
+def _few_labels(corpus: TagCorpus) -> TagCorpus:
+    if len(corpus.labels) > MOST_LABELS:
+        raise ValueError(
+            f"{corpus.folder}: there are {len(corpus.labels):,} different labels, more "
+            f"than {MOST_LABELS}. Was it built with the right --label-column?"
+        )
+    return corpus
+
+
+def check_dev(sample: Sample, dev: Sample | None) -> None:
+    """A corpus to choose C on must have the features of the one to train on."""
+    from maxmargin.tags.corpus.training import same_features
+
+    corpora = isinstance(sample.X, TagCorpus) and isinstance(
+        getattr(dev, "X", None), TagCorpus
+    )
+    if corpora and not same_features(sample.X.encoder, dev.X.encoder):
+        raise ValueError(
+            f"{dev.path} has other features than {sample.path}: build it with maxmargin "
+            f"shard --like {sample.X.folder}."
+        )
 
 
 def _check_reuse(corpus: TagCorpus, path: str, args) -> None:
@@ -139,10 +163,14 @@ def _check_reuse(corpus: TagCorpus, path: str, args) -> None:
         "separator": separator_of(args.separator),
         "label_column": args.label_column,
     }
-    files = [
-        {"path": s.path, "size": s.size, "changed": s.changed}
-        for s in find_sources(path)
-    ]
+    found = find_sources(path)
+    if any(s.size is None for s in found):
+        raise ValueError(
+            f"{corpus.folder} is a corpus already, and whether it was made of the same "
+            f"text as {'standard input' if path == '-' else path} cannot be told: remove "
+            "it, name another folder for --shards, or train on it by its name."
+        )
+    files = [{"path": s.path, "size": s.size, "changed": s.changed} for s in found]
     known = [{k: s[k] for k in ("path", "size", "changed")} for s in corpus.sources]
     what = [name for name in wanted if corpus.settings[name] != wanted[name]]
     lists = _gazetteers(args, template)

@@ -17,6 +17,7 @@ from maxmargin.tags.corpus.storage import (
     check_content,
     check_size,
     check_unchanged,
+    folder_name,
     mapped,
     ones,
     read_manifest,
@@ -231,7 +232,7 @@ class TagCorpus:
             sources,
             features,
             Layout(label_column, separator, encoding, comment),
-            Choices(min_count, dict(feature_options or {}), hashing, like),
+            Choices(min_count, feature_options or {}, hashing, like),
             Work(shard_tokens, n_jobs, table_keys, verbose),
             overwrite,
         )
@@ -239,7 +240,7 @@ class TagCorpus:
     @classmethod
     def open(cls, folder: str | os.PathLike) -> TagCorpus:
         """A corpus that :meth:`build` made; sizes of all files are compared."""
-        folder = os.fsdecode(folder)
+        folder = folder_name(folder)
         body, checksum = read_manifest(folder)
         try:
             corpus = cls(folder, body, checksum)

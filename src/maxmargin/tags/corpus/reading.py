@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.files.messages import column_count
-from maxmargin.files.text_files import RawText
+from maxmargin.files.text_files import RawText, codec_name
 from maxmargin.tags.corpus.sources import Source, blocks
+from maxmargin.tags.features.input import whole_number
 from maxmargin.tags.files.columns import Column, Columns, _renumber
-from maxmargin.tags.files.reader import read_piece
+from maxmargin.tags.files.reader import check_separator, read_piece
 
 
 class Layout(NamedTuple):
@@ -28,6 +29,13 @@ class Layout(NamedTuple):
     separator: str | None = None
     encoding: str = "utf-8"
     comment: str | None = None
+
+    def checked(self) -> Layout:
+        """The same, if it is one; how many columns there are is not known yet."""
+        whole_number("label_column", self.label_column, -(2**31), 2**31 - 1)
+        check_separator(self.separator)
+        codec_name(self.encoding)
+        return self
 
 
 class Piece(NamedTuple):

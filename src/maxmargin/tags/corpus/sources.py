@@ -25,6 +25,8 @@ from maxmargin.files.text_files import (
     undecodable,
     unzipping,
 )
+from maxmargin.tags.corpus.corpus import ENCODER
+from maxmargin.tags.corpus.storage import MANIFEST
 
 BLOCK = 1 << 22  # bytes read at once
 LONGEST_SENTENCE = 1 << 26  # bytes without a blank line that are no sentence any more
@@ -70,6 +72,13 @@ def find_sources(sources: Any) -> list[Source]:
 def _local(path: str) -> list[Source]:
     if path == "-":
         return [Source(path)]
+    if "\0" in path:
+        raise ValueError(f"{path!r} cannot be the name of a file.")
+    if all(os.path.isfile(os.path.join(path, own)) for own in (MANIFEST, ENCODER)):
+        raise ValueError(
+            f"{path} is a corpus, which was read already: name the text that it was made "
+            "of."
+        )
     if os.path.isdir(path):
         paths = sorted(
             os.path.join(folder, name)
@@ -143,10 +152,11 @@ def _spoken(path: str) -> Iterator[None]:
     """Whatever a file system says becomes a sentence with the name of the file."""
     try:
         yield
-    except (FileNotFoundError, ImportError, OSError, ValueError) as error:
-        kind = type(error) if isinstance(error, (OSError, ImportError)) else ValueError
+    except Exception as error:  # each file system has errors of its own
+        kind = type(error)
         kind = kind if kind in (FileNotFoundError, ImportError) else ValueError
-        raise kind(f"{path} cannot be read: {error}.") from None
+        said = str(error).rstrip(".") or type(error).__name__
+        raise kind(f"{path} cannot be read: {said}.") from None
 
 
 @contextlib.contextmanager

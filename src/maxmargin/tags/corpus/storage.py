@@ -125,6 +125,15 @@ def ones(n: int, dtype: Any) -> np.ndarray:
     return array[:n]
 
 
+def folder_name(folder: Any) -> str:
+    if not isinstance(folder, (str, bytes, os.PathLike)) or not os.fsdecode(folder):
+        raise ValueError(f"{folder!r} is not the name of a folder: give its path.")
+    name = os.fsdecode(folder)
+    if "\0" in name:
+        raise ValueError(f"{name!r} cannot be the name of a folder.")
+    return name
+
+
 # the manifest --------------------------------------------------------------------------
 
 

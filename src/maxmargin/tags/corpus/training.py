@@ -240,19 +240,22 @@ def predicted(tagger: Any, corpus: TagCorpus) -> Iterator[tuple[np.ndarray, ...]
 
 
 def _check_encoder(tagger: Any, corpus: TagCorpus) -> None:
-    ours, theirs = tagger._encoder, corpus.encoder
-    if ours is theirs:
-        return
-    same = getattr(ours, "kind", None) == "columns"
-    if same:
-        (a, state), (b, other) = ours.get_state(), theirs.get_state()
-        same = state == other and a.keys() == b.keys()
-        same = same and all(np.array_equal(a[key], b[key]) for key in a)
-    if not same:
+    if not same_features(tagger._encoder, corpus.encoder):
         raise ValueError(
             f"{corpus.folder} has other features than the tagger: build it with "
             "TagCorpus.build(..., like=tagger)."
         )
+
+
+def same_features(ours: Any, theirs: Any) -> bool:
+    """Whether two encoders give the same features the same numbers."""
+    if ours is theirs:
+        return True
+    if getattr(ours, "kind", None) != "columns":
+        return False
+    (a, state), (b, other) = ours.get_state(), theirs.get_state()
+    same = state == other and a.keys() == b.keys()
+    return same and all(np.array_equal(a[key], b[key]) for key in a)
 
 
 def _rows_of(tagger: Any, corpus: TagCorpus) -> np.ndarray:
