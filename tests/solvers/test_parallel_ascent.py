@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxmargin import MulticlassSVM, SequenceTagger
-from maxmargin.core import sharded
+from maxmargin.core import mirrors, sharded
 from maxmargin.core.estimator import masses
 from maxmargin.core.mirrors import Mirror
 from maxmargin.core.vectors import Listed
@@ -28,6 +28,14 @@ def sentences(n=60, seed=0, k=4, d=12):
     X = [rng.normal(size=(rng.integers(1, 7), d)) for _ in range(n)]
     y = [(x @ truth + rng.normal(size=(len(x), k))).argmax(axis=1).tolist() for x in X]
     return X, y
+
+
+def spoken(n=60, seed=0):
+    """Sentences of rare words, of which no shard has many."""
+    rng = np.random.default_rng(seed)
+    words = [rng.integers(900, size=rng.integers(1, 7)) for _ in range(n)]
+    X = [[{f"word {v}": 1.0, f"end {v % 10}": 1.0} for v in row] for row in words]
+    return X, [[str(v % 3 * (rng.random() < 0.8)) for v in row] for row in words]
 
 
 @pytest.fixture
@@ -53,6 +61,17 @@ def test_every_form_ends_at_the_optimum_of_one_process(
     assert alone.dual <= apart.primal * (1 + 1e-9)
 
 
+def test_every_example_keeps_its_weight(small_shards):
+    X, y = sentences()
+    weights = np.random.default_rng(0).gamma(0.3, 3.0, size=len(X))
+    alone = tagger(tol=1e-3).fit(X, y, sample_weight=weights).certificate_
+    more = {"engine": "threads", "tol": 0.005}
+    apart = tagger(**more).fit(X, y, sample_weight=weights).certificate_
+    assert apart.relative_gap <= 0.005
+    assert apart.dual <= alone.primal
+    assert alone.dual <= apart.primal
+
+
 @pytest.mark.parametrize("solver", ["n-slack", "one-slack", "proximal-bundle"])
 def test_every_solver_runs_over_shards(small_shards, solver):
     X, y = sentences()
@@ -72,6 +91,18 @@ def test_the_weights_do_not_depend_on_the_number_of_threads(small_shards, object
     ]
     assert np.array_equal(weights[0], weights[1])
     assert np.array_equal(weights[0], weights[2])
+
+
+@pytest.mark.parametrize("solver", ["block-coordinate", "n-slack"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_marking_pages_changes_nothing(small_shards, monkeypatch, solver, n_jobs):
+    """Long weights are copied where something has changed: the same as all of them."""
+    X, y = spoken()
+    tol = 0.2 if solver == "n-slack" else 0.01
+    more = {"engine": "threads", "solver": solver, "tol": tol, "C": 3.0}
+    whole = tagger(**more).fit(X, y)._w
+    monkeypatch.setattr(mirrors, "SHORT", 0)
+    assert np.array_equal(tagger(**more, n_jobs=n_jobs).fit(X, y)._w, whole)
 
 
 @pytest.mark.parametrize("solver", ["auto", "exponentiated", "lbfgs"])

@@ -54,9 +54,10 @@ class Mirror:
         ``marked``: all of it was on pages that are marked.
         """
         if marked and len(self.pages):
-            index = np.empty(count_changes(self.pages, self.source, self.w), np.int32)
-            values = np.empty(len(index), self.w.dtype)
-            take_changes(self.pages, self.source, self.w, index, values)
+            most = np.count_nonzero(self.pages) << PAGE_BITS
+            index, values = np.empty(most, np.int32), np.empty(most, self.w.dtype)
+            count = take_changes(self.pages, self.source, self.w, index, values)
+            index, values = index[:count], values[:count]
             if len(index) <= SPARSE * len(self.w):
                 return Listed(index, values)
             change = np.zeros_like(self.w)
@@ -110,20 +111,8 @@ def copy_at(places, source, target):
 
 
 @kernel
-def count_changes(pages, source, w):
-    count = 0
-    for page in range(len(pages)):
-        if pages[page]:
-            first = page << PAGE_BITS
-            for j in range(first, min(first + (1 << PAGE_BITS), len(w))):
-                if w[j] != source[j]:
-                    count += 1
-    return count
-
-
-@kernel
 def take_changes(pages, source, w, index, values):
-    """List w - source, and undo it; no page is marked any more."""
+    """List w - source, and undo it; no page is marked any more. Returns how many."""
     at = 0
     for page in range(len(pages)):
         if pages[page]:
@@ -135,3 +124,4 @@ def take_changes(pages, source, w, index, values):
                     values[at] = w[j] - source[j]
                     at += 1
                     w[j] = source[j]
+    return at

@@ -84,6 +84,7 @@ class ParallelAscent(_Spread):
         blend_into(self.w[:0], self.w[:0], 0.0)
         nothing = Listed(np.zeros(0, np.int32), self.w[:0])
         gram_of([nothing], self.spread)
+        nothing.add_to(self.w)
 
     def step(self) -> None:
         self._round()
@@ -276,39 +277,23 @@ def gram_of(changes: list[Listed], spread: np.ndarray) -> np.ndarray:
     """Products of all pairs of changes; ``spread`` is as long as w, and zero."""
     count = len(changes)
     gram = np.zeros((count, count))
-    everything = np.zeros(0, np.int32)
     for j, (index, values) in enumerate(changes):
-        index = everything if index is None else index
-        scatter(spread, index, values)
+        dense = values
+        if index is not None:
+            dense = spread
+            scatter(spread, index, values)
         for k in range(j, count):
-            at, others = changes[k]
-            at = everything if at is None else at
-            gram[j, k] = gram[k, j] = product(spread, at, others)
-        scatter(spread, index, np.zeros(len(values), spread.dtype))
+            gram[j, k] = gram[k, j] = changes[k].dot(dense)
+        if index is not None:
+            scatter(spread, index, np.zeros(len(values), spread.dtype))
     return gram
 
 
 @kernel
 def scatter(dense, index, values):
-    """dense[index] <- values; everywhere without an index."""
-    if len(index) == 0:
-        for j in range(len(values)):
-            dense[j] = values[j]
-        return
+    """dense[index] <- values."""
     for j in range(len(index)):
         dense[index[j]] = values[j]
-
-
-@kernel
-def product(dense, index, values):
-    total = 0.0
-    if len(index) == 0:
-        for j in range(len(values)):
-            total += float(dense[j]) * float(values[j])
-        return total
-    for j in range(len(index)):
-        total += float(dense[index[j]]) * float(values[j])
-    return total
 
 
 def best_shares(gram: np.ndarray, slopes: np.ndarray) -> np.ndarray:
