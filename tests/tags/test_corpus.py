@@ -16,6 +16,7 @@ from maxmargin.files import columns_from, read_columns
 from maxmargin.files.text_files import RawText
 from maxmargin.tags.corpus import sources
 from maxmargin.tags.corpus.counting import KeyCounter
+from maxmargin.tags.corpus.litter import workshop
 from maxmargin.tags.features import ColumnEncoder
 from maxmargin.tags.files.reader import read_piece
 
@@ -534,3 +535,23 @@ def test_killed_while_building(data, tmp_path, when):
 def test_lines_of_pieces_in_messages():
     with pytest.raises(ValueError, match=r"f, line 12: 1 column, but .*line 11"):
         read_columns(RawText(b"a b\nc\n", "f", 10))
+
+
+def test_a_killed_build_leaves_nothing_for_ever(data, tmp_path):
+    """What it left goes with the next build; what somebody still fills stays."""
+    code = f"""
+import os, signal
+from maxmargin import TagCorpus
+from maxmargin.tags.corpus import build
+build.finish = lambda folder: os.kill(os.getpid(), signal.SIGKILL)
+TagCorpus.build({str(tmp_path / "c")!r}, {str(data)!r}, "words")
+"""
+    killed = subprocess.run([sys.executable, "-c", code], check=False)
+    assert killed.returncode == -9
+    (left,) = [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
+    with workshop(str(tmp_path / "c")) as other:
+        assert not (tmp_path / left).exists()
+        TagCorpus.build(tmp_path / "c", data, "words")
+        assert os.path.isdir(other)
+    assert sorted(os.listdir(tmp_path)) == ["c", "text"]
+    assert "lock" not in os.listdir(tmp_path / "c")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ from maxmargin.core.compiling import say_on_stderr
 from maxmargin.core.rows import LARGE_TABLE, frequency_order, padded_width
 from maxmargin.tags.corpus.corpus import ENCODER, TYPES, TagCorpus
 from maxmargin.tags.corpus.counting import TABLE_KEYS
+from maxmargin.tags.corpus.litter import finish, workshop
 from maxmargin.tags.corpus.numbering import Numbering
 from maxmargin.tags.corpus.reading import (
     Layout,
@@ -72,15 +72,22 @@ def build(
     work, layout = _checked(work), layout.checked()
     encoder = _encoder(features, choices)
     found = find_sources(sources)
-    temporary = _temporary(target)
+    begun = False
     try:
-        builder = Builder(temporary, layout, work, choices)
-        builder.fill(encoder, found)
-        _move(temporary, target)
+        with workshop(target) as temporary:
+            begun = True
+            builder = Builder(temporary, layout, work, choices)
+            builder.fill(encoder, found)
+            finish(temporary)
+            _move(temporary, target)
     except OSError as error:
-        raise full_disk(error, target) or error from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        reason = full_disk(error, target)
+        if reason is None and not begun:
+            reason = ValueError(
+                f"{target} cannot be made ({error.strerror}): choose a place that can be "
+                "written to."
+            )
+        raise reason or error from None
     return TagCorpus.open(folder)
 
 
@@ -350,18 +357,6 @@ def _described(sources: list[Source], tokens: list[int]) -> list[dict]:
         {"path": s.path, "size": s.size, "changed": s.changed, "tokens": n}
         for s, n in zip(sources, tokens, strict=True)
     ]
-
-
-def _temporary(target: str) -> str:
-    """A new folder beside the one to make."""
-    parent, name = os.path.split(target)
-    try:
-        return tempfile.mkdtemp(prefix=f".{name}.", suffix=".tmp", dir=parent)
-    except OSError as error:
-        raise full_disk(error, target) or ValueError(
-            f"{target} cannot be made ({error.strerror}): choose a place that can be "
-            "written to."
-        ) from None
 
 
 def _move(temporary: str, target: str) -> None:
