@@ -11,6 +11,7 @@ missed.
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -89,11 +90,17 @@ def main(tasks) -> int:
             seconds(first, f"{folder}/after-{first}")
         for task in tasks or TASKS:
             own, other = f"{folder}/{task}", "match" if task == "tag" else "tag"
-            cold = cell(seconds(task, own), EMPTY[task])
+            cold = cell(seconds(task, own), EMPTY.get(task))
             after = cell(seconds(task, f"{folder}/after-{other}"), AFTER.get(task))
             print(f"{task:<9}  {cold} {after} {cell(seconds(task, own), FROM_DISK)}")
     return int(missed > 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tasks", nargs="*", metavar="TASK", help=", ".join(TASKS))
+    chosen = parser.parse_args().tasks
+    for name in chosen:
+        if name not in TASKS:
+            parser.error(f"there is no task {name}; there are {', '.join(TASKS)}")
+    sys.exit(main(chosen))
