@@ -234,3 +234,26 @@ def test_a_fit_over_shards_goes_on_from_its_checkpoint(tmp_path):
         fitted(Pairs(), pairs(), callbacks=[give_up], **more, **place)
     resumed = fitted(Pairs(), pairs(), resume=True, **more, **place)
     assert np.array_equal(resumed.coef_, whole.coef_)
+
+
+class Forgetful(Classes):
+    """Its search answers nothing where the first number of x says so."""
+
+    def loss_augmented_argmax(self, x, y, w):
+        return 7 if x[0] == 99.0 else super().loss_augmented_argmax(x, y, w)
+
+    def joint_feature(self, x, y):
+        if y == 7:
+            raise ValueError("there is no class 7")
+        return super().joint_feature(x, y)
+
+
+@pytest.mark.parametrize("wrong", [3, 17, 28])
+def test_a_sample_has_the_users_number_in_every_shard(monkeypatch, wrong):
+    """Samples are dealt to shards; errors count them as the user does."""
+    monkeypatch.setattr(sharded, "SHARD_SLOTS", 10)
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    X[wrong, 0] = 99.0
+    model = StructuralSVM(Forgetful(), engine="threads", n_jobs=2)
+    with pytest.raises(ValueError, match=rf"\b{wrong}\b"):
+        model.fit(list(X), [i % 3 for i in range(30)])

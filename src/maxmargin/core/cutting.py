@@ -63,7 +63,7 @@ def cut_by(**rules: str | Callable) -> Mapping[str, str | Callable]:
 
 
 def can_cut(batch: Any) -> bool:
-    """Whether :func:`cut` can cut it: tuples by ``cuts``, objects by ``piece(lo, hi)``."""
+    """Whether :func:`cut` can cut it: tuples by ``cuts``, objects by ``piece``."""
     return hasattr(type(batch), "cuts" if isinstance(batch, tuple) else "piece")
 
 
@@ -78,7 +78,7 @@ def cut(batch: Any, lo: int, hi: int) -> Any:
     if not 0 <= lo <= hi <= n:
         raise ValueError(f"examples {lo} .. {hi} are not among the {n} of the batch.")
     if not isinstance(batch, tuple):
-        return batch.piece(lo, hi)
+        return batch.piece(np.arange(lo, hi))
     return _cut(batch, int(lo), int(hi))
 
 
@@ -134,7 +134,9 @@ def deal(batch: Any, shards: int) -> list[tuple[Any, np.ndarray]]:
         ranges = sorted(zip(first[runs].tolist(), last[runs].tolist(), strict=True))
         if ranges:
             examples = np.concatenate([np.arange(lo, hi) for lo, hi in ranges])
-            dealt.append((_join(batch, ranges), examples))
+            joined = isinstance(batch, tuple)
+            piece = _join(batch, ranges) if joined else batch.piece(examples)
+            dealt.append((piece, examples))
     return dealt
 
 
@@ -149,7 +151,7 @@ def runs(first: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 def _can_join(batch) -> bool:
     """Whether pieces can be put together again: not where functions cut them."""
-    return isinstance(batch, tuple) and not any(
+    return not isinstance(batch, tuple) or not any(
         callable(rule) or (isinstance(value, tuple) and not _can_join(value))
         for rule, value in ((r, getattr(batch, k)) for k, r in type(batch).cuts.items())
     )

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class FunctionBatch(Stateful):
         self.augmented = has_own(problem, "loss_augmented_argmax")
         self.recalls = False  # whether outputs are remembered for the search
         self.X, self.Y = X, Y
-        self.first = 0  # samples of the user before these
+        self.numbers: Sequence[int] = range(len(X))  # in the list that the user gave
         self.start = np.arange(len(X) + 1, dtype=np.int64)
         self.y = np.zeros(len(X), np.int32)
         self.w = None
@@ -74,20 +75,20 @@ class FunctionBatch(Stateful):
 
     def at(self, i) -> int:
         """The number of sample i in the list that the user gave."""
-        return self.first + i
+        return self.numbers[i]
 
-    def piece(self, lo: int, hi: int):
-        """The samples lo .. hi - 1 (``core/cutting.py``).
+    def piece(self, examples: Sequence[int]):
+        """Some of the samples (``core/cutting.py``).
 
         It begins with the outputs known here, under the same numbers. Those that it meets
         are its own: pieces in threads must not number them in an order of chance.
         """
         piece = copy.copy(self)
-        piece.first = self.first + lo
-        piece.X, piece.Y = self.X[lo:hi], self.Y[lo:hi]
-        piece.start = np.arange(hi - lo + 1, dtype=np.int64)
-        piece.y = self.y[lo:hi]
-        piece.known = [known.copy() for known in self.known[lo:hi]]
+        piece.numbers = [self.numbers[i] for i in examples]
+        piece.X, piece.Y = [self.X[i] for i in examples], [self.Y[i] for i in examples]
+        piece.start = np.arange(len(examples) + 1, dtype=np.int64)
+        piece.y = self.y[examples]
+        piece.known = [self.known[i].copy() for i in examples]
         piece.answers = copy.copy(self.answers)
         piece.w, piece.scores, piece.cached = None, None, False
         return piece

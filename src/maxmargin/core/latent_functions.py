@@ -101,9 +101,9 @@ class LatentBatch(FunctionBatch):
         hs = [answers.ask("complete", i, x, Y[i], w) for i, x in enumerate(X)]
         return cls(problem, X, Y, list(zip(Y, hs, strict=True)))
 
-    def piece(self, lo: int, hi: int):
-        piece = super().piece(lo, hi)
-        piece.given = self.given[lo:hi]
+    def piece(self, examples):
+        piece = super().piece(examples)
+        piece.given = [self.given[i] for i in examples]
         return piece
 
     def state(self) -> dict:
