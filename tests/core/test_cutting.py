@@ -30,6 +30,7 @@ from maxmargin.core.cutting import (
 from maxmargin.core.formulation import make_form
 from maxmargin.core.kernel import implemented, implements, interpreted
 from maxmargin.core.partial import is_partial
+from maxmargin.core.sharded import Held
 from maxmargin.engine.threads import over_ranges
 
 
@@ -167,7 +168,14 @@ def test_what_searches_write_is_seen_in_the_whole(name):
 
 def test_a_piece_travels_without_the_whole():
     big, _ = random_multiclass(0, n=4000)
-    assert len(pickle.dumps(owned(cut(big, 7, 8)))) < 0.02 * len(pickle.dumps(big))
+    assert len(pickle.dumps(Held(cut(big, 7, 8)))) < 0.02 * len(pickle.dumps(big))
+
+
+def test_a_shard_is_sent_without_the_tables_of_others():
+    batch, _ = CASES["alignments"]()
+    piece = cut(batch, 0, 1)
+    sent = pickle.loads(pickle.dumps(Held(piece))).load()
+    assert len(sent.s.codes) < len(piece.s.codes)
 
 
 @pytest.mark.parametrize(

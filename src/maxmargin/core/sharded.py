@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.cutting import can_cut, deal
+from maxmargin.core.cutting import can_cut, deal, owned
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.core.vectors import sum_of_squares
 
@@ -60,6 +60,9 @@ class Held(NamedTuple):
 
     def load(self) -> Any:
         return self.batch
+
+    def __reduce__(self):
+        return Held, (owned(self.batch),)  # of tables of all shards, only what it needs
 
 
 class Scattered:
