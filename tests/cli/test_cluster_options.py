@@ -10,7 +10,7 @@ pytest.importorskip("distributed")
 from maxmargin.cli import cluster
 from maxmargin.cli.main import main
 from maxmargin.engine import choose
-from maxmargin.engine.crew import EngineLost
+from maxmargin.engine.lost import EngineLost
 
 # distributed warns of much that is its own business
 pytestmark = pytest.mark.filterwarnings("ignore")

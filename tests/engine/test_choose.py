@@ -11,7 +11,8 @@ from sklearn.base import clone
 
 from maxmargin import MulticlassSVM
 from maxmargin.engine import choose
-from maxmargin.engine.crew import EngineLost, ThreadCrew
+from maxmargin.engine.crew import ThreadCrew
+from maxmargin.engine.lost import EngineLost
 
 distributed = pytest.importorskip("distributed")
 # distributed warns of much that is its own business

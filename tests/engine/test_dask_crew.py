@@ -10,9 +10,10 @@ from crew_cases import BadSpec, Problem, ToySpec, scores, specs, weights
 
 pytest.importorskip("distributed")
 from maxmargin.core.mirrors import Followed
-from maxmargin.engine.crew import EngineLost, ThreadCrew
+from maxmargin.engine.crew import ThreadCrew
 from maxmargin.engine.dask_crew import DaskCrew
 from maxmargin.engine.dask_workers import check_workers, mismatch
+from maxmargin.engine.lost import EngineLost
 
 # distributed warns of much that is its own business
 pytestmark = pytest.mark.filterwarnings("ignore")

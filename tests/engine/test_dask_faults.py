@@ -16,8 +16,8 @@ pytest.importorskip("distributed")
 from distributed import Client
 
 from maxmargin.engine import dask_workers
-from maxmargin.engine.crew import EngineLost
 from maxmargin.engine.dask_crew import DaskCrew
+from maxmargin.engine.lost import EngineLost
 
 # distributed warns of much that is its own business
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import MulticlassSVM
-from maxmargin.engine.crew import EngineLost
+from maxmargin.engine.lost import EngineLost
 from maxmargin.solvers import driver, registry
 
 

@@ -21,7 +21,7 @@ from maxmargin.cli.options import add_options, add_train_options, declared, flag
 from maxmargin.cli.predict import predict
 from maxmargin.cli.train import train as train_model
 from maxmargin.core.interrupts import was_ctrl_c
-from maxmargin.engine.crew import EngineLost
+from maxmargin.engine.lost import EngineLost
 from maxmargin.families import places
 
 TASKS = {**places("commands"), "structure": "maxmargin.cli.structure"}

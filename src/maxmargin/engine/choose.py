@@ -12,9 +12,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from maxmargin.engine.crew import Crew, EngineLost, ThreadCrew
+from maxmargin.engine.lost import EngineLost
+
+if TYPE_CHECKING:
+    from maxmargin.engine.crew import Crew
 
 THREADS = (None, "threads")
 ANSWER = 30.0  # seconds that a cluster is given before any work
@@ -48,6 +51,8 @@ def make_crew(engine: Any, specs: Sequence, n_jobs: int = 1) -> Crew:
     """Who runs the shards of these specs."""
     client = client_of(engine)
     if client is None:
+        from maxmargin.engine.crew import ThreadCrew
+
         return ThreadCrew(specs, n_jobs)
     from maxmargin.engine.dask_crew import DaskCrew
 

@@ -16,10 +16,6 @@ from typing import Any
 from maxmargin.core.mirrors import Followed, Mirrors
 
 
-class EngineLost(RuntimeError):
-    """A cluster went away; a fit ends with the best model so far."""
-
-
 class Crew:
     """What a solver knows of those who run its shards.
 

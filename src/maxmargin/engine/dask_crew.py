@@ -19,9 +19,10 @@ import numpy as np
 
 from maxmargin.core.interrupts import Undisturbed
 from maxmargin.core.mirrors import Followed
-from maxmargin.engine.crew import Crew, EngineLost, each_of
+from maxmargin.engine.crew import Crew, each_of
 from maxmargin.engine.dask_host import MISSING, STALE, Failure, First
 from maxmargin.engine.dask_workers import Remote, Workers, settled
+from maxmargin.engine.lost import EngineLost
 from maxmargin.engine.packing import (
     Sparse,
     comparable,

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import maxmargin
-from maxmargin.engine.crew import EngineLost
 from maxmargin.engine.dask_host import Host
+from maxmargin.engine.lost import EngineLost
 
 # Evaluated on workers, which may lack the library: nothing of ours can be sent to ask.
 FACTS = """(

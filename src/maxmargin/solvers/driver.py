@@ -13,7 +13,7 @@ import time
 
 from maxmargin.core.interrupts import INTERRUPTED, STOPPED
 from maxmargin.core.objective import Objective
-from maxmargin.engine.crew import EngineLost
+from maxmargin.engine.lost import EngineLost
 from maxmargin.solvers.best import Best
 from maxmargin.solvers.keeper import Keeper
 from maxmargin.solvers.progress import Progress
