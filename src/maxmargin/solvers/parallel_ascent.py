@@ -72,7 +72,7 @@ class ParallelAscent(_Spread):
         self.crew = objective.crew
         self.shares: list[float | None] = [None] * self.crew.shards
         self.risks = np.zeros(self.crew.shards)
-        self.spread = objective.weights()  # zeros, for products of changes
+        self.spread: np.ndarray = self.w[:0]  # or zeros, for products of changes
         self.stretch = 1.0 + FIRST_STRETCH * (self.crew.shards - 1)
         self.average = Average(self.w, NEWEST)
         self.passes = 0
@@ -128,6 +128,8 @@ class ParallelAscent(_Spread):
         if not came:
             return 0.0
         present = [moves[k] for k in came]
+        if len(self.spread) == 0:
+            self.spread = self.objective.weights()
         gram = gram_of([move.change for move in present], self.spread)
         gram[np.diag_indices(len(came))] += [move.bend for move in present]
         slopes = np.array([move.rise - move.change.dot(self.w) for move in present])
