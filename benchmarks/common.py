@@ -387,7 +387,8 @@ class Targets:
         self.rows.append([what, f"{value:.4g}", target, "pass" if good else "FAIL"])
 
     def show(self) -> None:
-        table(["target", "measured", "wanted", ""], self.rows)
+        if self.rows:
+            table(["target", "measured", "wanted", ""], self.rows)
 
 
 def median(results: list[dict], key: str) -> float:
