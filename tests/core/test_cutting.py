@@ -130,6 +130,16 @@ def test_dealt_pieces_have_equal_numbers_of_slots(lengths, shards):
         assert len(piece.y) <= sum(lengths) / shards + 2 * max(lengths)
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64])
+def test_dealt_offsets_keep_their_type(dtype):
+    start = np.array([0, 2, 3, 6, 8], dtype)
+    batch = Thresholds(start, np.zeros(8, np.int32), np.arange(8.0), longest=3)
+    for piece, examples in deal(batch, 2):
+        assert piece.start.dtype == dtype
+        parts = [batch.x[start[i] : start[i + 1]] for i in examples]
+        assert piece.x.tolist() == np.concatenate(parts).tolist()
+
+
 def test_neighbours_stay_together_and_pieces_are_from_everywhere():
     batch, _ = random_multiclass(0, n=6400)
     for piece, examples in deal(batch, 2):

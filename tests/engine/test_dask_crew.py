@@ -122,6 +122,17 @@ def test_news_of_mirrored_weights_are_short(crew):
     assert crew.moved - before < 4000 < w.nbytes
 
 
+def test_many_news_are_sent_as_the_whole(crew):
+    w = weights().astype(np.float32)
+    crew.ask("peek", Followed(w, None))
+    before = crew.moved
+    w[:] = weights(1)
+    thirds = [np.arange(k, w.size, 3, dtype=np.int32) for k in range(3)]
+    found = crew.ask("peek", Followed(w, thirds))
+    assert found == [float(w.sum())] * 5
+    assert crew.moved - before < 2 * w.nbytes + 6000  # to two workers
+
+
 def test_a_wrong_belief_of_what_a_host_has_is_mended(crew):
     w = weights()
     crew.ask("score", w)

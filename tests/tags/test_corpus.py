@@ -549,9 +549,13 @@ TagCorpus.build({str(tmp_path / "c")!r}, {str(data)!r}, "words")
     killed = subprocess.run([sys.executable, "-c", code], check=False)
     assert killed.returncode == -9
     (left,) = [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
+    replaced = tmp_path / ".c.x.tmp.old"  # of one killed while it went away
+    replaced.mkdir()
     with workshop(str(tmp_path / "c")) as other:
         assert not (tmp_path / left).exists()
+        assert replaced.exists()  # it may be all that there is
         TagCorpus.build(tmp_path / "c", data, "words")
         assert os.path.isdir(other)
+    TagCorpus.build(tmp_path / "c", data, "words", overwrite=True)
     assert sorted(os.listdir(tmp_path)) == ["c", "text"]
     assert "lock" not in os.listdir(tmp_path / "c")

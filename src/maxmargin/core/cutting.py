@@ -175,7 +175,8 @@ def _join(batch, ranges):
             fields[name] = np.concatenate([value[a:b] for a, b in found])
         elif len(value) > 1:
             lengths = np.concatenate([np.diff(value[a : b + 1]) for a, b in found])
-            fields[name] = np.concatenate([value[:1] * 0, np.cumsum(lengths)])
+            ends = np.cumsum(lengths, dtype=value.dtype)
+            fields[name] = np.concatenate([value[:1] * 0, ends])
     return batch._replace(**fields)
 
 

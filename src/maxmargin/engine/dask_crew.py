@@ -30,6 +30,7 @@ from maxmargin.engine.packing import (
     dumps,
     loads,
     pack,
+    shorter,
     size,
 )
 from maxmargin.engine.packing import unpack as unpacked
@@ -259,7 +260,8 @@ class Weights:
         self._changes, self._base = None, self.version
         if places is not None:
             where = _union(places, array.size)
-            self._changes = Sparse(array.shape, where, array[where])
+            if shorter(len(where), array):
+                self._changes = Sparse(array.shape, where, array[where])
         self.version += 1
         self.array = array
 

@@ -88,7 +88,11 @@ class Host:
             self._first[False] = first.version, array
             return array
         if first.base is None:
-            array, places = np.array(unpack(changes)), None
+            whole, places = unpack(changes), None
+            if whole.shape == array.shape and whole.dtype == array.dtype:
+                array[:] = whole  # mirrors of it go on
+            else:
+                array = np.array(whole)
         else:
             array[changes.places] = changes.values
             places = [changes.places]

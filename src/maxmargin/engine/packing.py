@@ -77,12 +77,20 @@ def difference(array: np.ndarray, base: np.ndarray | None) -> Sparse | None:
         return None
     bits = _bits(array)
     changed = bits if base is None else bits != _bits(base)
-    number = np.int32 if array.size < 2**31 else np.int64
-    price = number().itemsize + array.dtype.itemsize
-    if np.count_nonzero(changed) * price > 0.75 * array.nbytes:
+    if not shorter(np.count_nonzero(changed), array):
         return None
-    places = np.flatnonzero(changed)
-    return Sparse(array.shape, places.astype(number), array.reshape(-1)[places])
+    places = np.flatnonzero(changed).astype(_number(array))
+    return Sparse(array.shape, places, array.reshape(-1)[places])
+
+
+def shorter(count: int, array: np.ndarray) -> bool:
+    """Whether so many places and values are clearly shorter than the array."""
+    price = _number(array)().itemsize + array.dtype.itemsize
+    return count * price <= 0.75 * array.nbytes
+
+
+def _number(array: np.ndarray) -> type:
+    return np.int32 if array.size < 2**31 else np.int64
 
 
 def _bits(array: np.ndarray) -> np.ndarray:

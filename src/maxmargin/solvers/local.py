@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core import mirrors
 from maxmargin.core.objective import Objective
 from maxmargin.core.vectors import Listed
 from maxmargin.solvers.block_coordinate import BlockCoordinate
@@ -69,6 +70,7 @@ class Local(_Moving, BlockCoordinate):
         self.w = np.zeros(self.objective.n_weights, self.objective.dtype)
         super().prepare()
         self.ask(store_planes, self.objective.batch.y[:0], np.zeros(0, np.int64))
+        mirrors.prepare(self.w.dtype)
         self.rebuild()
         self.w = None
 

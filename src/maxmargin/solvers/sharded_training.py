@@ -75,7 +75,8 @@ def over_shards(
         objective.mass = mass
         solver = SOLVERS[name]
         if engine is None and solver is ParallelAscent:
-            solver = CyclicAscent
+            solver, objective.apart = CyclicAscent, False
+        del specs, sources, whole, first  # crews have what they need of them
         yield objective, solver(objective)
 
 

@@ -16,7 +16,7 @@ from maxmargin.core.compiling import say_on_stderr
 from maxmargin.core.rows import LARGE_TABLE, frequency_order, padded_width
 from maxmargin.tags.corpus.corpus import ENCODER, TYPES, TagCorpus
 from maxmargin.tags.corpus.counting import TABLE_KEYS
-from maxmargin.tags.corpus.litter import finish, workshop
+from maxmargin.tags.corpus.litter import END, OLD, finish, workshop
 from maxmargin.tags.corpus.numbering import Numbering
 from maxmargin.tags.corpus.reading import (
     Layout,
@@ -361,7 +361,7 @@ def _described(sources: list[Source], tokens: list[int]) -> list[dict]:
 
 def _move(temporary: str, target: str) -> None:
     """Put a whole folder in its place; one that is there goes away after that."""
-    old = f"{temporary}.old"
+    old = temporary.removesuffix(END) + OLD
     try:
         if os.path.isdir(target) and os.listdir(target):
             os.rename(target, old)

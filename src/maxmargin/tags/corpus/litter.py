@@ -13,6 +13,8 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 
+from maxmargin.tags.corpus.storage import MANIFEST
+
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock
 except ImportError:  # Windows
@@ -24,22 +26,36 @@ except ImportError:  # Windows
 
 LOCK = "lock"
 END = ".tmp"
+OLD = ".tmp.old"  # a corpus that makes room for a new one
 
 
 @contextlib.contextmanager
 def workshop(target: str) -> Iterator[str]:
     """A new folder beside the one to make, which goes away unless it is moved there."""
     parent, name = os.path.split(target)
-    _sweep(parent, f".{name}.")
-    folder = tempfile.mkdtemp(prefix=f".{name}.", suffix=END, dir=parent)
-    lock = os.path.join(folder, LOCK)
-    try:
+    _sweep(parent, f".{name}.", os.path.isfile(os.path.join(target, MANIFEST)))
+    while True:
+        folder = tempfile.mkdtemp(prefix=f".{name}.", suffix=END, dir=parent)
+        lock = os.path.join(folder, LOCK)
         with open(lock, "xb") as file:
-            with contextlib.suppress(OSError):
-                flock(file, LOCK_EX | LOCK_NB)
-            yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+            if not _locked(file, lock):
+                continue
+            try:
+                yield folder
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+            return
+
+
+def _locked(file, path: str) -> bool:
+    """False if somebody has swept it away, or is about to."""
+    try:
+        flock(file, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # there are no locks here
+        return True
+    return os.path.exists(path)
 
 
 def finish(folder: str) -> None:
@@ -47,16 +63,22 @@ def finish(folder: str) -> None:
     os.unlink(os.path.join(folder, LOCK))
 
 
-def _sweep(parent: str, beginning: str) -> None:
-    """Remove what builds of the same name left behind that were killed."""
+def _sweep(parent: str, beginning: str, replaced: bool) -> None:
+    """Remove what builds of the same name left behind that were killed.
+
+    ``replaced``: there is a corpus, so that one which had to make room for it can go.
+    """
     with contextlib.suppress(OSError):
         for entry in os.listdir(parent or "."):
             if entry.startswith(beginning) and entry.endswith(END):
                 _remove(os.path.join(parent, entry))
+            elif replaced and entry.startswith(beginning) and entry.endswith(OLD):
+                shutil.rmtree(os.path.join(parent, entry), ignore_errors=True)
 
 
 def _remove(folder: str) -> None:
-    with contextlib.suppress(OSError):  # somebody builds there, or has just begun to
-        with open(os.path.join(folder, LOCK), "rb") as file:
-            flock(file, LOCK_EX | LOCK_NB)
+    lock = os.path.join(folder, LOCK)
+    # it fails where somebody builds, or has just begun to
+    with contextlib.suppress(OSError), open(lock, "rb") as file:
+        flock(file, LOCK_EX | LOCK_NB)
         shutil.rmtree(folder, ignore_errors=True)
