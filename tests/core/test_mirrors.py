@@ -46,7 +46,7 @@ def test_a_mirror_lists_what_was_added_and_follows(seed, size, marked):
             mirror.pages[:] = 0
 
 
-def test_long_weights_are_not_compared_as_a_whole(monkeypatch):
+def test_long_weights_are_not_compared_as_a_whole():
     """Only marked pages are looked at, and only places that are named are copied."""
     w = np.zeros(4 * SHORT, np.float32)
     mirror = Mirror(w)

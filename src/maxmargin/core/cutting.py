@@ -31,8 +31,7 @@ also those that searches write into; :func:`owned` makes a piece stand alone.
 
 Pieces to train on side by side are dealt like cards (:func:`deal`), if no field is cut by
 a function. What stands together in a file is alike, and pieces that are not like the whole
-pull the weights to and fro between them (OCR letters in two pieces: 184 rounds to a gap of
-2%; dealt: 46).
+pull the weights to and fro between them, for many more rounds.
 """
 
 from __future__ import annotations
@@ -47,10 +46,8 @@ import numpy as np
 
 EXAMPLE = "example"
 SHORT_RUN = 16  # examples that stay together: neighbours share features
-MANY_RUNS, MOST_RUNS = (
-    64,
-    256,
-)  # of a piece: what is like the whole, what is slow to join
+MANY_RUNS = 64  # of a piece: so many are like the whole
+MOST_RUNS = 256  # more would be slow to join
 RULE = re.compile(r"(?P<columns>:, )?(?P<by>[\w.]+)(?: (?P<sign>[+*]) (?P<many>\d+))?")
 
 

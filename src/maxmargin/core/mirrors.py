@@ -1,8 +1,8 @@
 """Copies of w to step on, at the price of what the steps touch.
 
 Where w is long, a shard's steps touch little of it: to copy, compare and list all of w
-would take a third of their time (CoNLL-2000). So steps mark the pages of w that they write
-to, and a copy is made equal to w again only where one of the two has changed.
+would take a good part of their time. So steps mark the pages of w that they write to, and a
+copy is made equal to w again only where one of the two has changed.
 """
 
 from __future__ import annotations

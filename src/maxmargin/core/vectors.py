@@ -38,15 +38,17 @@ class Listed(NamedTuple):
         index = np.flatnonzero(vector)
         return cls(index.astype(np.int32), vector[index])
 
+    @property
+    def places(self) -> np.ndarray:
+        """The index as kernels want it."""
+        return EVERYWHERE if self.index is None else self.index
+
     def dot(self, dense: np.ndarray) -> float:
         """The product with a vector, in double precision."""
-        return product(
-            dense, EVERYWHERE if self.index is None else self.index, self.values
-        )
+        return product(dense, self.places, self.values)
 
     def add_to(self, dense: np.ndarray, share: float = 1.0) -> None:
-        index = EVERYWHERE if self.index is None else self.index
-        add_share(dense, index, self.values, dense.dtype.type(share))
+        add_share(dense, self.places, self.values, dense.dtype.type(share))
 
 
 @inlined
