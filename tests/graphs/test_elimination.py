@@ -1,5 +1,7 @@
 """Elimination against enumeration: the best, the k best, sums; plans and their limits."""
 
+from time import process_time
+
 import numpy as np
 import pytest
 from field_cases import grid_field, random_field, random_theta
@@ -76,7 +78,8 @@ def test_gathered_plans_are_the_plans(seed):
     rng = np.random.default_rng(seed)
     fields = [random_field(rng) for _ in range(3)]
     fields.append(fields[0])
-    found = plans(fields)
+    found, wide = plans(fields)
+    assert wide == -1
     assert found[3] is found[0]
     gathered = gather(found)
     assert len(gathered.start) <= 4
@@ -104,6 +107,34 @@ def test_limits():
     assert plan(ring, 124) is None
     star = make_field([50] * 4, [(0, 1), (0, 2), (0, 3)])
     assert plan(star, 10) is not None  # no larger than its edges
+
+
+def test_a_field_that_is_too_wide_is_named():
+    fields = [make_field([2] * 3, [(0, 1)]), grid_field(30, 30, 2)]
+    assert plans(fields) == ([], 1)
+
+
+def hubs(leaves, centres, rim=False):
+    """Leaves joined to every centre; with a rim, also to the next leaf."""
+    around = range(centres, centres + leaves)
+    edges = [(h, v) for v in around for h in range(centres)]
+    return centres + leaves, edges + [(v, v + 1) for v in around[: rim * (leaves - 1)]]
+
+
+def seconds_to_plan(n, edges, limit):
+    field = make_field([2] * n, edges)
+    began = process_time()
+    assert plan(field, limit) is not None
+    return process_time() - began
+
+
+@pytest.mark.parametrize(("centres", "rim"), [(1, False), (1, True), (4, False)])
+def test_plans_of_hubs_take_linear_time(centres, rim):
+    """Also narrow graphs of any size have a plan: the limit is one of cliques."""
+    small, large = (hubs(leaves, centres, rim) for leaves in (1000, 16000))
+    seconds_to_plan(*small, 1 << 12)
+    ratio = seconds_to_plan(*large, 1 << 12) / seconds_to_plan(*small, 1 << 12)
+    assert ratio < 80  # 16, and what memory costs; quadratic would be 256
 
 
 def test_long_chains():

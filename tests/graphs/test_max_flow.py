@@ -1,5 +1,7 @@
 """Minimum cuts against scipy's maximum flow and against enumeration."""
 
+from time import process_time
+
 import numpy as np
 import pytest
 from field_cases import grid_field, random_field
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
+from maxmargin.graphs.field import make_field
 from maxmargin.graphs.inference.enumerate import labellings
 from maxmargin.graphs.inference.max_flow import minimum_cut
 
@@ -56,10 +59,18 @@ def test_cuts_equal_enumeration(seed, whole):
         assert (side <= sides[values == values.min()]).all()
 
 
-@pytest.mark.parametrize("seed", range(6))
+def hubs(leaves):
+    """Three centres, each joined to every leaf: thousands of arcs at one node."""
+    pairs = [(h, v) for v in range(3, leaves + 3) for h in range(3)]
+    return make_field([2] * (leaves + 3), pairs)
+
+
+@pytest.mark.parametrize("seed", range(9))
 def test_flows_equal_those_of_scipy(seed):
     rng = np.random.default_rng(seed)
-    field = grid_field(15, 20, 2) if seed % 2 else random_field(rng, 60, binary=True)
+    field = (random_field(rng, 60, binary=True), grid_field(15, 20, 2), hubs(300))[
+        seed % 3
+    ]
     capacity, excess = random_network(rng, field, True)
     n = len(excess)
     u, v = field.ends.T
@@ -72,3 +83,14 @@ def test_flows_equal_those_of_scipy(seed):
     flow, side = cut_of(field, capacity, excess)
     assert flow == maximum_flow(matrix, n, n + 1).flow_value
     assert flow == cut_values(field, capacity, excess, side)
+
+
+def test_hubs_take_linear_time():
+    rng, seconds = np.random.default_rng(0), []
+    for leaves in (1000, 1000, 16000):  # the first one compiles
+        field = hubs(leaves)
+        capacity, excess = random_network(rng, field, False)
+        began = process_time()
+        cut_of(field, capacity, excess)
+        seconds.append(process_time() - began)
+    assert seconds[2] < 100 * max(seconds[1], 1e-4)  # quadratic would be 256

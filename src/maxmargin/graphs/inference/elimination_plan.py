@@ -13,9 +13,8 @@ that is not a forest, the one that adds the fewest edges, if the cliques are sma
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
 from itertools import chain
-from math import prod
+from math import log2, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +24,9 @@ from maxmargin.core.kernel import inlined
 from maxmargin.graphs.field import Field
 
 LIMIT = 1 << 20  # states of a clique, by default
-CLIQUES = 64  # so many cliques of that size in all
+CLIQUES = 64  # so many cliques of that size in all,
+TIMES = 32  # or, if that is more, so many times the cells of all edges (up to LIMIT)
+BIT = 1 << 40  # of the logarithms of states, which are whole numbers
 FILL_NODES = 300  # beyond, counting the edges to add takes longer than it saves
 
 # columns of Elimination.at
@@ -60,51 +61,63 @@ def plan(field: Field, limit: int = LIMIT) -> Elimination | None:
     for u, v in ends:
         neighbours[u].add(v)
         neighbours[v].add(u)
-    steps = eliminate(neighbours, states, limit, _weight)
+    steps = eliminate(neighbours, states, limit, _by_weight)
     forest = steps is not None and all(len(scope) < 2 for _, scope in steps)
     if not forest and len(states) <= FILL_NODES:
-        other = eliminate(neighbours, states, limit, _fill)
+        other = eliminate(neighbours, states, limit, _by_fill)
         found = [s for s in (steps, other) if s is not None]
         steps = min(found, key=lambda s: _work(s, states), default=None)
     return None if steps is None else _flatten(field, steps, states, ends)
 
 
-def plans(fields: Iterable[Field], limit: int = LIMIT) -> list[Elimination | None]:
-    """A plan for every field up to the first that has none; equal graphs share one."""
+def plans(fields: list[Field], limit: int = LIMIT) -> tuple[list[Elimination], int]:
+    """(a plan for every field, -1), or ([], a field that has none).
+
+    Equal graphs share one. The field with the most edges comes first: if that is too
+    wide, one look at it saves planning all the others.
+    """
     known: dict = {}
-    out = []
-    for field in fields:
-        key = field.node_at.tobytes(), field.ends.tobytes()
-        if key not in known:
-            known[key] = plan(field, limit)
-        out.append(known[key])
-        if known[key] is None:
-            break
-    return out
+    keys = [(field.node_at.tobytes(), field.ends.tobytes()) for field in fields]
+    for i in sorted(range(len(fields)), key=lambda i: -len(fields[i].ends)):
+        if keys[i] not in known:
+            found = plan(fields[i], limit)
+            if found is None:
+                return [], i
+            known[keys[i]] = found
+    return [known[key] for key in keys], -1
 
 
 # the order ---------------------------------------------------------------------------
 
 
-def _weight(left, states, v):
-    return prod([states[u] for u in left[v]], start=states[v]), 0
+def _by_weight(left, weight, v):
+    return weight[v], 0
 
 
-def _fill(left, states, v):
+def _by_fill(left, weight, v):
     around = left[v]
     present = sum(len(left[u] & around) for u in around)
-    missing = len(around) * (len(around) - 1) - present
-    return missing, _weight(left, states, v)[0]
+    return len(around) * (len(around) - 1) - present, weight[v]
 
 
 def eliminate(neighbours, states, limit, cost):
-    """[(node, its scope)] in the order of elimination, or None beyond the limit."""
+    """[(node, its scope)] in the order of elimination, or None beyond the limit.
+
+    The weight of a node is log2 of the states of its clique, in whole units of 2^-40, so
+    that adding and subtracting the terms of neighbours that come and go is exact: to
+    multiply anew all the states around a hub, at each of its leaves, would be quadratic.
+    """
     left = [set(s) for s in neighbours]
-    price = [cost(left, states, v) for v in range(len(states))]
+    terms = [round(log2(k) * BIT) for k in states]
+    weight = [terms[v] + sum(terms[u] for u in left[v]) for v in range(len(states))]
+    price = [cost(left, weight, v) for v in range(len(states))]
     heap = [(p, v) for v, p in enumerate(price)]
     heapq.heapify(heap)
     done = [False] * len(states)
     steps, total = [], 0
+    most = CLIQUES * max(
+        limit, min(LIMIT, TIMES * _cells(neighbours, states) // CLIQUES)
+    )
     while heap:
         p, v = heapq.heappop(heap)
         if done[v] or p != price[v]:
@@ -113,20 +126,29 @@ def eliminate(neighbours, states, limit, cost):
         scope = left[v]
         steps.append((v, scope))
         if len(scope) > 1:
-            size = _weight(left, states, v)[0]
+            if weight[v] > (log2(limit) + 1) * BIT:
+                return None  # without multiplying what may have thousands of digits
+            size = states[v] * prod(states[u] for u in scope)
             total += size
-            if size > limit or total > CLIQUES * limit:
+            if size > limit or total > most:
                 return None
         for u in scope:
-            left[u] |= scope
-            left[u] -= {u, v}
+            fresh = scope - left[u] - {u}
+            weight[u] += sum(terms[x] for x in fresh) - terms[v]
+            left[u] |= fresh
+            left[u].remove(v)
         touched = set(scope)
-        if cost is _fill:
+        if cost is _by_fill:
             touched.update(*(left[u] for u in scope))
         for u in touched:
-            price[u] = cost(left, states, u)
+            price[u] = cost(left, weight, u)
             heapq.heappush(heap, (price[u], u))
     return steps
+
+
+def _cells(neighbours, states) -> int:
+    """Of the tables of all edges: what one pass of any other search looks at."""
+    return sum(k * sum(states[u] for u in neighbours[v]) for v, k in enumerate(states))
 
 
 def _work(steps, states) -> int:

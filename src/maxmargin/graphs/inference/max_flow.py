@@ -66,6 +66,7 @@ def grow(head, arc_start, arcs, capacity, excess, tree):
     n, flow, time = len(excess), 0.0, 0
     up, orphans = np.full(n, NONE, np.int32), np.empty(n + 1, np.int32)
     stamp, distance = np.zeros(n, np.int32), np.ones(n, np.int32)
+    place = np.zeros(n, np.int32)  # among its arcs, where a node last found a parent
     active, waiting, marks = (
         np.empty(n + 1, np.int32),
         tree != FREE,
@@ -78,26 +79,27 @@ def grow(head, arc_start, arcs, capacity, excess, tree):
             activate(v, active, waiting, marks)
     while marks[ACTIVE] > 0:
         v = active[marks[ACTIVE_AT]]
-        if tree[v] != FREE:
-            middle, mine = np.int64(-1), tree[v]
-            for p in range(arc_start[v], arc_start[v + 1]):
-                a = arcs[p]
-                outward = a if mine == SOURCE else a ^ 1
-                if capacity[outward] <= 0.0:
-                    continue
-                w = head[a ^ 1]
-                if tree[w] != FREE and tree[w] != mine:
-                    middle = outward
-                    break
+        waiting[v] = False  # it comes again if a neighbour is released
+        marks[ACTIVE_AT] = following(marks[ACTIVE_AT], active)
+        marks[ACTIVE] -= 1
+        mine, p = tree[v], arc_start[v]
+        while p < arc_start[v + 1] and mine != FREE and tree[v] == mine:
+            a = arcs[p]
+            outward = a if mine == SOURCE else a ^ 1
+            w = head[a ^ 1]
+            if capacity[outward] <= 0.0:
+                p += 1
+            elif tree[w] == FREE or tree[w] == mine:
+                p += 1
                 if tree[w] == FREE:
                     tree[w] = mine
                     activate(w, active, waiting, marks)
                 elif distance[w] <= distance[v] or stamp[w] > stamp[v]:
                     continue  # it is no nearer to the root this way
                 up[w], stamp[w], distance[w] = a ^ 1, stamp[v], distance[v] + 1
-            if middle >= 0:
+            else:  # the trees meet; the same arc may be one more way afterwards
                 time += 1
-                flow += augment(middle, head, capacity, excess, up, orphans, marks)
+                flow += augment(outward, head, capacity, excess, up, orphans, marks)
                 while marks[ORPHANS] > 0:
                     w = orphans[marks[ORPHANS_AT]]
                     marks[ORPHANS_AT] = following(marks[ORPHANS_AT], orphans)
@@ -112,6 +114,7 @@ def grow(head, arc_start, arcs, capacity, excess, tree):
                         up,
                         stamp,
                         distance,
+                        place,
                         time,
                     )
                     if up[w] == NONE:
@@ -128,10 +131,6 @@ def grow(head, arc_start, arcs, capacity, excess, tree):
                             waiting,
                             marks,
                         )
-                continue  # v may meet the other tree again
-        waiting[v] = False
-        marks[ACTIVE_AT] = following(marks[ACTIVE_AT], active)
-        marks[ACTIVE] -= 1
     return flow
 
 
@@ -195,16 +194,26 @@ def augment(middle, head, capacity, excess, up, orphans, marks):
 
 
 @inlined
-def adopt(v, head, arc_start, arcs, capacity, tree, up, stamp, distance, time):
-    """up[v] <- an arc to the nearest node with a root that v can be a child of, or NONE."""
+def adopt(v, head, arc_start, arcs, capacity, tree, up, stamp, distance, place, time):
+    """up[v] <- an arc to a near node with a root that v can be a child of, or NONE.
+
+    The nearest, or the first that is as near as the parent was. The search begins behind
+    the arc to that one: a hub would else look at all that its leaves have used up.
+    """
     nearest, parent, back = FAR, np.int64(NONE), 0 if tree[v] == SOURCE else 1
-    for p in range(arc_start[v], arc_start[v + 1]):
-        a = arcs[p]
+    first, count = arc_start[v], arc_start[v + 1] - arc_start[v]
+    for step in range(count):
+        p = place[v] + step
+        p = p if p < count else p - count
+        a = arcs[first + p]
         w = head[a ^ 1]
         if capacity[a ^ 1 ^ back] > 0.0 and tree[w] == tree[v]:
             steps = to_root(w, head, up, stamp, distance, time)
             if steps < nearest:
                 nearest, parent = steps, a
+                place[v] = p
+                if steps < distance[v]:
+                    break
     up[v], stamp[v], distance[v] = parent, time, nearest + 1
 
 

@@ -16,7 +16,6 @@ from maxmargin.graphs.inference.elimination_plan import (
     LIMIT,
     Eliminations,
     gather,
-    plan,
     plan_of,
     plans,
 )
@@ -54,14 +53,9 @@ def elimination_graphs(
     graphs: Graphs, y, limit: int = LIMIT
 ) -> tuple[EliminationGraphs | None, int]:
     """(batch, -1), or (None, a graph that is too wide)."""
-    fields = fields_of(graphs)
-    largest = int(np.argmax(np.diff(graphs.edge_start))) if fields else 0
-    if fields and plan(fields[largest], limit) is None:
-        return None, largest  # one look at it saves planning all the others
-    found = plans(fields, limit)
-    wide = [i for i, p in enumerate(found) if p is None]
-    if wide:
-        return None, wide[0]
+    found, wide = plans(fields_of(graphs), limit)
+    if wide >= 0:
+        return None, wide
     return EliminationGraphs(graphs.node_start, y, graphs, gather(found)), -1
 
 
