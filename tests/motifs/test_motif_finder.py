@@ -68,7 +68,7 @@ def test_probabilities_are_the_softmax_against_the_background(model):
 def test_labels_may_be_anything_of_two_kinds(planted):
     X, y, _ = planted
     finder = MotifFinder(8, order=0, tol=0.1)
-    for yes, no in ((1, -1), (1, 0), ("b", "a")):
+    for yes, no in ((1, -1), (1, 0), ("+", "-")):
         fitted = clone(finder).fit(X, [yes if v else no for v in y])
         assert fitted.classes_.tolist() == [no, yes]
     fitted = (
@@ -138,7 +138,7 @@ def test_pictures(model, planted):
     X, y, _ = planted
     for kind in ("sites", "probabilities", "weights"):
         figure = plot_logo(model, kind)
-        assert len(figure.axes[0].patches) > 8
+        assert len(figure.axes[0].patches) >= 8
         figure.savefig("/dev/null", format="png")
     with pytest.raises(ValueError, match="kind='bits' is not known"):
         plot_logo(model, "bits")

@@ -6,9 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from maxmargin.cli.command import Command, Sample
-
-POSITIVE = ("1", "+1", "+", "true", "yes", "positive", "pos")
-NEGATIVE = ("0", "-1", "-", "false", "no", "negative", "neg")
+from maxmargin.cli.common import plain_warnings
 
 
 @dataclass(frozen=True)
@@ -36,6 +34,7 @@ class FindMotif(Command):
 
     label: str = "label"
     positive: str | None = None
+    two_files: bool = False  # one with the motif, one without
 
     name = "motif"
     about = "Find the motif of DNA sequences, and predict which have it and where."
@@ -55,7 +54,7 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
       --label KEY=label  without --negative: a record says KEY=VALUE after its name
           (default: label)
       --positive VALUE  what it says of sequences with the motif (default: such as 1, +1,
-          true, positive)
+          true, positive, or the value that is plainly the rarer one of two)
       --background FILE  more sequences without the motif, of little weight each
       --background-weight X=0.02  that weight (default: 0.02)
       --encoding NAME=utf-8  default: utf-8
@@ -101,13 +100,18 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
         self.width = max(_widths(args.width)) if args.width else 11
 
     def learn(self, path: str, args) -> Sample:
+        self.two_files = bool(args.negative)
         if args.negative:
             with_motif, without = self._records(path), self._records(args.negative)
             records = with_motif + without
             y = [True] * len(with_motif) + [False] * len(without)
         else:
             records = self._records(path)
-            y = self._labels(records, path)
+            values = self._values(records, path)
+            if self.positive is None:
+                with plain_warnings(args.spoken):
+                    self.positive = _positive(values, self.label, path)
+            y = self._truths(values, records, path)
         weights = [1.0] * len(records)
         if args.background:
             more = self._records(args.background)
@@ -137,11 +141,17 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
         return {"accuracy": right / sum(weights)}
 
     def summary(self, model) -> str:
-        sites = int(model.counts_.sum(axis=1).max())
         return (
-            f"{model.notes['samples']:,} sequences, {sites:,} of them with the motif; "
+            f"{model.notes['samples']:,} sequences, {model.n_sites_:,} of them with the "
+            f"motif{'' if self.two_files else f' ({self._meaning()})'}; "
             f"width {model.width_}, {model.consensus()}; C={model.C:g}"
         )
+
+    def _meaning(self) -> str:
+        """What sequences with the motif are known by."""
+        if self.two_files:
+            return "the first file"
+        return f"{self.label}={self.positive or 'such as 1'}"
 
     # files -----------------------------------------------------------------------------
 
@@ -158,33 +168,42 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
         encode_sequences(texts, self.unknown, self.width, name)
         return records
 
-    def _labels(self, records, path: str) -> list[bool]:
-        y = []
+    def _values(self, records, path: str) -> list[str]:
+        """What records say of themselves."""
+        values = []
         for record in records:
             words = (word.partition("=") for word in record.comment.split())
             found = [value for key, _, value in words if key == self.label]
-            place = f"{path}, line {record.line}: the sequence {record.name!r}"
             if not found:
                 raise ValueError(
-                    f"{place} does not say {self.label}=VALUE: write what it is after its "
-                    "name, or name the key by --label, or give two files (--negative)."
+                    f"{path}, line {record.line}: the sequence {record.name!r} does not "
+                    f"say {self.label}=VALUE: write what it is after its name, or name the "
+                    "key by --label, or give two files (--negative)."
                 )
-            y.append(self._truth(found[0], place))
-        return y
+            values.append(found[0])
+        return values
 
-    def _truth(self, value: str, place: str) -> bool:
+    def _truths(self, values: list[str], records, path: str) -> list[bool]:
+        """Several ways to say yes, where none was named, are all positive."""
+        from maxmargin.motifs.classes import says
+
         if self.positive is not None:
-            return value == self.positive
-        if value.lower() not in POSITIVE + NEGATIVE:
+            return [value == self.positive for value in values]
+        truths = [says(value) for value in values]
+        if None in truths:
+            i = truths.index(None)
             raise ValueError(
-                f"{place} says {self.label}={value}, which is neither such as 1 "
-                "nor such as -1: name the value of sequences with the motif by --positive."
+                f"{path}, line {records[i].line}: the sequence {records[i].name!r} says "
+                f"{self.label}={values[i]}, which is neither such as 1 nor such as -1, "
+                "and training has seen no other values: change it."
             )
-        return value.lower() in POSITIVE
+        return truths
 
     def read(self, path: str, truth: bool) -> Sample:
         records = self._records(path)
-        y = self._labels(records, path) if truth else None
+        y = None
+        if truth:
+            y = self._truths(self._values(records, path), records, path)
         names = [record.name for record in records]
         return Sample([record.sequence for record in records], y, path, more=names)
 
@@ -231,6 +250,7 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
         rows = [
             ("trained on", notes["file"]),
             ("sequences", f"{notes['samples']:,}"),
+            ("with motif", f"{self._meaning()}, {model.n_sites_:,} sequences"),
             ("width", str(model.width_)),
             ("background", f"order {model.order}"),
             ("strands", "both" if model.both_strands else "forward"),
@@ -270,8 +290,25 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
         from maxmargin.motifs.formats import jaspar_text, meme_text, motif_of
 
         counts = path.lower().endswith((".jaspar", ".pfm"))
-        text = (jaspar_text if counts else meme_text)(motif_of(model, counts=counts))
+        text = (jaspar_text if counts else meme_text)(motif_of(model))
         self.write_lines(path, text.rstrip("\n").split("\n"))
+
+
+def _positive(values: list[str], label: str, path: str) -> str | None:
+    """The value of sequences with the motif; None if all values say yes or no."""
+    from maxmargin.motifs.classes import positive_label, says
+
+    if all(says(value) is not None for value in values):
+        return None
+    place, kinds = f"{path}, by {label}=VALUE,", set(values)
+    if len(kinds) != 2:
+        shown = ", ".join(sorted(kinds)[:4]) + (", ..." if len(kinds) > 4 else "")
+        many = "1 kind" if len(kinds) == 1 else f"{len(kinds)} kinds"
+        raise ValueError(
+            f"{place} has {many} of sequences ({shown}), of which none says "
+            "that it has the motif: name the value of those with it by --positive."
+        )
+    return positive_label(values, place, "--positive ")
 
 
 def _widths(text: str) -> list[int]:

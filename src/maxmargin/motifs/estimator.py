@@ -13,7 +13,8 @@ from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.latent_training import check_latent_parameters
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, restore_shared, shared_state
-from maxmargin.motifs.input import encode_sequences, listed, two_classes
+from maxmargin.motifs.classes import two_classes
+from maxmargin.motifs.input import encode_sequences, listed
 
 WIDEST, HIGHEST = 1000, 9  # width and order: 4^10 weights of the background
 HELD_OUT = 5  # one sample in so many, to choose a width
@@ -51,7 +52,10 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
     unknown : "refuse" or "skip", default "refuse"
         What to do with N and the other letters for several bases: an error, or no weight.
     positive : label or None
-        The label of sequences with the motif; by default the greater one of two.
+        The label of sequences with the motif. None takes 1 (beside 0 or -1), True, or a
+        text such as "+", "+1" or "positive"; of other labels the one that is plainly
+        rarer, with a third as many samples as the other at most, and warns. Else it has to
+        be named.
     init : "random", "words", "given", array or fitted model, default "random"
         The first sites: anywhere with equal chance; at words that positive samples have
         more often than negative ones, another word for each of ``n_restarts``; at the start
@@ -70,13 +74,16 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
     Attributes
     ----------
     classes_ : ndarray, the negative label and the positive one
+    positive_ : label of sequences with the motif, classes_[1]
     width_ : int
     width_errors_ : dict of width -> share of held-out errors, if several were tried
     motif_ : ndarray (width, 4): weights of A, C, G, T at each position
     background_ : ndarray: weights of runs of 1, 2, .. order + 1 letters, each in the order
         of the alphabet; the longest for all letters but the first ones of a sequence
     frequencies_ : ndarray (4,): shares of the letters in training
-    counts_ : ndarray (width, 4): letters at the sites of positive training samples
+    counts_ : ndarray (width, 4): letters at the best sites of positive training samples
+        (of those with a weight), as files and logos show them
+    n_sites_ : int, how many sites these are
     coef_ : ndarray, all weights
     certificate_ : StationaryPoint(objective, decrease, inner_gap, bound, exact)
     rounds_, restarts_, n_outer_, history_, n_iter_, converged_
@@ -170,6 +177,10 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
     # the motif -------------------------------------------------------------------------
 
     @property
+    def positive_(self):
+        return self.classes_[1].item()
+
+    @property
     def motif_(self) -> np.ndarray:
         return self.coef_[: 4 * self.width_].reshape(self.width_, 4)
 
@@ -190,7 +201,9 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         """The motif as probabilities of letters, shape (width, 4).
 
         ``p_j(a)`` is proportional to ``frequencies_[a] exp(log_odds_j(a))``: the softmax
-        of the weights against the background.
+        of the weights against the background. How far they are from the background depends
+        on C: they say which letters are liked, not how often each is at a site, which
+        ``counts_`` does.
         """
         odds = self.log_odds()
         p = self.frequencies_ * np.exp(odds - odds.max(axis=1, keepdims=True))
@@ -271,9 +284,10 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
                 "give two of each label at least, or one width."
             )
         few = [X[i] for i in rest], y[rest], weights[rest]
+        own = {"positive": y[label == 1][0].item(), "warm_start": False}
         errors = {}
         for width in dict.fromkeys(widths):
-            model = clone(self).set_params(width=width, warm_start=False).fit(*few)
+            model = clone(self).set_params(**own, width=width).fit(*few)
             accuracy = model.score(
                 [X[i] for i in held], y[held].tolist(), weights[held]
             )
@@ -291,9 +305,14 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
             del self.width_errors_
 
     def _completed(self, encoded: Encoded, truths) -> None:
+        """Count letters at the sites that the final weights find, as prediction does."""
+        from maxmargin.core.completion import complete_all
         from maxmargin.motifs.sites import count_letters
 
-        self.counts_ = count_letters(encoded.batch, truths)
+        found = complete_all(encoded.batch, self.coef_, self._threads())
+        found = np.where(encoded.weights > 0, found, 0)
+        self.counts_ = count_letters(encoded.batch, found)
+        self.n_sites_ = int(np.count_nonzero(found))
 
     def _search(self, X):
         """(scores, places, starts on a strand) of the best sites."""
@@ -327,6 +346,7 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         state = {
             "classes": self.classes_,
             "width": int(self.width_),
+            "n_sites": self.n_sites_,
             "width_errors": [[k, v] for k, v in errors.items()],
         }
         return arrays, state | shared_state(self)
@@ -350,6 +370,10 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
             "frequencies", 4, low=1e-300, dtype=np.float64
         )
         model.counts_ = saved.integers("counts", model.width_, 4, high=2**53)
+        seen = int(model.counts_.sum(axis=1).max())
+        model.n_sites_ = seen
+        if "n_sites" in state:  # since files have it
+            model.n_sites_ = saved.whole("n_sites", seen, 2**53)
         errors = saved.value("width_errors", list)
         if errors:
             if any(

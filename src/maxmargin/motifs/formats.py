@@ -2,6 +2,11 @@
 
 MEME      minimal motif format, version 4: probabilities, a row per position
 JASPAR    counts of letters at sites, a row per letter:  A [ 3 0 12 ]
+
+A model has one motif for all of them, the one its logo shows: the letters at the best sites
+of the positive training sequences. Counts are as they were counted and probabilities their
+shares, both without pseudocounts: programs that search with a motif add their own. No
+E-value is computed here, so none is written; ``E=`` is optional in the minimal format.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ from maxmargin.files.text_files import RawText, read_text, write_text
 from maxmargin.motifs.input import LETTERS
 
 ENCODING = "utf-8"
+ROUNDED = 0.01  # by which probabilities in a file may miss a sum of 1
 # Letters for several bases (IUPAC), by the bases they stand for.
 _SEVERAL = {
     "AC": "M", "AG": "R", "AT": "W", "CG": "S", "CT": "Y", "GT": "K",
@@ -30,7 +36,26 @@ class Motif(NamedTuple):
     name: str
     matrix: np.ndarray  # (width, 4): probabilities (MEME) or counts (JASPAR)
     background: np.ndarray  # (4,), shares of letters outside
-    n_sites: int
+    n_sites: int  # 0 if it is not known
+    both_strands: bool = False  # whether sites were searched on both
+
+    def probabilities(self) -> np.ndarray:
+        """The rows divided by their sums; where no letter was seen, all are equal."""
+        rows = np.asarray(self.matrix, float)
+        total = rows.sum(axis=1, keepdims=True)
+        return np.where(total > 0, rows / np.where(total > 0, total, 1.0), 0.25)
+
+    def counts(self) -> np.ndarray:
+        """Counts of letters; of probabilities, shares of ``n_sites``, rounded."""
+        rows = np.asarray(self.matrix, float)
+        if np.abs(rows.sum(axis=1) - 1.0).max(initial=0.0) > ROUNDED:
+            return rows
+        if self.n_sites < 1:
+            raise ValueError(
+                f"the motif {short(self.name)} has probabilities, but not the number of "
+                "its sites, so that there are no counts: set n_sites."
+            )
+        return np.rint(self.probabilities() * self.n_sites)
 
 
 def consensus(counts) -> str:
@@ -57,47 +82,48 @@ def consensus(counts) -> str:
     return "".join(letters)
 
 
-def motif_of(model, name: str = "motif", counts: bool = False) -> Motif:
-    """The motif of a fitted MotifFinder: probabilities, or counts at its training sites."""
-    matrix = model.counts_ if counts else model.probabilities()
-    n_sites = int(model.counts_.sum(axis=1).max())
-    return Motif(name, matrix, model.frequencies_, n_sites)
+def motif_of(model, name: str = "motif") -> Motif:
+    """The motif of a fitted MotifFinder: the letters at its training sites."""
+    strands = bool(model.both_strands)
+    return Motif(name, model.counts_, model.frequencies_, model.n_sites_, strands)
 
 
 def write_meme(path: str | os.PathLike, model, name: str = "motif") -> None:
-    """Write the motif of a model (its ``probabilities()``) or a :class:`Motif`."""
+    """Write the motif of a model, or a :class:`Motif`, as probabilities."""
     motif = model if isinstance(model, Motif) else motif_of(model, name)
     write_text(path, meme_text(motif), ENCODING)
 
 
 def meme_text(motif: Motif) -> str:
-    rows = "\n".join(" " + "  ".join(f"{p:.6f}" for p in row) for row in motif.matrix)
+    rows = "\n".join(
+        " " + "  ".join(f"{p:.9f}" for p in row) for row in motif.probabilities()
+    )
     share = " ".join(
         f"{a} {p:.6f}" for a, p in zip(LETTERS, motif.background, strict=True)
     )
+    sites = f" nsites= {motif.n_sites}" if motif.n_sites else ""
     return (
         "MEME version 4\n\n"
         f"ALPHABET= {LETTERS}\n\n"
-        "strands: + -\n\n"
+        f"strands: {'+ -' if motif.both_strands else '+'}\n\n"
         f"Background letter frequencies\n{share}\n\n"
         f"MOTIF {_word(motif.name)}\n"
-        f"letter-probability matrix: alength= 4 w= {len(motif.matrix)} "
-        f"nsites= {motif.n_sites} E= 0\n{rows}\n"
+        f"letter-probability matrix: alength= 4 w= {len(motif.matrix)}{sites}\n{rows}\n"
     )
 
 
 def write_jaspar(path: str | os.PathLike, model, name: str = "motif") -> None:
-    """Write the letters at a model's training sites, or a :class:`Motif` of counts."""
-    motif = model if isinstance(model, Motif) else motif_of(model, name, counts=True)
+    """Write the motif of a model, or a :class:`Motif`, as counts."""
+    motif = model if isinstance(model, Motif) else motif_of(model, name)
     write_text(path, jaspar_text(motif), ENCODING)
 
 
 def jaspar_text(motif: Motif) -> str:
-    counts = np.asarray(np.rint(motif.matrix), int)
-    size = len(str(counts.max(initial=0)))
+    columns = [[f"{n:.15g}" for n in column] for column in motif.counts().T]
+    size = max((len(n) for column in columns for n in column), default=0)
     rows = [
-        f"{letter} [ {' '.join(f'{n:>{size}}' for n in column)} ]"
-        for letter, column in zip(LETTERS, counts.T, strict=True)
+        f"{letter} [ {' '.join(n.rjust(size) for n in column)} ]"
+        for letter, column in zip(LETTERS, columns, strict=True)
     ]
     return "\n".join([f">{_word(motif.name)}", *rows, ""])
 
@@ -146,7 +172,7 @@ def read_meme(path: str | os.PathLike | RawText) -> list[Motif]:
     """The motifs of a MEME file, minimal or of the program meme, of DNA."""
     text, name = read_text(path, ENCODING)
     lines = text.decode().split("\n")
-    background, motifs, head = np.full(4, 0.25), [], ""
+    background, motifs, head, both = np.full(4, 0.25), [], "", False
     at = 0
     while at < len(lines):
         line, at = lines[at].strip(), at + 1
@@ -154,6 +180,8 @@ def read_meme(path: str | os.PathLike | RawText) -> list[Motif]:
             cells = lines[at].split()
             if cells[::2] == list(LETTERS):
                 background = np.array(_numbers(cells[1::2], name, at + 1))
+        elif line.startswith("strands:"):
+            both = "-" in line.split()
         elif line.startswith("MOTIF"):
             head = " ".join(line.split()[1:])
         elif line.startswith("letter-probability matrix"):
@@ -172,7 +200,7 @@ def read_meme(path: str | os.PathLike | RawText) -> list[Motif]:
                     f"{width or 'some'} rows of 4 probabilities."
                 )
             n_sites = int(found.get("nsites", 0))
-            motifs.append(Motif(head, np.array(rows), background, n_sites))
+            motifs.append(Motif(head, np.array(rows), background, n_sites, both))
     if not motifs:
         raise ValueError(
             f"{name} has no letter-probability matrix: it is no MEME motif."

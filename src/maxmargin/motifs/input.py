@@ -1,8 +1,6 @@
-"""DNA and classes as the structure wants them; what cannot be used is named."""
+"""DNA as the structure wants it; what cannot be used is named."""
 
 from __future__ import annotations
-
-import numbers
 
 import numpy as np
 
@@ -66,44 +64,3 @@ def listed(values, name: str, what: str) -> list:
             f"{name} is {short(str(values))}: give a list of {what}, also for one."
         )
     return list(values)
-
-
-def two_classes(y, n: int, positive):
-    """(both labels, negative one first; 0 or 1 of every sample)."""
-    labels = [
-        v.item() if isinstance(v, np.generic) else v for v in listed(y, "y", "labels")
-    ]
-    if len(labels) != n:
-        raise ValueError(
-            f"X has {n} sequences and y {len(labels)} labels: give one label each."
-        )
-    if n == 0:
-        raise ValueError("X is empty: give sequences with the motif and without it.")
-    for i, label in enumerate(labels):
-        if not isinstance(label, (str, numbers.Real)) or label != label:
-            raise ValueError(
-                f"y[{i}] is {short(str(label))}: give every sequence one of two labels, "
-                "such as True and False."
-            )
-        if isinstance(label, str) != isinstance(labels[0], str):
-            raise ValueError(
-                f"y[{i}] is {label!r}, but y[0] is {labels[0]!r}: labels must be all texts "
-                "or all numbers."
-            )
-    classes = sorted(set(labels))
-    if len(classes) != 2:
-        shown = ", ".join(map(repr, classes[:4])) + (
-            ", ..." if len(classes) > 4 else ""
-        )
-        raise ValueError(
-            f"y holds {len(classes)} label{'' if len(classes) == 1 else 's'} ({shown}), "
-            "but two are needed: one for sequences with the motif, one for those without."
-        )
-    if positive is not None:
-        if positive not in classes:
-            raise ValueError(
-                f"positive={positive!r} is not a label of y, which has {classes[0]!r} and "
-                f"{classes[1]!r}."
-            )
-        classes.sort(key=lambda label: label == positive)
-    return np.array(classes), np.array([v == classes[1] for v in labels], np.uint8)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 # From the palette of Okabe and Ito; letters say the same without colour.
 COLOURS = {"A": "#009E73", "C": "#0072B2", "G": "#E69F00", "T": "#D55E00"}
 KINDS = ("sites", "probabilities", "weights")
-PSEUDOCOUNTS = 1.0  # shared among the letters of a position
 
 
 def plot_logo(model, kind: str = "sites", title: str | None = None, ax=None) -> Figure:
@@ -26,9 +25,10 @@ def plot_logo(model, kind: str = "sites", title: str | None = None, ax=None) -> 
     ----------
     model : MotifFinder or Motif
     kind : "sites", "probabilities" or "weights"
-        Bits of information, divided among letters: of those at the training sites, or of
-        the model's ``probabilities()``; or what each letter adds to the score, those that
-        lower it below the line (a MotifFinder only).
+        Bits of information, divided among letters: of those at the training sites, which is
+        the motif that files get; or of the model's ``probabilities()``, the softmax of its
+        weights; or what each letter adds to the score, those that lower it below the line
+        (the last two of a MotifFinder only).
     title : str or None
     ax : Axes or None
     """
@@ -39,11 +39,11 @@ def plot_logo(model, kind: str = "sites", title: str | None = None, ax=None) -> 
     if kind == "weights":
         odds = model.log_odds()
         heights = odds - odds.mean(axis=1, keepdims=True)
+    elif kind == "probabilities" and not isinstance(model, Motif):
+        heights = information(model.probabilities())
     else:
-        motif = model
-        if not isinstance(model, Motif):
-            motif = motif_of(model, counts=kind == "sites")
-        heights = information(motif.matrix)
+        motif = model if isinstance(model, Motif) else motif_of(model)
+        heights = information(motif.probabilities())
     if ax is None:
         from matplotlib import pyplot
 
@@ -63,8 +63,7 @@ def plot_logo(model, kind: str = "sites", title: str | None = None, ax=None) -> 
     ax.set_ylabel("score" if kind == "weights" else "bits")
     ax.spines[["top", "right"]].set_visible(False)
     if title is None and not isinstance(model, Motif):
-        sites = int(model.counts_.sum(axis=1).max())
-        title = f"{model.consensus()}  ({sites:,} sites)"
+        title = f"{model.consensus()}  ({model.n_sites_:,} sites)"
     ax.set_title(title or "", loc="left", fontsize=11, parse_math=False)
     return ax.figure
 
@@ -103,15 +102,12 @@ def plot_site_scores(truth, scores, ax=None) -> Figure:
     return ax.figure
 
 
-def information(matrix) -> np.ndarray:
+def information(probabilities) -> np.ndarray:
     """Heights in bits: 2 minus the entropy of a position, divided as its letters are.
 
-    (Schneider & Stephens 1990.) Counts get a pseudocount.
+    (Schneider & Stephens 1990, without their correction for few sites.)
     """
-    p = np.asarray(matrix, float)
-    if p.sum(axis=1).max(initial=0.0) > 1.01:
-        p = p + PSEUDOCOUNTS / 4
-    p = p / p.sum(axis=1, keepdims=True)
+    p = np.asarray(probabilities, float)
     entropy = -np.sum(p * np.log2(np.where(p > 0, p, 1.0)), axis=1, keepdims=True)
     return p * (2.0 - entropy)
 

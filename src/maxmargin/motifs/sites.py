@@ -55,9 +55,11 @@ def count_letters(batch, labels) -> np.ndarray:
 def write_bed(
     path: str | os.PathLike, names: Iterable[str], sites, motif="motif"
 ) -> None:
-    """Sites as BED: name of the sequence, start, end, name of the motif, score, strand.
+    """Sites as BED6: name of the sequence, start, end, name of the motif, score, strand.
 
-    The score of BED is a whole number up to 1000, so that it is in a seventh column.
+    The score of BED is a whole number from 0 to 1000: a hundred times that of the site,
+    cut off at both ends. There is no seventh column, where BED has ``thickStart``; GFF3
+    has the score as it is.
     """
     _write(path, bed_lines(names, sites, motif))
 
@@ -65,7 +67,7 @@ def write_bed(
 def bed_lines(names, sites, motif: str = "motif") -> list[str]:
     return [
         f"{_plain(name)}\t{s.start}\t{s.end}\t{_plain(motif)}\t{_grade(s.score)}\t"
-        f"{s.strand}\t{s.score:.6g}"
+        f"{s.strand}"
         for name, s in zip(names, sites, strict=True)
     ]
 
