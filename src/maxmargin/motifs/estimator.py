@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.latent_training import check_latent_parameters
 from maxmargin.core.parameters import training_parameters
-from maxmargin.core.saved import Saved, restore_shared, shared_state
 from maxmargin.motifs.classes import two_classes
 from maxmargin.motifs.input import encode_sequences, listed
+from maxmargin.motifs.saving import WIDEST
 
-WIDEST, HIGHEST = 1000, 9  # width and order: 4^10 weights of the background
+HIGHEST = 9  # order: 4^10 weights of the background
 HELD_OUT = 5  # one sample in so many, to choose a width
 
 
@@ -333,55 +333,18 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         tags.classifier_tags.multi_class = False
         return tags
 
-    # saving (model_file.py) ------------------------------------------------------------
+    # saving (model_file.py, saving.py) ----------------------------------------------------
 
     def _get_state(self):
-        arrays = {
-            "coef": self.coef_,
-            "letter_background": self.letter_background_,
-            "frequencies": self.frequencies_,
-            "counts": self.counts_,
-        }
-        errors = getattr(self, "width_errors_", {})
-        state = {
-            "classes": self.classes_,
-            "width": int(self.width_),
-            "n_sites": self.n_sites_,
-            "width_errors": [[k, v] for k, v in errors.items()],
-        }
-        return arrays, state | shared_state(self)
+        from maxmargin.motifs.saving import state_of
+
+        return state_of(self)
 
     @classmethod
     def _from_state(cls, params, arrays, state):
-        from maxmargin.motifs.structure import n_weights
+        from maxmargin.motifs.saving import restored
 
-        model, saved = cls(**params), Saved(arrays, state)
-        model._settings()
-        model.classes_ = saved.labels("classes")
-        if len(model.classes_) != 2:
-            raise ValueError("there are not two classes")
-        model.width_ = saved.whole("width", 1, WIDEST)
-        size = n_weights(model.width_, model.order)
-        model.coef_ = saved.floats("coef", size, dtype=np.float64)
-        model.letter_background_ = saved.floats(
-            "letter_background", 4, dtype=np.float64
-        )
-        model.frequencies_ = saved.floats(
-            "frequencies", 4, low=1e-300, dtype=np.float64
-        )
-        model.counts_ = saved.integers("counts", model.width_, 4, high=2**53)
-        seen = int(model.counts_.sum(axis=1).max())
-        model.n_sites_ = seen
-        if "n_sites" in state:  # since files have it
-            model.n_sites_ = saved.whole("n_sites", seen, 2**53)
-        errors = saved.value("width_errors", list)
-        if errors:
-            if any(
-                type(e) is not list or [*map(type, e)] != [int, float] for e in errors
-            ):
-                raise ValueError("'width_errors' is not a list of widths and errors")
-            model.width_errors_ = dict(errors)
-        return restore_shared(model, state)
+        return restored(cls(**params), arrays, state)
 
 
 def _check_use(label, weights, classes) -> None:
