@@ -141,7 +141,7 @@ def _no_cut(schema: Schema, w) -> str:
 
 
 def summing_batch(name: str, graphs, y) -> tuple[str, Any]:
-    """(method, batch) for the log objective and for marginals."""
+    """(method, batch) for the log objective."""
     from maxmargin.graphs.inference.elimination_plan import LIMIT
     from maxmargin.graphs.structures.elimination import elimination_graphs
 
@@ -157,8 +157,27 @@ def summing_batch(name: str, graphs, y) -> tuple[str, Any]:
     return "reweighted", reweighted_graphs(graphs, y)
 
 
-def too_wide(i: int) -> ValueError:
-    return ValueError(
+def exact_sums(graphs, y) -> Any:
+    """A batch with exact sums over all labellings, for probabilities."""
+    from maxmargin.graphs.structures.elimination import elimination_graphs
+
+    batch, wide = elimination_graphs(graphs, y)
+    if batch is None:
+        raise TooWide(
+            f"X[{wide}] is too wide for probabilities: its cycles join too many nodes to "
+            "sum over all labellings. predict_pseudo_marginals has shares of labels for "
+            "graphs of any width, which are no probabilities; decision_function has the "
+            "scores of nodes alone."
+        )
+    return batch
+
+
+class TooWide(ValueError):
+    """A graph on which elimination, which is exact, would take too long."""
+
+
+def too_wide(i: int) -> TooWide:
+    return TooWide(
         f"X[{i}] is too wide for exact inference by elimination: its cycles join too many "
         "nodes. Choose inference='auto' or 'relaxed'."
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from maxmargin.cli.command import Command, Sample
+from maxmargin.cli.common import say
 
 WORST = 4  # graphs in a picture
 
@@ -119,10 +120,11 @@ docs/graphs.md. Files may be compressed with gzip."""
         return Part(found.X, found.y, found.path, found.where, more=found.shapes)
 
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
-        """Labels of every graph, in its order of nodes."""
+        """Labels of every graph, in its order of nodes; ``chances`` as above."""
         from maxmargin.graphs.graph_file import write_label_file
 
-        write_label_file(path, outputs, chances, self.encoding)
+        name, tables = chances or ("marginals", None)
+        write_label_file(path, outputs, tables, self.encoding, name)
 
     def lines(self, sample: Sample, i: int, output) -> list[str]:
         from maxmargin.graphs.json_lines import plain
@@ -139,9 +141,20 @@ docs/graphs.md. Files may be compressed with gzip."""
         with in_file(sample):
             return super().k_best(model, sample, k)
 
-    def chances(self, model, sample: Sample, outputs) -> list:
+    def chances(self, model, sample: Sample, outputs) -> tuple[str, list]:
+        """(what they are called, tables): graphs may be too wide for probabilities."""
+        from maxmargin.graphs.choice import TooWide
+
         with in_file(sample):
-            return super().chances(model, sample, outputs)
+            try:
+                return "marginals", super().chances(model, sample, outputs)
+            except TooWide:
+                say(
+                    "some graphs are too wide for probabilities: what is written as "
+                    "pseudo_marginals are shares of labels by a tree-reweighted bound, "
+                    "which rank labels but are no probabilities."
+                )
+                return "pseudo_marginals", model.predict_pseudo_marginals(sample.X)
 
     def report(self, model, sample: Sample, outputs):
         from maxmargin.graphs.metrics import graph_scores

@@ -95,17 +95,21 @@ def write_graph_file(
 
 
 def write_label_file(
-    path: str | os.PathLike, y, marginals=None, encoding: str = "utf-8"
+    path: str | os.PathLike,
+    y,
+    marginals=None,
+    encoding: str = "utf-8",
+    name: str = "marginals",
 ) -> None:
-    """Write predicted labels, perhaps with probabilities, without the graphs."""
+    """Write predicted labels without the graphs, perhaps with tables of that name."""
     if names_npz(path):
         from maxmargin.graphs.npz_file import write_labels
 
-        write_labels(path, y, marginals)
+        write_labels(path, y, marginals, name)
     else:
         from maxmargin.graphs.json_lines import write_labels
 
-        write_labels(path, y, marginals, encoding)
+        write_labels(path, y, marginals, name, encoding)
 
 
 def names_npz(path: str | os.PathLike) -> bool:

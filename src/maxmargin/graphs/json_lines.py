@@ -130,12 +130,14 @@ def _blocks(graph) -> list[dict]:
     return out
 
 
-def write_labels(path: str | os.PathLike, y, marginals, encoding: str) -> None:
+def write_labels(
+    path: str | os.PathLike, y, marginals, called: str, encoding: str
+) -> None:
     lines = []
     for i, labels in enumerate(y):
         value = {"labels": plain(labels)}
         if marginals is not None:
-            value["marginals"] = plain(marginals[i])
+            value[called] = plain(marginals[i])
         lines.append(value)
     _write(path, lines, encoding)
 

@@ -261,8 +261,8 @@ def _put_labels(arrays, end: str, flat: list) -> None:
         arrays[f"known{end}"] = np.array(known, bool)
 
 
-def write_labels(path: str | os.PathLike, y, marginals) -> None:
-    """``labels``, ``node_start``, perhaps ``marginals`` (N, labels); types as above."""
+def write_labels(path: str | os.PathLike, y, marginals, called: str) -> None:
+    """``labels``, ``node_start``, perhaps marginals (N, labels); types as above."""
     arrays: dict[str, np.ndarray] = {}
     typed = any(isinstance(labels, dict) for labels in y)
     types = list(dict.fromkeys(t for row in y for t in row)) if typed else [None]
@@ -275,7 +275,7 @@ def write_labels(path: str | os.PathLike, y, marginals) -> None:
         arrays[f"node_start{end}"] = _offsets([len(row) for row in rows])
         if marginals is not None:
             tables = [m.get(name) if typed else m for m in marginals]
-            arrays[f"marginals{end}"] = np.concatenate(
+            arrays[f"{called}{end}"] = np.concatenate(
                 [table for table in tables if table is not None]
             )
     write_npz(path, arrays)

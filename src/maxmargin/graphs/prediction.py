@@ -12,7 +12,7 @@ from maxmargin.core.estimator import check_weights
 from maxmargin.core.structural import check_lengths
 from maxmargin.core.structure import Outputs, check_k
 from maxmargin.engine.spread import over_cluster
-from maxmargin.graphs.choice import labelling_batch, relaxed_batch, summing_batch
+from maxmargin.graphs.choice import exact_sums, labelling_batch, relaxed_batch
 from maxmargin.graphs.input import GraphInput, read_graphs
 from maxmargin.graphs.labels import numbered, read_labels
 from maxmargin.graphs.schema import check_graphs
@@ -53,18 +53,32 @@ class GraphPrediction:
     def predict_marginals(self, X) -> list[Any]:
         """Per graph (nodes, labels): probabilities under exp(score) / Z.
 
-        With types, a dict of them. Where graphs are too wide for elimination, these are
-        pseudo-marginals of a tree-reweighted bound of log Z. Scores of a
-        maximum-margin model are not calibrated: these rank the labels, but 0.9 need not
-        mean right nine times out of ten.
+        With types, a dict of them. They are exact, whatever ``inference`` says; graphs
+        that are too wide for that are refused
+        (:class:`~maxmargin.graphs.choice.TooWide`), see :meth:`predict_pseudo_marginals`.
+        Scores of a maximum-margin model are not calibrated: these rank the labels, but
+        0.9 need not mean right nine times out of ten.
         """
-        from maxmargin.core.expectations import expectations
-
         inputs, graphs = self._graphs(X)
-        tables, _ = expectations(self._summing_batch(graphs), self._w, self._threads())
-        return self._node_tables(inputs, tables)
+        y = np.zeros(int(graphs.node_start[-1]), np.int32)
+        return self._expected(inputs, exact_sums(graphs, y))
 
     predict_proba = predict_marginals
+
+    def predict_pseudo_marginals(self, X) -> list[Any]:
+        """Per graph (nodes, labels): shares of labels that are no probabilities.
+
+        The gradient of the tree-reweighted upper bound of log Z, on graphs of any width:
+        rows sum to 1, and on forests they are the probabilities. Where there are cycles
+        they are more certain or less certain than those, without a bound on how much:
+        they rank labels and nodes, and nothing else should be read from them.
+        (Wainwright, Jaakkola & Willsky 2005.) With types, a dict.
+        """
+        from maxmargin.graphs.structures.reweighted import reweighted_graphs
+
+        inputs, graphs = self._graphs(X)
+        y = np.zeros(int(graphs.node_start[-1]), np.int32)
+        return self._expected(inputs, reweighted_graphs(graphs, y))
 
     def decision_function(self, X) -> list[Any]:
         """Per graph (nodes, labels): the scores of nodes alone; with types, a dict."""
@@ -197,9 +211,13 @@ class GraphPrediction:
             )
         return batch
 
-    def _summing_batch(self, graphs):
-        y = np.zeros(int(graphs.node_start[-1]), np.int32)
-        return summing_batch(self.inference, graphs, y)[1]
+    def _expected(self, inputs, batch) -> list[Any]:
+        """Tables of the nodes' expected states, by a batch with sums."""
+        from maxmargin.core.expectations import expectations
+
+        return self._node_tables(
+            inputs, expectations(batch, self._w, self._threads())[0]
+        )
 
     def _outputs(self, inputs: list[GraphInput], flat) -> list[Any]:
         start = np.cumsum(

@@ -93,15 +93,18 @@ class MultilabelSVM(MulticlassSVM):
 
     @available_if(lambda self: self.objective == "log")
     def predict_proba(self, X) -> np.ndarray:
-        """Probabilities of shape (samples, labels), for objective="log"."""
+        """Probabilities of shape (samples, labels), for objective="log".
+
+        Graphs of labels that are too wide to sum over all sets are refused.
+        """
         if self.edge_coef_ is None:
             return 0.5 * (1.0 + np.tanh(0.5 * self._scores(X)))
         from maxmargin.core.expectations import expectations
-        from maxmargin.multilabel.label_graph import training_batch
+        from maxmargin.multilabel.label_graph import summing_batch
 
         batch, w = self._searched(X)
-        _, batch = training_batch(batch.graphs, batch.y, "log", 0.0)
-        tables, _ = expectations(batch, w, self._threads())
+        summed = summing_batch(batch.graphs, batch.y)
+        tables, _ = expectations(summed, w, self._threads())
         n = len(self.classes_)
         return np.array([flat[1 : 2 * n : 2] for flat in tables]).reshape(-1, n)
 

@@ -170,6 +170,20 @@ def training_batch(graphs, truth, objective: str, tol: float):
     return "relaxed", relaxed_batch(graphs, y, tol)
 
 
+def summing_batch(graphs, y):
+    """A batch with exact sums over all sets, for probabilities."""
+    from maxmargin.graphs.choice import TooWide, exact_sums
+
+    try:
+        return exact_sums(graphs, y)
+    except TooWide:
+        raise ValueError(
+            "graph= joins too many labels for probabilities: there are too many sets to "
+            "sum over. decision_function has margins of labels; graph='tree' has "
+            "probabilities for any number of labels."
+        ) from None
+
+
 def searching_batch(graphs):
     """A batch whose search finds the best set, or a good one."""
     y = np.zeros(int(graphs.node_start[-1]), np.int32)
