@@ -1,5 +1,7 @@
 """GraphLabeler from fit to file."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 
@@ -397,3 +399,21 @@ def test_what_the_relaxation_leaves_open():
         np.testing.assert_allclose(shares.sum(1), 1.0)
         np.testing.assert_array_equal(shares.argmax(1), labels)  # it is submodular
         assert set(np.unique(shares)) <= {0.0, 1.0}
+
+
+def test_predictions_say_how_good_they_are_known_to_be():
+    rng = np.random.default_rng(0)
+    y = [rng.integers(3, size=(4, 5)) for _ in range(3)]
+    X = [grid_graph(labels + rng.normal(0, 0.5, labels.shape)) for labels in y]
+    exact = GraphLabeler(C=0.1, tol=0.1).fit(X, y)
+    best = exact.predict_with_bounds(X)
+    for name, gap in (("relaxed", 0.2), ("expansion", np.inf)):
+        quick = copy(exact).set_params(inference=name)
+        for (labels, known), (_, top) in zip(
+            quick.predict_with_bounds(X), best, strict=True
+        ):
+            assert top.score == top.bound
+            assert top.gap == 0.0
+            assert known.score <= top.score + 1e-9 <= known.bound + 1e-6
+            assert known.gap <= gap
+            assert len(labels) == 20

@@ -95,19 +95,19 @@ class _Kernel(CPUDispatcher):
                 raise KeyboardInterrupt from None
             raise
 
+    def get_call_template(self, args, kws):
+        # numba would compile f(..., 0) and f(..., m) apart
+        return super().get_call_template(map(numba_types.unliteral, args), kws)
+
 
 _call = CPUDispatcher.__call__
 
 
-class _Inner(CPUDispatcher):
+class _Inner(_Kernel):
     """Called from Python, it is compiled once more, as a kernel."""
 
     def __call__(self, *args):
         return _outer(self)(*args)
-
-    def get_call_template(self, args, kws):
-        # numba would compile f(..., 0) and f(..., m) apart
-        return super().get_call_template(map(numba_types.unliteral, args), kws)
 
 
 @functools.cache

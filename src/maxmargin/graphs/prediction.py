@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +17,9 @@ from maxmargin.graphs.input import GraphInput, read_graphs
 from maxmargin.graphs.labels import numbered, read_labels
 from maxmargin.graphs.schema import check_graphs
 
+if TYPE_CHECKING:
+    from maxmargin.graphs.bounds import LabellingBound
+
 
 class GraphPrediction:
     """Prediction from ``_schema``, ``_w`` and the settings of a labeler."""
@@ -28,12 +31,22 @@ class GraphPrediction:
         An array of labels; with types, a dict of them; for a networkx graph, a dict
         {node: label}.
         """
-        from maxmargin.core.decode import decode
-
-        inputs, graphs = self._graphs(X)
-        batch = self._labelling_batch(graphs)
-        flat = decode(batch, self._w, self._threads())
+        inputs, _, flat = self._searched(X)
         return Outputs(self._outputs(inputs, flat))
+
+    def predict_with_bounds(self, X) -> list[tuple[Any, LabellingBound]]:
+        """What :meth:`predict` says of every graph, and how good it is known to be.
+
+        A :class:`~maxmargin.graphs.bounds.LabellingBound` has the labelling's ``score``
+        and a ``bound`` that no labelling exceeds: equal where search is exact, that of
+        the relaxation for "relaxed" (and "auto" on wide graphs), infinite for
+        "expansion", "swap" and "max-product". ``gap`` is their relative difference.
+        """
+        from maxmargin.graphs.bounds import labelling_bounds
+
+        inputs, batch, flat = self._searched(X)
+        bounds = labelling_bounds(batch, flat, self._w)
+        return list(zip(self._outputs(inputs, flat), bounds, strict=True))
 
     def predict_k_best(self, X, k: int) -> list[list[tuple[Any, float]]]:
         """The k best labellings of every graph with their scores, best first.
@@ -194,6 +207,14 @@ class GraphPrediction:
         if kernels is not None:
             return kernels.rows(schema, inputs)
         return node_rows(schema, inputs)
+
+    def _searched(self, X):
+        """(graphs as they were given, the batch that was searched, its labellings)."""
+        from maxmargin.core.decode import decode
+
+        inputs, graphs = self._graphs(X)
+        batch = self._labelling_batch(graphs)
+        return inputs, batch, decode(batch, self._w, self._threads())
 
     def _labelling_batch(self, graphs):
         y = np.zeros(int(graphs.node_start[-1]), np.int32)
