@@ -39,6 +39,10 @@ WORTHWHILE = 0.03  # share of the estimated gap that a pass over chosen blocks m
 MAX_CACHED = 50  # passes over stored planes in a step: more hardly ever pay
 CACHED_COST = 1.0  # a visit without the oracle, in visits with it
 MAX_ROOM = 64  # planes of one block: beyond, moving mass among them costs too much
+RECONSIDERED = (
+    50,
+    0.03,
+)  # passes over planes of an earlier problem; share of gap to leave
 CROWDED = 0.01  # share of blocks without room for a plane at which all get more
 NEWEST = 0.35  # share of the newest weights in their average, at least
 
@@ -126,6 +130,19 @@ class BlockCoordinate(PlaneSolver):
         self.selective = gained >= WORTHWHILE * (self.estimate - self.dual)
         self.forget()
         self.update_seconds += time.perf_counter() - began - self.searching
+
+    def reconsider(self, w) -> None:
+        """Passes over the stored planes alone, until these have little more to give."""
+        gaps = np.zeros(self.objective.n)
+        passes, enough = RECONSIDERED
+        for _ in range(passes):
+            chosen = np.flatnonzero((self.planes.count > 1) & (self.planes.mass > 0))
+            order = self.schedule.shuffled(chosen)
+            self.dual += self.ask(cached_pass, self.buffers, order, self.w, gaps)
+            self.dual += self.signs.hold(self.w)
+            late = time.perf_counter() >= self.objective.deadline
+            if late or gaps.sum() <= enough * self.dual:
+                break
 
     def due(self) -> np.ndarray:
         """Blocks to visit in this pass, in random order."""

@@ -12,7 +12,9 @@ algorithm 5.1 of Yu's thesis; Yuille & Rangarajan 2003.)
 
 A convex problem begins where the last one ended: planes are outputs, and outputs stay valid
 cuts whatever stands for the truth, because features of the truth are added when a plane is
-used, not when it is stored. Its tolerance follows the decrease of f. It ends when
+used, not when it is stored. Cuts of all examples move with the truths, and planes are
+ascended anew before the first search (``carried.py``). Its tolerance follows the decrease
+of f. It ends when
 
     f(w) - dual of the convex problem at w <= tol f(w)
 
@@ -47,6 +49,7 @@ from maxmargin.core.interrupts import INTERRUPTED, STOPPED, Undisturbed
 from maxmargin.core.partial import is_partial, ordinary
 from maxmargin.core.state import Stateful, restored
 from maxmargin.solvers import registry
+from maxmargin.solvers.carried import carry, follow
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.notebook import Notebook, identity
 from maxmargin.solvers.planes import Planes, copy_labels
@@ -119,7 +122,7 @@ class _Run(Stateful):
     """The state between outer steps: weights, value of f there, planes, rows."""
 
     kept = ("w", "value", "planes", "rounds", "history", "moved", "passes", "tol")
-    kept = (*kept, "easy", "threshold", "paced")
+    kept = (*kept, "easy", "threshold", "paced", "carried")
 
     def __init__(self, make, batch, name, limits, max_outer, self_paced, n_jobs):
         self.batch, self.name = batch, name
@@ -131,6 +134,7 @@ class _Run(Stateful):
         self.threshold = math.inf
         self.began = time.perf_counter()
         self.planes: Planes | None = None
+        self.carried: dict | None = None  # cuts of the last convex problem
         self.passes = 0
 
     def run(self, truths, beat: float = math.inf) -> Descent:
@@ -252,10 +256,13 @@ class _Run(Stateful):
                 copy_labels(self.batch.start, self.batch.y, 1, planes.labels, room)
             planes = feasible(planes, objective)
         solver = registry.make(self.name, objective, planes)
+        if planes is not None:
+            follow(solver, self.carried, self.w)
         solution = drive(objective, solver, self._limits(tol))
         solver.finish(solution)
         if solver.planes is not None:
             self.planes = solver.planes
+        self.carried = None if is_partial(self.batch) else carry(solver)
         outer, seconds = len(self.rounds) + self.moved, self.seconds()
         last = solution.history[-1]["seconds"] if solution.history else 0.0
         for row in solution.history:

@@ -50,6 +50,12 @@ class ProximalBundle(OneSlack):
         self.rho, self.null_steps = FIRST_RHO, 0
         self.near = self.alpha.copy()
 
+    def reconsider(self, w) -> None:
+        """Begin at w."""
+        if w is not None:
+            self.start_near(w)
+            self.w = self.center.copy()
+
     def candidates(self):
         return [self.center, self.far]
 

@@ -45,6 +45,10 @@ class Solver(Stateful):
         """One pass over the data; may raise KeyboardInterrupt anywhere."""
         raise NotImplementedError(f"{type(self).__name__} must define step().")
 
+    def reconsider(self, w) -> None:
+        """Before the first step, where the truths of the dual point are new: raise it
+        without a search. ``w`` are the best weights known, or None."""
+
     def candidates(self) -> list:
         """Weight vectors worth a certificate, the most promising first."""
         return [self.w]
