@@ -324,7 +324,7 @@ def test_columns_from_rows():
     assert columns.where(-2) == "sequence 0, token 1"
     assert columns_from(ROWS, "here.txt").where(2) == "here.txt, line 4"
     assert type(columns_from([[(np.str_("a"),)]]).columns[0].words[0]) is str
-    with pytest.raises(ValueError, match="There is no column 2: there are 2"):
+    with pytest.raises(ValueError, match="there is no column 2; there are 2"):
         columns.strings(2)
     with pytest.raises(IndexError):
         columns.where(3)

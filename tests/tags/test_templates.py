@@ -99,7 +99,7 @@ def test_template_files(tmp_path):
         ("U01:%x", "must be followed by [row,column]"),
         ("U01:%x(0,0)", "must be followed by [row,column]"),
         ("U01:%x[0]", "bad brackets after '%x'"),
-        ("U01:%x[0,a]", "bad brackets after '%x'"),
+        ("U01:%x[0,?]", "bad brackets after '%x'"),
         ("U01:%x[0,-1]", "bad brackets after '%x'"),
         ("U01:%x[0,0", "expected ]"),
         ("U01:%x[0,0,1]", "expected ]"),

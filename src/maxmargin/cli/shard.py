@@ -7,8 +7,10 @@ from maxmargin.cli.options import add_options
 
 OPTIONS = """
 the files
-  --label-column N=-1  from 0, or from the end with -1, the default. Templates number
-      the columns without it
+  --format columns|conllu  default: conllu if the first file is called so or looks so
+  --label-column COLUMN  from 0, or from the end with -1, the default; in CoNLL-U also a
+      name, default UPOS. Templates number the columns without it
+  --word-column COLUMN  that ready features read (default: the first one; in CoNLL-U FORM)
   --separator TEXT  exactly this, such as , or \\t (default: spaces and tabs)
   --encoding NAME=utf-8  default: utf-8
   --comment MARK  leave out lines that start so before tokens
@@ -44,7 +46,7 @@ whole or not at all. See docs/scaling.md.""",
     parser.add_argument("-o", "--output", metavar="FOLDER", required=True, help=what)
     add_options(parser, OPTIONS)
     # what `train tag` asks of the same options
-    parser.set_defaults(format="columns", model="svm")
+    parser.set_defaults(model="svm")
     parser.set_defaults(run=run, spoken=options_of(parser))
 
 

@@ -9,17 +9,16 @@ from itertools import chain
 from typing import Any
 
 from maxmargin.cli.command import Sample, counts
-from maxmargin.cli.common import say
+from maxmargin.tags.command_features import features_of, gazetteers_of
 from maxmargin.tags.command_files import (
     TagFiles,
     checked_scheme,
+    column_of,
     scheme_of,
     separator_of,
     tokens_of,
     words_of,
 )
-
-NOT_COLUMNS = "{} belongs to --format columns: files of features hold the features."
 
 
 @dataclass
@@ -43,9 +42,12 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
     alone = ("truth", "predicted", "separator", "encoding", "comment")
     options = """
     the file
-      --format columns|svmhmm|crfsuite=columns  default: columns
-      --label-column N=-1  from 0, or from the end with -1, the default. Templates number
-          the columns without it
+      --format columns|conllu|svmhmm|crfsuite  default: conllu if the file is called so
+          or looks so, else columns
+      --label-column COLUMN  from 0, or from the end with -1, the default; in CoNLL-U also a
+          name, default UPOS. Templates number the columns without it
+      --word-column COLUMN  that ready features read, numbered as in the file (default: the
+          first one; in CoNLL-U FORM)
       --separator TEXT  exactly this, such as , or \\t (default: spaces and tabs)
       --encoding NAME=utf-8  default: utf-8
       --comment MARK  leave out lines that start so before tokens
@@ -83,8 +85,8 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
       --confusion FILE.png  draw which labels are confused
       --page FILE.html  write the sentences with colours and errors
     without a model
-      --truth N  column (default: -2)
-      --predicted N  column (default: -1)
+      --truth COLUMN  by number (default: -2), or by name in CoNLL-U
+      --predicted COLUMN  likewise (default: -1)
       --separator TEXT  as in train (default: spaces and tabs)
       --encoding NAME  of the file (default: utf-8)
       --comment MARK  leave out lines that start so
@@ -100,6 +102,10 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
     def from_args(cls, args) -> Tag:
         run = super().from_args(args)
         run.separator = separator_of(run.separator)
+        run.label_column = column_of(run.label_column)
+        run.word_column = column_of(run.word_column)
+        if run.format == "conllu":
+            run.layout.checked()
         return run
 
     @classmethod
@@ -117,20 +123,21 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
         }
 
     def check(self, args) -> None:
-        self.template = None if self.in_shards(args) else _features(args)
+        self.template = None if self.in_shards(args) else features_of(args)
         self.source = args.features or (
             args.template and os.path.basename(args.template)
         )
-        self.gazetteers = _gazetteers(args, self.template)
+        self.gazetteers = gazetteers_of(args, self.template)
 
     def learn(self, path: str, args) -> Sample:
-        sample = self.read_corpus(path, args) or self.read_training(path)
+        sample = self.read_corpus(path, args) or self.read_training(path, args.quiet)
         if sample.y is None:  # training checks it
             self.scheme = scheme_of(args.scheme, sample)
             return sample
         if self.template is not None and not isinstance(self.template, str):
             try:
-                self.template.check_columns(self.n_columns - 1)
+                template = self.template.resolved(sample.X.meaning.names)
+                template.check_columns(self.n_columns - 1)
             except ValueError as error:
                 raise ValueError(
                     f"{str(error).rstrip('.')} without that of the labels ({sample.path})."
@@ -201,32 +208,38 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
 
     def read_pair(self, args) -> tuple[Sample, list]:
         """Truth and prediction from two columns of a file."""
-        from maxmargin.files import read_columns, read_raw
+        from maxmargin.files import read_raw
+        from maxmargin.tags.files.layout import Layout
 
         raw = read_raw(args.file)
         if b'{"__metadata__":{"maxmargin"' in raw.data[:64]:
             raise ValueError(
                 f"{raw.path} is a model: name a file to evaluate it on, too."
             )
-        columns = read_columns(
-            raw, separator_of(args.separator), args.encoding or "utf-8", args.comment
-        )
-        n = columns.n_columns
-        if n < 2:
+        self.separator, self.comment = separator_of(args.separator), args.comment
+        self.encoding = args.encoding or "utf-8"
+        self.format = Layout(*self.layout[:4]).known(raw).format
+        columns = self._read_columns(raw)
+        if columns.n_columns < 2:
             raise ValueError(
                 f"{columns.where(0)}: there is only one column, but truth and prediction "
                 "are two. Name the model first if the file is not tagged yet."
             )
         chosen = []
         for option, usual in (("truth", -2), ("predicted", -1)):
-            column = getattr(args, option)
-            column = usual if column is None else column
-            if not -n <= column < n:
+            column = column_of(getattr(args, option))
+            if column is None and self.format == "conllu":
                 raise ValueError(
-                    f"{columns.where(0)}: there is no column {column} (--{option}); there "
-                    f"are {n}, numbered 0 to {n - 1}, or -{n} to -1."
+                    f"{raw.path} is CoNLL-U, which has no place of its own for predictions "
+                    "beside the truth: name both columns with --truth and --predicted, or "
+                    "name the model first to compare it with the labels of the file."
                 )
-            chosen.append(columns.strings(column))
+            column = usual if column is None else column
+            try:
+                place = columns.meaning.number(column, columns.n_columns, f"--{option}")
+            except ValueError as error:
+                raise ValueError(f"{columns.where(0)}: {error}") from None
+            chosen.append(columns.strings(place))
         _refuse_probabilities(chosen[1], columns.where(0))
         return Sample(columns, chosen[0], raw.path), chosen[1]
 
@@ -265,8 +278,8 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
             ("order", str(model.order)),
             ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
         ]
-        if notes["format"] == "columns":
-            label, n = notes["label_column"], notes["n_columns"]
+        if not self.holds_features:
+            label, n = self._called(notes["label_column"]), notes["n_columns"]
             rows.insert(1, ("columns", f"{n}, the labels in column {label}"))
         if getattr(model, "l1", 0):
             rows.append(("l1", f"{model.l1:g}"))
@@ -320,65 +333,3 @@ def _refuse_probabilities(predicted: list[list[str]], place: str) -> None:
             "predict --marginals writes them: name the columns of the labels, with "
             "--truth -3 --predicted -2."
         )
-
-
-def _features(args):
-    """A template, the name of a ready set, or None for files that hold features."""
-    from maxmargin.tags.features.ready import READY_NAMES
-    from maxmargin.tags.features.templates import parse_template
-
-    named = {"--template": args.template, "--features": args.features}
-    if args.format != "columns":
-        named |= {"--min-count": args.min_count, "--gazetteer": args.gazetteer}
-        for option, value in named.items():
-            if value is not None:
-                raise ValueError(NOT_COLUMNS.format(option))
-        return None
-    if (args.template is None) == (args.features is None):
-        raise ValueError(
-            "say what the features are: --template FILE, or --features with one of "
-            f"{', '.join(READY_NAMES)}."
-        )
-    if args.features is not None:
-        if args.features not in READY_NAMES:
-            raise ValueError(
-                f"--features {args.features} is not known; there are "
-                f"{', '.join(READY_NAMES)}. A file is given by --template."
-            )
-        return args.features
-    if not os.path.isfile(args.template):
-        raise FileNotFoundError(
-            f"There is no template file {args.template}: check its name and its folder."
-        )
-    from pathlib import Path
-
-    template = parse_template(Path(args.template))
-    if not args.quiet:
-        for note in template.notes:
-            say(f"{args.template}, {note}")
-    return template
-
-
-def _gazetteers(args, template) -> dict[str, frozenset[str]]:
-    """{name: entries} of the lists that a template reads."""
-    from maxmargin.tags.features.input import gazetteer
-
-    found = {}
-    for given in args.gazetteer or ():
-        name, mark, path = given.partition("=")
-        path = path if mark else given
-        name = name if mark else os.path.basename(path).partition(".")[0]
-        if not os.path.isfile(path):
-            raise FileNotFoundError(f"There is no file {path} (--gazetteer {given}).")
-        found[name] = gazetteer(name, path)
-    if found and args.model == "hmm":
-        raise ValueError("--gazetteer belongs to --model svm: leave it out.")
-    for feature in getattr(template, "features", ()):
-        for part in feature.parts:
-            if part.view.macro == "g" and part.view.argument not in found:
-                raise ValueError(
-                    f"{template.path}, line {feature.line}: {feature.name} reads a "
-                    f"gazetteer {part.view.argument!r}: name its file with --gazetteer "
-                    f"{part.view.argument}=FILE."
-                )
-    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from maxmargin.cli.command import Command, Sample
@@ -10,51 +11,80 @@ from maxmargin.cli.common import say
 
 if TYPE_CHECKING:
     from maxmargin.files import Columns, RawText
+    from maxmargin.tags.files.layout import Layout
 
 MOST_LABELS = 1000  # more are a wrong column, and would take for ever
+FEATURE_FORMATS = ("svmhmm", "crfsuite")
 
 
 @dataclass
 class TagFiles(Command):
     """How a file is written. ``more`` of a sample is its raw text."""
 
-    format: str = "columns"
+    format: str | None = None  # known once a file was read
     separator: str | None = None
     comment: str | None = None
-    label_column: int = -1  # from 0 once a file was read
+    label_column: int | str | None = None  # from 0 once a file was read
+    word_column: int | str | None = None
     n_columns: int | None = None  # of the training file, labels included
 
     width = None  # columns of matrices of features
+    measured = "Prob"  # what MISC calls the numbers of --marginals
+
+    @property
+    def holds_features(self) -> bool:
+        """Are features in the file, rather than columns to make them of?"""
+        return self.format in FEATURE_FORMATS
+
+    @property
+    def layout(self) -> Layout:
+        from maxmargin.tags.files.layout import Layout
+
+        return Layout(
+            self.label_column,
+            self.separator,
+            self.encoding,
+            self.comment,
+            self.format,
+            self.word_column,
+        )
 
     # reading --------------------------------------------------------------------------
 
-    def read_training(self, path: str) -> Sample:
+    def read_training(self, path: str, quiet: bool = False) -> Sample:
         """A file with labels, and the places of its columns."""
         from maxmargin.files import read_raw
 
         raw = read_raw(path)
-        if self.format != "columns":
+        if self.holds_features:
             sample = self._read_features(raw)
             if hasattr(sample.X[0], "shape"):
                 self.width = sample.X[0].shape[1]
             check_labels(sample, raw.path)
             return sample
+        given, layout = self.format, self.layout.known(raw)
+        self.format = layout.format
         columns = self._read_columns(raw)
         n = columns.n_columns
         first = f"{raw.path}, line {columns.lines[0]}"
-        if not -n <= self.label_column < n:
-            raise ValueError(
-                f"{first}: there is no column {self.label_column} for the labels; there "
-                f"are {n}, numbered 0 to {n - 1}, or -{n} to -1."
-            )
         if n == 1:
             raise ValueError(
                 f"{first}: there is only one column, that of the labels. Tokens need one "
                 "more; is the separator right?"
             )
-        self.n_columns, self.label_column = n, self.label_column % n
+        try:
+            self.n_columns, (self.label_column, word) = n, layout.places(n)
+        except ValueError as error:
+            raise ValueError(f"{first}: {error}") from None
+        if self.word_column is not None:
+            self.word_column = word
+        if given != self.format == "conllu" and not quiet:
+            say(conllu_sentence(raw.path, self.label_column, word))
         sample = self._split(columns, raw)
-        check_labels(sample, f"{raw.path}, column {self.label_column}")
+        check_labels(sample, f"{raw.path}, column {self._called(self.label_column)}")
+        remark = unspecified(sample)
+        if remark and self.format == "conllu" and not quiet:
+            say(f"{remark}, which is learned as a label like the others.")
         return sample
 
     def read(self, path: str, truth: bool) -> Sample:
@@ -65,7 +95,7 @@ class TagFiles(Command):
         if is_corpus(path):
             return labelled(path)
         raw = read_raw(path)
-        if self.format != "columns":
+        if self.holds_features:
             return self._read_features(raw, self.width)
         n = self.n_columns
         columns = self._read_columns(raw, (n - 1, n))
@@ -74,11 +104,19 @@ class TagFiles(Command):
                 f"{raw.path} has {n - 1} columns where the training file had {n}: the "
                 "labels are missing, and there is nothing to compare with."
             )
-        return self._split(columns, raw)
+        sample = self._split(columns, raw)
+        if truth and self.format == "conllu" and {"_"} == set(chain(*sample.y)):
+            raise ValueError(
+                f"{raw.path}: the column {self._called(self.label_column)} has _ for all "
+                "words, which are no labels: there is nothing to compare with."
+            )
+        return sample
 
     def _read_columns(self, raw: RawText, expect=None) -> Columns:
-        from maxmargin.files import read_columns
+        from maxmargin.files import read_columns, read_conllu
 
+        if self.format == "conllu":
+            return read_conllu(raw, self.encoding)
         return read_columns(
             raw, self.separator, self.encoding, self.comment, expect=expect
         )
@@ -89,14 +127,19 @@ class TagFiles(Command):
         if columns.n_columns == self.n_columns:
             del features[self.label_column]
             labels = columns.strings(self.label_column)
-        start = columns.start
+        start, meaning = columns.start, self.layout.meaning(self.n_columns)
         return Sample(
-            columns._replace(columns=features),
+            columns._replace(columns=features, meaning=meaning),
             labels,
             raw.path,
             lambda i, t: columns.where(int(start[i]) + t),
             more=raw,
         )
+
+    def _called(self, column: int) -> int | str:
+        from maxmargin.tags.files.conllu import NAMES
+
+        return NAMES[column] if self.format == "conllu" else column
 
     def _read_features(self, raw: RawText, n_features: int | None = None) -> Sample:
         from maxmargin.files import read_crfsuite, read_svmhmm
@@ -125,17 +168,17 @@ class TagFiles(Command):
         own = (args.template, args.features, args.gazetteer)
         if not is_corpus(args.train) or any(value is not None for value in own):
             return False
-        return self.format == "columns"
+        return not self.holds_features
 
     def read_corpus(self, path: str, args) -> Sample | None:
         """A corpus, or what is to become one; None for other files."""
-        from maxmargin.tags.corpus.command import LAYOUT, corpus_sample
+        from maxmargin.tags.corpus.command import LAYOUT, OLD_LAYOUT, corpus_sample
 
         sample = corpus_sample(path, args)
         if sample is not None:
             settings = sample.X.settings
             for name in LAYOUT:
-                setattr(self, name, settings[name])
+                setattr(self, name, settings.get(name, OLD_LAYOUT.get(name)))
             self.n_columns = settings["n_columns"]
             self.label_column %= self.n_columns
             ready = "\n" not in settings["features"]
@@ -151,16 +194,25 @@ class TagFiles(Command):
     # writing --------------------------------------------------------------------------
 
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
-        """The file with columns added; for features and corpora, these columns alone."""
-        from maxmargin.files import tag_file
+        """The file with columns added; for features and corpora, these columns alone.
+
+        CoNLL-U has its ten columns: labels take the place of those that were there, and
+        numbers go to MISC.
+        """
+        from maxmargin.files import tag_file, write_conllu
         from maxmargin.files.text_files import write_text
 
-        added = [outputs]
+        added, raw = [outputs], sample.more
         if chances is not None:
             added.append([[f"{p:.4f}" for p in row] for row in chances])
-        if self.format == "columns" and sample.more is not None:
+        if self.format == "conllu" and raw is not None:
+            misc = [[f"{self.measured}={p}" for p in row] for row in chain(*added[1:])]
+            layout = self.label_column, self.encoding
+            write_conllu(path, raw, outputs, *layout, misc=misc or None)
+            return
+        if not self.holds_features and raw is not None:
             layout = self.separator, self.encoding, self.comment
-            tag_file(sample.more, path, outputs, *layout, more=added[1:])
+            tag_file(raw, path, outputs, *layout, more=added[1:])
             return
         sentences = zip(*added, strict=True)
         blocks = ["\n".join(map("\t".join, zip(*s, strict=True))) for s in sentences]
@@ -168,8 +220,12 @@ class TagFiles(Command):
 
     def write_ranked(self, path: str, sample: Sample, ranked) -> None:
         """Every sentence as often as it has labellings."""
-        self._begins = None
-        if self.format == "columns":
+        self._begins = self._rows = None
+        if self.format == "conllu" and sample.more is not None:
+            from maxmargin.tags.files.conllu import sentences_of
+
+            self._rows = sentences_of(self.layout.utf8(sample.more))
+        elif not self.holds_features and sample.more is not None:
             between = self.separator or " "
             columns = self._read_columns(sample.more)
             each = [columns.strings(k) for k in range(columns.n_columns)]
@@ -180,6 +236,10 @@ class TagFiles(Command):
         super().write_ranked(path, sample, ranked)
 
     def lines(self, sample: Sample, i: int, output) -> list[str]:
+        if self._rows:
+            from maxmargin.tags.files.conllu import with_labels
+
+            return [*with_labels(self._rows[i], output, self.label_column), ""]
         begins = self._begins[i] if self._begins else [""] * len(output)
         return [*map("".join, zip(begins, output, strict=True)), ""]
 
@@ -200,11 +260,36 @@ def separator_of(text: str | None) -> str | None:
     return text and text.replace("\\t", "\t")
 
 
+def column_of(text: str | None) -> int | str | None:
+    """A column by number, or by name."""
+    try:
+        return text and int(text)
+    except ValueError:
+        return text
+
+
+def conllu_sentence(path: str, label: int, word: int) -> str:
+    """What is said of a file that was recognised."""
+    from maxmargin.tags.files.conllu import NAMES
+
+    return (
+        f"{path} is read as CoNLL-U: words from {NAMES[word]}, labels from {NAMES[label]} "
+        "(--label-column NAME for others, --format columns for a plain file)."
+    )
+
+
+def unspecified(sample: Sample) -> str:
+    """What to say of labels that are _."""
+    labels = list(chain(*sample.y))
+    n = labels.count("_")
+    return n and f"{sample.path}: {n:,} of {len(labels):,} labels are _"
+
+
 def words_of(sample: Sample) -> list[list[str]]:
-    """What to show of the tokens: first columns, first attributes, or numbers."""
+    """What to show of the tokens: words, first attributes, or numbers."""
     X = sample.X
     if hasattr(X, "strings"):
-        return X.strings(0)
+        return X.strings(X.meaning.word)
     if hasattr(X[0], "shape"):
         return [list(map(str, range(1, x.shape[0] + 1))) for x in X]
     return [[next(iter(token), "_") for token in x] for x in X]
@@ -224,8 +309,6 @@ def _with_width(X: list, width: int) -> list:
 
 def check_labels(sample: Sample, place: str) -> None:
     """Refuse labels that nothing can be learned from."""
-    from itertools import chain
-
     labels = set(chain.from_iterable(sample.y))
     if "" in labels:
         i, t = next((i, row.index("")) for i, row in enumerate(sample.y) if "" in row)

@@ -62,6 +62,22 @@ def check_matching(start, y) -> None:
         )
 
 
+def warn_of_truth(X, template, y) -> None:
+    """A column that is read and holds the labels teaches nothing but to copy it."""
+    parts = {p for f in template.features for p in f.parts}
+    for column in sorted(
+        {p.column for p in parts if not p.row and p.view.macro == "x"}
+    ):
+        if X.n_tokens and X.strings(column) == list(map(list, y)):
+            name = X.names[column] if X.names else column
+            warnings.warn(
+                f"column {name} of X, which the features read, holds the labels "
+                "themselves: leave it out, or there is nothing to learn.",
+                UserWarning,
+                stacklevel=2,
+            )
+
+
 def warn_of_length(start) -> None:
     lengths = np.diff(start)
     if lengths.max(initial=0) > LONG:

@@ -24,6 +24,7 @@ from maxmargin.tags.input import (
     check_samples,
     label_set,
     warn_of_length,
+    warn_of_truth,
 )
 from maxmargin.tags.objectives import (
     OBJECTIVES,
@@ -270,6 +271,8 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
             )
         tokens = encoder.fit_encode(X)
         y, flat = number(tokens.start)
+        if encoder.kind == "columns":
+            warn_of_truth(X, encoder._fitted, y)
         warn_of_length(tokens.start)
         if gaps:
             labelled = [any(label is not None for label in row) for row in y]

@@ -19,13 +19,12 @@ from maxmargin.tags.corpus.counting import TABLE_KEYS
 from maxmargin.tags.corpus.litter import END, OLD, finish, workshop
 from maxmargin.tags.corpus.numbering import Numbering
 from maxmargin.tags.corpus.reading import (
-    Layout,
     Piece,
     PieceReader,
     columns_of,
     label_numbers,
 )
-from maxmargin.tags.corpus.sources import Source, find_sources
+from maxmargin.tags.corpus.sources import Source, beginning, find_sources
 from maxmargin.tags.corpus.storage import (
     MANIFEST,
     folder_name,
@@ -37,6 +36,7 @@ from maxmargin.tags.corpus.storage import (
 from maxmargin.tags.features.encoder import ColumnEncoder
 from maxmargin.tags.features.input import check_mapping, whole_number
 from maxmargin.tags.features.sequences import TokenMatrix
+from maxmargin.tags.files.layout import Layout
 
 
 class Choices(NamedTuple):
@@ -72,6 +72,7 @@ def build(
     work, layout = _checked(work), layout.checked()
     encoder = _encoder(features, choices)
     found = find_sources(sources)
+    layout = layout.known(beginning(found[0]))
     begun = False
     try:
         with workshop(target) as temporary:
@@ -152,7 +153,7 @@ class Builder:
     def _read_and_encode(self, encoder, reader, pieces) -> Iterator[dict]:
         """Hashed features, or those of another encoder: nothing to learn."""
         for k, piece in enumerate(pieces):
-            columns = columns_of(piece, reader.words)
+            columns = columns_of(piece, reader)
             if encoder._fitted is None:
                 tokens = encoder.fit_encode(columns)
             else:
@@ -161,7 +162,8 @@ class Builder:
 
     def _count_and_encode(self, encoder, reader, pieces) -> Iterator[dict]:
         loads = [self._draft(k, piece) for k, piece in enumerate(pieces)]
-        numbering = Numbering(encoder, [list(index) for index in reader.words])
+        words = [list(index) for index in reader.words]
+        numbering = Numbering(encoder, words, reader.meaning)
         limit = self.work.table_keys or TABLE_KEYS
         self._tell("counting features")
         numbering.learn(loads, self.drafts, limit)
@@ -263,6 +265,7 @@ class Builder:
             "n_columns": reader.n_columns,
             "shard_tokens": self.work.shard_tokens,
             **self.layout._asdict(),
+            "label_column": reader.label,
         }
 
     def _watched(self, pieces: Iterator[Piece], reader, n: int) -> Iterator[Piece]:

@@ -7,17 +7,27 @@ from typing import Any
 
 from maxmargin.cli.command import Sample
 from maxmargin.cli.common import say
-from maxmargin.tags.command_files import MOST_LABELS, separator_of
+from maxmargin.tags.command_features import features_of, gazetteers_of
+from maxmargin.tags.command_files import (
+    MOST_LABELS,
+    column_of,
+    conllu_sentence,
+    separator_of,
+)
 from maxmargin.tags.corpus.corpus import TagCorpus
-from maxmargin.tags.corpus.sources import find_sources
+from maxmargin.tags.corpus.sources import beginning, find_sources
 from maxmargin.tags.corpus.storage import MANIFEST
+from maxmargin.tags.files.conllu import NAMES
+from maxmargin.tags.files.layout import Layout
 
-LAYOUT = ("label_column", "separator", "encoding", "comment")
+LAYOUT = ("label_column", "separator", "encoding", "comment", "format", "word_column")
+OLD_LAYOUT = {"format": "columns"}  # of corpora from before there was another one
 WORDS = {  # for settings of a corpus
     "like": "features (those of a model or another corpus)",
     "hashing": "features (hashed ones)",
     "min_count": "min count",
     "label_column": "label column",
+    "word_column": "word column",
 }
 
 
@@ -35,11 +45,13 @@ def build_corpus(files: list[str], folder: str, args) -> TagCorpus:
                     f"--{option.replace('_', '-')} was given beside --like, which brings "
                     "its own features: leave one out."
                 )
-    return TagCorpus.build(
+    corpus = TagCorpus.build(
         folder,
         files,
         **_features(args, like),
-        label_column=args.label_column,
+        label_column=column_of(args.label_column),
+        format=args.format,
+        word_column=column_of(args.word_column),
         separator=separator_of(args.separator),
         encoding=args.encoding,
         comment=args.comment,
@@ -49,6 +61,11 @@ def build_corpus(files: list[str], folder: str, args) -> TagCorpus:
         verbose=int(not args.quiet),
         overwrite=getattr(args, "overwrite", False),
     )
+    settings = corpus.settings
+    if args.format != settings["format"] == "conllu" and not args.quiet:
+        word = Layout(**{name: settings[name] for name in LAYOUT}).places(len(NAMES))[1]
+        say(conllu_sentence(files[0], settings["label_column"], word))
+    return corpus
 
 
 def _jobs(args) -> int:
@@ -61,11 +78,8 @@ def _jobs(args) -> int:
 def _features(args, like: Any) -> dict[str, Any]:
     if like is not None:
         return {"like": like}
-    from maxmargin.tags.command import _features as chosen
-    from maxmargin.tags.command import _gazetteers
-
-    template = chosen(args)
-    lists = _gazetteers(args, template)
+    template = features_of(args)
+    lists = gazetteers_of(args, template)
     options = {"gazetteers": lists} if lists else None
     count = args.min_count or 1
     return {"features": template, "min_count": count, "feature_options": options}
@@ -106,7 +120,8 @@ def corpus_sample(path: str, args) -> Sample | None:
     if is_corpus(path):
         if args.shards is not None:
             raise ValueError(f"{path} is a corpus already: leave out --shards.")
-        for option, usual in zip(LAYOUT, (-1, None, "utf-8", None), strict=True):
+        for option in LAYOUT:
+            usual = "utf-8" if option == "encoding" else None
             if getattr(args, option) != usual:
                 raise ValueError(
                     f"--{option.replace('_', '-')} says how text files are read, but "
@@ -149,21 +164,24 @@ def check_dev(sample: Sample, dev: Sample | None) -> None:
 
 def _check_reuse(corpus: TagCorpus, path: str, args) -> None:
     """A corpus that is there must be what would be built."""
-    from maxmargin.tags.command import _features as chosen
-    from maxmargin.tags.command import _gazetteers
-
-    template = chosen(args)
-    wanted = {
+    template = features_of(args)
+    found, settings = find_sources(path), OLD_LAYOUT | corpus.settings
+    settings["label_column"] %= settings["n_columns"]
+    layout = Layout(
+        column_of(args.label_column),
+        separator_of(args.separator),
+        args.encoding,
+        args.comment,
+        args.format,
+        column_of(args.word_column),
+    ).known(beginning(found[0]))
+    wanted = layout._asdict() | {
         "hashing": None,
         "like": False,
         "features": template if isinstance(template, str) else template.text,
         "min_count": args.min_count or 1,
-        "encoding": args.encoding,
-        "comment": args.comment,
-        "separator": separator_of(args.separator),
-        "label_column": args.label_column,
+        "label_column": layout.places(settings["n_columns"])[0],
     }
-    found = find_sources(path)
     if any(s.size is None for s in found):
         raise ValueError(
             f"{corpus.folder} is a corpus already, and whether it was made of the same "
@@ -172,8 +190,8 @@ def _check_reuse(corpus: TagCorpus, path: str, args) -> None:
         )
     files = [{"path": s.path, "size": s.size, "changed": s.changed} for s in found]
     known = [{k: s[k] for k in ("path", "size", "changed")} for s in corpus.sources]
-    what = [name for name in wanted if corpus.settings[name] != wanted[name]]
-    lists = _gazetteers(args, template)
+    what = [name for name in wanted if settings.get(name) != wanted[name]]
+    lists = gazetteers_of(args, template)
     named = getattr(template, "gazetteers", ())
     if {name: lists[name] for name in named} != corpus.encoder._gazetteers:
         what.append("gazetteers")

@@ -178,7 +178,7 @@ class TagCorpus:
         folder: str | os.PathLike,
         sources: str | os.PathLike | Sequence[str | os.PathLike],
         features: Any = None,
-        label_column: int = -1,
+        label_column: int | str | None = None,
         min_count: int = 1,
         feature_options: Mapping[str, Any] | None = None,
         hashing: int | None = None,
@@ -191,6 +191,8 @@ class TagCorpus:
         like: Any = None,
         overwrite: bool = False,
         table_keys: int | None = None,
+        format: str | None = None,
+        word_column: int | str | None = None,
     ) -> TagCorpus:
         """Read and encode files into a new folder.
 
@@ -205,7 +207,9 @@ class TagCorpus:
             opened by fsspec. Files are read in blocks, so that size does not matter.
         features : str, path or Template
             As in :class:`maxmargin.SequenceTagger`.
-        label_column : int, default -1
+        label_column : int, str or None
+            The number of a column, or its name in CoNLL-U. None: the last one, UPOS in
+            CoNLL-U.
         min_count : int, default 1
             Leave out features seen fewer times.
         feature_options : dict or None
@@ -222,16 +226,22 @@ class TagCorpus:
             As in :func:`maxmargin.files.read_columns`.
         like : TagCorpus, fitted SequenceTagger or None
             Use its features, for data to predict; no others are learned.
+        format : "columns", "conllu" or None
+            None: CoNLL-U if the first file is called so or looks so. All have one format.
+        word_column : int, str or None
+            The column that ready sets of features read. None: the first one, FORM in
+            CoNLL-U.
         table_keys : int or None
             Distinct features of a template line counted in memory; more go to disk.
         """
-        from maxmargin.tags.corpus.build import Choices, Layout, Work, build
+        from maxmargin.tags.corpus.build import Choices, Work, build
+        from maxmargin.tags.files.layout import Layout
 
         return build(
             folder,
             sources,
             features,
-            Layout(label_column, separator, encoding, comment),
+            Layout(label_column, separator, encoding, comment, format, word_column),
             Choices(min_count, feature_options or {}, hashing, like),
             Work(shard_tokens, n_jobs, table_keys, verbose),
             overwrite,

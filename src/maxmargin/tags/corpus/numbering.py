@@ -15,7 +15,7 @@ from maxmargin.tags.corpus.reading import Piece
 from maxmargin.tags.features.encoder import ColumnEncoder
 from maxmargin.tags.features.input import Data
 from maxmargin.tags.features.plan import MAX_FEATURES, Run, make_plan, stages
-from maxmargin.tags.features.ready import ready_template
+from maxmargin.tags.files.columns import Meaning
 
 Load = Callable[[], Piece]
 
@@ -23,19 +23,19 @@ Load = Callable[[], Piece]
 class Numbering:
     """An encoder that has seen all words, and numbers features piece by piece."""
 
-    def __init__(self, encoder: ColumnEncoder, words: list[list[str]]):
-        template = encoder.template
-        if isinstance(template, str):
-            template = ready_template(template, len(words))
-        self.encoder, self.template, self.words = encoder, template, words
+    def __init__(
+        self, encoder: ColumnEncoder, words: list[list[str]], meaning: Meaning
+    ):
         # as many tokens as there are words, each once
         every = Data(
             np.zeros(1, np.int64),
             [np.arange(len(column), dtype=np.int32) for column in words],
             words,
             "the corpus",
+            meaning,
         )
-        encoder._check(every, template)
+        template = encoder.template_for(every)
+        self.encoder, self.template, self.words = encoder, template, words
         self.groups, self.domains = make_plan(template)
         self.indexes: list[dict] = [{} for _ in self.domains]
         self.maps = encoder._maps(every, self.domains, self.indexes, True)

@@ -8,34 +8,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.files.messages import column_count
-from maxmargin.files.text_files import RawText, codec_name
+from maxmargin.files.text_files import RawText
 from maxmargin.tags.corpus.sources import Source, blocks
-from maxmargin.tags.features.input import whole_number
-from maxmargin.tags.files.columns import Column, Columns, _renumber
-from maxmargin.tags.files.reader import check_separator, read_piece
-
-
-class Layout(NamedTuple):
-    """How the files are written."""
-
-    label_column: int = -1
-    separator: str | None = None
-    encoding: str = "utf-8"
-    comment: str | None = None
-
-    def checked(self) -> Layout:
-        """The same, if it is one; how many columns there are is not known yet."""
-        whole_number("label_column", self.label_column, -(2**31), 2**31 - 1)
-        check_separator(self.separator)
-        codec_name(self.encoding)
-        return self
+from maxmargin.tags.files.columns import Column, Columns, Meaning, _renumber
+from maxmargin.tags.files.layout import Layout
 
 
 class Piece(NamedTuple):
@@ -65,7 +47,8 @@ class PieceReader:
         self.n_columns = 0  # with that of the labels
         self.tokens: list[int] = []  # of every source
         self._first = ""  # the file that has shown the number of columns
-        self._label = 0
+        self.label = 0  # the column of the labels
+        self.meaning = Meaning()  # of the others
 
     def read(self, sources: list[Source]) -> Iterator[Piece]:
         """All sentences, in pieces between half and one and a half `shard_tokens`.
@@ -101,7 +84,7 @@ class PieceReader:
             for k, source in enumerate(sources)
             for raw in blocks(source, layout.separator, layout.encoding)
         )
-        parse = partial(read_piece, separator=layout.separator, comment=layout.comment)
+        parse = layout.read
         if self.n_jobs == 1:
             found = ((k, parse(raw)) for k, raw in texts)
         else:
@@ -113,19 +96,19 @@ class PieceReader:
 
     def _check(self, columns: Columns) -> None:
         """All files have the same columns, one of them that of the labels."""
-        n, label = columns.n_columns, self.layout.label_column
+        n = columns.n_columns
         if not self.n_columns:
-            if not -n <= label < n:
-                raise ValueError(
-                    f"{columns.where(0)}: there is no column {label} (label_column); there "
-                    f"are {n}, numbered 0 to {n - 1}, or -{n} to -1."
-                )
             if n < 2:
                 raise ValueError(
                     f"{columns.where(0)}: there is only one column, but tokens and labels "
                     "need two at least. Check the separator."
                 )
-            self.n_columns, self._first, self._label = n, columns.path, label % n
+            try:
+                self.label, _ = self.layout.places(n)
+                self.meaning = self.layout.meaning(n)
+            except ValueError as error:
+                raise ValueError(f"{columns.where(0)}: {error}") from None
+            self.n_columns, self._first = n, columns.path
             self.words = [defaultdict(count().__next__) for _ in range(n - 1)]
         elif n != self.n_columns:
             raise ValueError(
@@ -136,7 +119,7 @@ class PieceReader:
     def _numbered(self, columns: Columns) -> Piece:
         """The columns with our numbers of their words."""
         every = list(columns.columns)
-        label = every.pop(self._label)
+        label = every.pop(self.label)
         pairs = zip(every, self.words, strict=True)
         ids = [_translate(column, index) for column, index in pairs]
         return Piece(columns.start, ids, _translate(label, self.labels))
@@ -191,12 +174,12 @@ def _part(piece: Piece, first: int, stop: int) -> Piece:
     return Piece(piece.start[first : stop + 1] - a, ids, piece.y[a:b].copy())
 
 
-def columns_of(piece: Piece, words: list[dict[str, int]]) -> Columns:
-    """A piece as an encoder takes it; its words are those with these numbers."""
-    columns = [
-        Column(ids, list(index)) for ids, index in zip(piece.ids, words, strict=True)
-    ]
-    return Columns(piece.start, columns, np.arange(1, piece.n_tokens + 1), "")
+def columns_of(piece: Piece, reader: PieceReader) -> Columns:
+    """A piece as an encoder takes it; its words are those the reader has numbered."""
+    pairs = zip(piece.ids, reader.words, strict=True)
+    columns = [Column(ids, list(index)) for ids, index in pairs]
+    lines = np.arange(1, piece.n_tokens + 1)
+    return Columns(piece.start, columns, lines, "", reader.meaning)
 
 
 def label_numbers(found: dict[str, int]) -> tuple[list[str], np.ndarray]:

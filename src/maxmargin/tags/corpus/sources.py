@@ -179,6 +179,15 @@ def opened(source: Source) -> Iterator[BinaryIO]:
         yield file
 
 
+def beginning(source: Source) -> RawText:
+    """The first bytes of a file, which show what it is."""
+    if source.path == "-":  # to be read later: only what is there already is seen
+        peek = getattr(getattr(sys.stdin, "buffer", None), "peek", lambda: b"")
+        return RawText(peek().rpartition(b"\n")[0], STDIN)
+    with opened(source) as file:
+        return RawText(_read(file, source.path, BLOCK), source.path)
+
+
 def blocks(
     source: Source, separator: str | None, encoding: str, size: int | None = None
 ) -> Iterator[RawText]:

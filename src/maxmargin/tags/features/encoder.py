@@ -20,6 +20,7 @@ from maxmargin.tags.features.input import (
     check_mapping,
     embedding,
     gazetteer,
+    warn_of_numbers,
     whole_number,
 )
 from maxmargin.tags.features.plan import (
@@ -118,10 +119,7 @@ class ColumnEncoder:
         If the columns are refused, the encoder stays as it was.
         """
         data = check_columns(columns)
-        template = self.template
-        if isinstance(template, str):
-            template = ready_template(template, len(data.ids))
-        self._check(data, template)
+        template = self.template_for(data)
         if not data.n_tokens:
             raise ValueError(f"{data.name} has no tokens; fitting needs at least one.")
         groups, domains = make_plan(template)
@@ -148,6 +146,7 @@ class ColumnEncoder:
         template, domains = self._fitted, self._domains
         data = check_columns(columns)
         self._check(data, template)
+        self._check_names(data)
         out = np.empty((data.n_tokens, len(template.features)), np.int32)
         hashed = self.hash_bits is not None
         # hashing needs numbers for the values of this call only
@@ -247,6 +246,17 @@ class ColumnEncoder:
                 f"no feature is seen {self.min_count} times; use a smaller min_count."
             )
 
+    def template_for(self, data: Data) -> Template:
+        """The template to learn from these data, whose columns it finds."""
+        template, meaning = self.template, data.meaning
+        if isinstance(template, str):
+            n = len(data.ids)
+            template = ready_template(template, n, meaning.word, meaning.tag)
+        template = template.resolved(meaning.names)
+        self._check(data, template)
+        warn_of_numbers(data, template)
+        return template
+
     def _check(self, data: Data, template: Template) -> None:
         """Refuse data without the columns, and settings without the lists, it needs."""
         template.check_columns(len(data.ids))
@@ -262,6 +272,15 @@ class ColumnEncoder:
                     f"dense has vectors for column {column}, but the data have "
                     f"{len(data.ids)}, counted from 0."
                 )
+
+    def _check_names(self, data: Data) -> None:
+        """Data with other columns than those of training are read in wrong places."""
+        known, found = self._fitted.names, data.meaning.names
+        if known and found and known != found:
+            raise ValueError(
+                f"{data.name} has the columns {', '.join(found)}, but the template was "
+                f"fitted to {', '.join(known)}: give the same ones in the same order."
+            )
 
     def _maps(self, data: Data, domains, indexes, learn: bool) -> dict:
         """For each column and view, the value number of every word number, or -1."""

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import numbers
 import os
+import re
+import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from maxmargin.tags.files.columns import Meaning
+
+if TYPE_CHECKING:
+    from maxmargin.tags.features.templates import Template
+
+_NUMBER = re.compile(r"\d+([.,-]\d+)*")
 
 
 class Data:
     """Columns that kernels can trust: contiguous arrays with numbers in range."""
 
-    def __init__(self, start, ids, words, name):
+    def __init__(self, start, ids, words, name, meaning=None):
         self.start: np.ndarray = start
         self.ids: list[np.ndarray] = ids
         self.n_words = [len(column) for column in words]
         self.n_tokens = int(start[-1])
         self.name = name  # for messages
+        self.meaning = meaning or Meaning()
         self._words = words
         self._cache: dict[int, tuple[list[str], np.ndarray]] = {}
 
@@ -70,7 +80,23 @@ def check_columns(columns) -> Data:
             )
         ids.append(np.require(numbers_, np.int32, ["C", "W"]))
         words.append(strings)
-    return Data(start, ids, words, name)
+    return Data(start, ids, words, name, getattr(columns, "meaning", None))
+
+
+def warn_of_numbers(data: Data, template: Template) -> None:
+    """Words that are all numbers are mostly those of lines: another column was meant."""
+    column = data.meaning.word
+    if not any(p.column == column for f in template.features for p in f.parts):
+        return
+    words = data.used(column)[0]
+    if words and all(map(_NUMBER.fullmatch, words)):
+        warnings.warn(
+            f"{data.name}: column {column}, which is read as that of the words, holds only "
+            f"numbers, such as {words[0]!r}. If the words are in another one, say so with "
+            "word_column=1 or its number; files of CoNLL-U have their own format='conllu'.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def whole_number(name: str, value: Any, least: int, most: int) -> int:

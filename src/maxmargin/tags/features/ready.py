@@ -1,11 +1,13 @@
 """Ready-made feature sets for common tasks, as template text.
 
-Column 0 holds words; column 1, where a set reads it, holds part-of-speech tags.
+In their text, column 0 holds words, and column 1, where a set reads it, part-of-speech
+tags. Data may have these elsewhere, as CoNLL-U has.
 """
 
 from __future__ import annotations
 
 import numbers
+import re
 
 from maxmargin.tags.features.templates import Template, parse_template
 
@@ -86,11 +88,13 @@ def ready_text(name: str) -> str:
     return _TEXTS[name]
 
 
-def ready_template(name: str, n_columns: int) -> Template:
+def ready_template(
+    name: str, n_columns: int, word: int = 0, tag: int | None = 1
+) -> Template:
     """A ready-made set for data with so many columns.
 
-    Lines that read a column the data do not have are left out, whole; the others keep
-    their names.
+    The words are in the column `word`, parts of speech in `tag`. Lines that read a column
+    the data do not have are left out, whole; the others keep their names.
 
     >>> len(ready_template("chunking", 2).features)
     19
@@ -100,16 +104,11 @@ def ready_template(name: str, n_columns: int) -> Template:
     text = ready_text(name)
     if isinstance(n_columns, bool) or not isinstance(n_columns, numbers.Integral):
         raise ValueError(f"n_columns={n_columns!r} must be a whole number.")
-    if n_columns < 1:
+    if not n_columns > word:
         raise ValueError(f"the feature set {name!r} needs data with a column of words.")
-    whole = parse_template(text)
-    if whole.n_columns <= n_columns:
-        return whole
-    missing = {
-        feature.line
-        for feature in whole.features
-        if any(part.column >= n_columns for part in feature.parts)
-    }
-    lines = text.splitlines(keepends=True)
-    kept = [line for k, line in enumerate(lines, 1) if k not in missing]
-    return parse_template("".join(kept))
+    if tag is None or tag >= n_columns:
+        lines = text.splitlines(keepends=True)
+        text = "".join(line for line in lines if ",1]" not in line)
+    place = {"0": word, "1": tag}
+    text = re.sub(r",([01])\]", lambda found: f",{place[found[1]]}]", text)
+    return parse_template(text)

@@ -40,6 +40,7 @@ def to_arrays(
     state = {
         "version": _VERSION,
         "template": template.text,
+        "names": list(template.names),
         "min_count": min_count,
         "hash_bits": hash_bits,
         "dense": [int(column) for column in dense],
@@ -78,7 +79,12 @@ class Reader:
         # text without these would be taken for the path of a file
         if not isinstance(text, str) or not ("\n" in text or "%" in text):
             self.refuse("its template is not the text of one")
-        return parse_template(text)
+        names = self._state.get("names", [])  # models before there were names
+        if not isinstance(names, (list, tuple)) or not all(
+            isinstance(name, str) for name in names
+        ):
+            self.refuse("its names of columns are not a list of strings")
+        return parse_template(text).resolved(tuple(names))
 
     def keys(self, group: int, stage: int, space: int) -> np.ndarray:
         """The keys of a table, which are all below `space`."""

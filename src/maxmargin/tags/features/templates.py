@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ _MAX_COLUMN = 10_000
 _MAX_BYTES = 10_000_000
 
 _MACRO = re.compile(r"%([A-Za-z]*)([0-9]*)(\[?)")
-_PLACE = re.compile(r"\s*([+-]?[0-9]{1,9})\s*,\s*([0-9]{1,9})\s*")
+_PLACE = re.compile(r"\s*([+-]?[0-9]{1,9})\s*,\s*(?:([0-9]{1,9})|([^\W\d][\w:.-]*))\s*")
 _QUOTED = re.compile(r'\s*,\s*"((?:[^"\\]|\\.)*)"\s*')
 _NAME = re.compile(r'\s*,\s*"?([^\]",\s]+)"?\s*')
 _COMMENT = re.compile(r"\s#")
@@ -34,7 +34,7 @@ class Part(NamedTuple):
     """One macro: the view of the word in a column, some rows from the current token."""
 
     row: int
-    column: int
+    column: int | str  # by number, or by name until the data are known
     view: View
 
 
@@ -55,17 +55,38 @@ class Template:
     features: tuple[Feature, ...]
     notes: tuple[str, ...] = ()  # lines that were read in another way than written
     path: str = field(default="", compare=False)  # for messages; "" if there is no file
+    names: tuple[str, ...] = ()  # of the columns that it was resolved for
 
     @property
     def n_columns(self) -> int:
-        """How many columns the data must have."""
-        return 1 + max((p.column for f in self.features for p in f.parts), default=-1)
+        """How many columns the data must have, as far as these go by numbers."""
+        every = [p.column for f in self.features for p in f.parts]
+        return 1 + max((c for c in every if isinstance(c, int)), default=-1)
 
     @property
     def gazetteers(self) -> tuple[str, ...]:
         """Names of the gazetteers that the template reads, sorted."""
         every = [p.view for f in self.features for p in f.parts]
         return tuple(sorted({v.argument for v in every if v.macro == "g"}))
+
+    def resolved(self, names: tuple[str, ...]) -> Template:
+        """The template for columns with these names: ``%x[0,FORM]`` gets its number."""
+        features = []
+        for feature in self.features:
+            parts = []
+            for part in feature.parts:
+                column = part.column
+                if isinstance(column, str) and column not in names:
+                    have = f"are {', '.join(names)}" if names else "have no names"
+                    raise ValueError(
+                        f"{_where(self.path, feature.line)}: {feature.name} reads the "
+                        f"column {column}, but the columns of the data {have}."
+                    )
+                if isinstance(column, str):
+                    column = names.index(column)
+                parts.append(part._replace(column=column))
+            features.append(feature._replace(parts=tuple(parts)))
+        return replace(self, features=tuple(features), names=tuple(names))
 
     def check_columns(self, n: int) -> None:
         """Refuse data with too few columns, naming the line that reads beyond them."""
@@ -222,12 +243,12 @@ def _parse_macro(line: str, at: int) -> tuple[Part, int]:
             )
         raise ValueError(
             f"bad brackets after {shown!r}: expected [row,column] with two whole "
-            "numbers, as in %x[-1,0]."
+            "numbers, as in %x[-1,0], or a number and a name, as in %x[-1,FORM]."
         )
-    row, column = int(place[1]), int(place[2])
+    row, column = int(place[1]), place[3] or int(place[2])
     if abs(row) > MAX_ROW:
         raise ValueError(f"row {row} of {shown!r} is beyond the limit of {MAX_ROW}.")
-    if column > _MAX_COLUMN:
+    if isinstance(column, int) and column > _MAX_COLUMN:
         raise ValueError(f"column {column} of {shown!r} is too large.")
     at = place.end()
     argument = digits.lstrip("0") if affix else ""

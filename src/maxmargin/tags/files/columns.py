@@ -1,8 +1,8 @@
 """Tokens with columns, as integers: what files of CoNLL and its many cousins hold.
 
 Strings are interned: a column is an array of numbers and a list of the distinct strings
-they stand for, so that what comes after works on integers. `column_reader.py` reads such
-files, `column_writers.py` writes them.
+they stand for, so that what comes after works on integers. `reader.py` and `conllu.py`
+read such files, `writers.py` writes them.
 """
 
 from __future__ import annotations
@@ -25,6 +25,49 @@ class Column(NamedTuple):
     words: list[str]  # distinct, in the order first seen
 
 
+class Meaning(NamedTuple):
+    """What columns hold: their names, if they have some, and what ready features read."""
+
+    names: tuple[str, ...] = ()
+    word: int = 0  # the column of the words
+    tagged: int | None = None  # that of parts of speech, where columns have names
+
+    @property
+    def tag(self) -> int | None:
+        """The column of parts of speech; without names the one after the words."""
+        return self.tagged if self.names else self.word + 1
+
+    def number(self, column: int | str, n: int, what: str = "") -> int:
+        """The place, from 0, of one of n columns given by number or name."""
+        said = what and f" ({what})"
+        if isinstance(column, str):
+            if column in self.names:
+                return self.names.index(column)
+            have = (
+                f"there are {', '.join(self.names)}" if self.names else "they have none"
+            )
+            raise ValueError(f"there is no column named {column!r}{said}; {have}.")
+        if isinstance(column, bool) or not isinstance(column, (int, np.integer)):
+            raise ValueError(
+                f"{what or 'column'}={column!r} must be the number or name of a column."
+            )
+        if not -n <= column < n:
+            raise ValueError(
+                f"there is no column {column}{said}; there are {n}, numbered 0 to "
+                f"{n - 1}, or -{n} to -1."
+            )
+        return int(column) % n
+
+    def without(self, k: int) -> Meaning:
+        """The same after column k has gone."""
+        tag = self.tagged
+        return Meaning(
+            self.names[:k] + self.names[k + 1 :],
+            self.word - (k < self.word),
+            None if tag in (None, k) else tag - (k < tag),
+        )
+
+
 class Columns(NamedTuple):
     """Sentences of tokens with columns; sentence i is the tokens start[i]..start[i+1]."""
 
@@ -32,6 +75,7 @@ class Columns(NamedTuple):
     columns: list[Column]
     lines: np.ndarray  # int64, the line number (from 1) of every token in its file
     path: str  # for messages; "" if the tokens did not come from a file
+    meaning: Meaning = Meaning()
 
     @property
     def n_sentences(self) -> int:
@@ -45,14 +89,17 @@ class Columns(NamedTuple):
     def n_columns(self) -> int:
         return len(self.columns)
 
-    def strings(self, column: int) -> list[list[str]]:
-        """The strings of one column, a list per sentence; -1 is the last column."""
-        if not -self.n_columns <= column < self.n_columns:
-            raise ValueError(
-                f"There is no column {column}: there are {self.n_columns}, numbered "
-                f"from 0."
-            )
-        ids, words = self.columns[column]
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns; () if they have none."""
+        return self.meaning.names
+
+    def strings(self, column: int | str) -> list[list[str]]:
+        """The strings of one column, a list per sentence; -1 is the last column.
+
+        Columns that have names, such as those of CoNLL-U, go by these as well.
+        """
+        ids, words = self.columns[self.meaning.number(column, self.n_columns)]
         flat = np.array(words, dtype=object)[ids].tolist()
         return [flat[a:b] for a, b in pairwise(self.start.tolist())]
 
@@ -77,7 +124,13 @@ class Columns(NamedTuple):
             self.start[chosen] - start[:-1], lengths
         )
         columns = [_renumber(ids[tokens], words) for ids, words in self.columns]
-        return Columns(start, columns, self.lines[tokens], self.path)
+        return Columns(start, columns, self.lines[tokens], self.path, self.meaning)
+
+    def without(self, column: int | str) -> Columns:
+        """All columns but one, mostly that of the labels."""
+        k = self.meaning.number(column, self.n_columns)
+        rest = [*self.columns[:k], *self.columns[k + 1 :]]
+        return self._replace(columns=rest, meaning=self.meaning.without(k))
 
 
 def _sentence_numbers(sentences: Iterable[int], n: int) -> np.ndarray:
@@ -114,7 +167,9 @@ def _renumber(ids: np.ndarray, words: list[str]) -> Column:
 
 
 def columns_from(
-    rows: Iterable[Sequence[Sequence[str]]], path: str | os.PathLike = ""
+    rows: Iterable[Sequence[Sequence[str]]],
+    path: str | os.PathLike = "",
+    word_column: int = 0,
 ) -> Columns:
     """Columns of sentences that are in memory: lists of rows, which are lists of strings.
 
@@ -122,7 +177,8 @@ def columns_from(
     >>> two.strings(0), two.n_tokens
     ([['the', 'dog'], ['bark']], 3)
 
-    `path` is for messages. Lines are numbered as `write_columns` would write them.
+    `path` is for messages. Lines are numbered as `write_columns` would write them. Ready
+    sets of features find the words in `word_column`.
     """
     sentences = list(rows)
     for i, sentence in enumerate(sentences):
@@ -143,7 +199,8 @@ def columns_from(
         Column(column.ids, list(map(str, column.words)))  # np.str_ becomes str
         for column in map(intern, zip(*tokens, strict=True))
     )
-    return result
+    word = Meaning().number(word_column, result.n_columns, "word_column")
+    return result._replace(meaning=Meaning(word=word))
 
 
 def _check_rows(tokens: list, where: Callable[[int], str]) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from maxmargin.files.messages import column_count, short
 from maxmargin.files.text_files import RawText, newlines, read_raw, utf8
-from maxmargin.tags.files.columns import Column, Columns, intern
+from maxmargin.tags.files.columns import Column, Columns, Meaning, intern
 
 DOCSTART = b"-DOCSTART-"  # starts the line between two documents, as in CoNLL-2003
 
@@ -29,6 +29,7 @@ def read_columns(
     columns: Iterable[int] | None = None,
     expect: int | Collection[int] | None = None,
     keep_docstart: bool = False,
+    word_column: int = 0,
 ) -> Columns:
     """Read a file with one token per line and a blank line after every sentence.
 
@@ -58,6 +59,10 @@ def read_columns(
         A line whose first cell is -DOCSTART- stands between two documents. It is no
         token: by default it is left out and ends the sentence before it, whatever its
         number of columns. With True it is read as any other line.
+    word_column : int
+        Where, among the columns that are kept, the words are: ready sets of features
+        read this one, and the next for parts of speech. Files of CoNLL-U have a reader
+        of their own, `read_conllu`.
 
     Raises
     ------
@@ -71,7 +76,9 @@ def read_columns(
         newlines(text), raw.path, separator, comment, keep_docstart, raw.above
     )
     _check_expected(raw.path, page.width, expect)
-    return _columns(page, raw, _kept_columns(raw.path, page.width, columns))
+    kept = _kept_columns(raw.path, page.width, columns)
+    word = Meaning().number(word_column, len(kept), "word_column")
+    return interned(page, raw, kept)._replace(meaning=Meaning(word=word))
 
 
 def read_piece(
@@ -80,10 +87,11 @@ def read_piece(
     """The columns of a piece of a file in UTF-8; None if there is no token in it."""
     text = newlines(utf8(raw, "utf-8")[0])
     page = _page_of(text, raw.path, separator, comment, False, raw.above)
-    return page and _columns(page, raw, list(range(page.width)))
+    return page and interned(page, raw, list(range(page.width)))
 
 
-def _columns(page: Page, raw: RawText, kept: list[int]) -> Columns:
+def interned(page: Page, raw: RawText, kept: list[int]) -> Columns:
+    """The columns of a page that are kept."""
     cells, width = _cells(page), page.width
     result = []
     for k in kept:

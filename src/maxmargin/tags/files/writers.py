@@ -49,7 +49,7 @@ def write_columns(
     check_not_empty(columns.start)
     everything = list(columns.columns)
     for labels in _check_added(added):
-        flat = _flat_labels(labels, columns.start, "The added column")
+        flat = flat_labels(labels, columns.start, "The added column")
         everything.append(intern(flat))
     if not everything:
         raise ValueError("There are no columns to write.")
@@ -90,21 +90,16 @@ def tag_file(
     text, mark = utf8(raw, encoding)
     page = page_of(newlines(text), raw.path, separator, comment, keep_docstart)
     added = [
-        _flat_labels(column, page.start, raw.path, page.tokens + 1)
+        flat_labels(column, page.start, raw.path, page.tokens + 1)
         for column in (labels, *_check_added(more))
     ]
-    if b"\r" in text:
-        pieces = re.split(rb"(\r\n|\r|\n)", text)
-        lines, ends = pieces[::2], pieces[1::2]
-    else:
-        lines, ends = text.split(b"\n"), None
-
+    lines, ends = split_lines(text)
     between = separator
     if between is None:
         between = "\t" if b"\t" in lines[page.tokens[0]].strip() else " "
     words = dict.fromkeys(chain(*added, [filler]))
     for word in words:
-        _check_cell(word, separator or " ", "the label")
+        check_cell(word, separator or " ", "the label")
     cells = {word: f"{between}{word}".encode() for word in words}
     loose = b" \t" if separator is None else b""
     for i, *row in zip(page.tokens.tolist(), *added, strict=True):
@@ -112,13 +107,29 @@ def tag_file(
     for i in page.docstarts:
         lines[i] = lines[i].rstrip(loose) + cells[filler] * len(added)
 
-    if ends is None:
-        data = b"\n".join(lines)
-    else:
-        data = b"".join(chain.from_iterable(zip(lines, [*ends, b""], strict=True)))
     if lines[-1]:
-        data += ends[-1] if ends else b"\n"
-    data = mark + data
+        lines, ends = [*lines, b""], [*ends, ends[-1] if ends else b"\n"]
+    write_lines(target, mark, lines, ends, encoding)
+
+
+def split_lines(text: bytes) -> tuple[list[bytes], list[bytes]]:
+    """Lines, and what ends each but the last one."""
+    if b"\r" in text:
+        pieces = re.split(rb"(\r\n|\r|\n)", text)
+        return pieces[::2], pieces[1::2]
+    lines = text.split(b"\n")
+    return lines, [b"\n"] * (len(lines) - 1)
+
+
+def write_lines(
+    target: str | os.PathLike,
+    mark: bytes,
+    lines: list[bytes],
+    ends: list[bytes],
+    encoding: str,
+) -> None:
+    """A copy of a file, after its byte order mark if it had one."""
+    data = mark + b"".join(chain.from_iterable(zip(lines, [*ends, b""], strict=True)))
     if codec_name(encoding) != "utf-8":
         data = encode_text(data.decode(), target, encoding)
     write_raw(target, data)
@@ -140,7 +151,7 @@ def _check_added(added) -> list:
     return added
 
 
-def _flat_labels(
+def flat_labels(
     labels: Sequence[Sequence[Any]],
     start: np.ndarray,
     what: str,
@@ -199,7 +210,7 @@ def _check_cells(columns: list[Column], separator: str, places: Columns) -> None
     for k, column in enumerate(columns):
         for i, word in enumerate(column.words):
             try:
-                _check_cell(word, separator, "the cell")
+                check_cell(word, separator, "the cell")
             except ValueError as error:
                 for token in np.flatnonzero(column.ids == i)[:1].tolist():
                     place = places._replace(path="").where(token)
@@ -213,7 +224,7 @@ def _check_cells(columns: list[Column], separator: str, places: Columns) -> None
         raise ValueError(f"{place}: all cells are empty, so it would be a blank line.")
 
 
-def _check_cell(word: str, separator: str, what: str) -> None:
+def check_cell(word: str, separator: str, what: str) -> None:
     if not word and separator == " ":
         raise ValueError(
             f"{what} is empty, which needs another separator, such as '\\t'."
