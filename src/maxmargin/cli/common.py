@@ -140,6 +140,20 @@ def load_model(path: str, tasks: Collection[str], structure: str | None = None):
     return model, task
 
 
+def fits_probabilities(model) -> bool:
+    """Was the model trained as one of probabilities, by likelihood or from counts?"""
+    fitted = ("log", "marginal", "likelihood")
+    return getattr(model, "objective", "likelihood") in fitted
+
+
+def no_probabilities(model) -> str:
+    """A sentence about a model that has none."""
+    return (
+        f"The model was trained with --objective {model.objective}, which ranks outputs "
+        "and fits no probabilities."
+    )
+
+
 def draw_training(model, args, watch: Stopwatch) -> None:
     """If that is wanted."""
     if args.plot:
@@ -306,7 +320,7 @@ def plain_warnings(options: Mapping[str, str]) -> Iterator[None]:
         yield
     for text in dict.fromkeys(str(warning.message) for warning in caught):
         if not text.startswith(ENDED):  # whoever did it knows
-            say(spoken(text, options))
+            say(spoken(text, options, sys.argv[1:]))
 
 
 @contextlib.contextmanager

@@ -50,8 +50,8 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code: 0, 2 for bad input, 130 for Ctrl-C."""
     options: dict[str, str] = {}
+    argv = sys.argv[1:] if argv is None else list(argv)
     try:
-        argv = sys.argv[1:] if argv is None else list(argv)
         args, extra = _parser(argv).parse_known_args(argv)
         options = getattr(args, "spoken", {})
         if extra and args.command == "evaluate" and args.file is None:
@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED
     except (*BAD, MemoryError) as error:
-        said = spoken(_sentence(error), options)
+        said = spoken(_sentence(error), options, argv)
         print(f"maxmargin: error: {said}", file=sys.stderr)
         return BAD_INPUT
 
@@ -114,9 +114,9 @@ Exit codes: 0 done, 2 bad input, 130 ended by Ctrl-C.""",
     return parser
 
 
-def _ready(parser: _Parser, run) -> None:
+def _ready(parser: _Parser, run, parameters=None) -> None:
     """The last word of a parser: what it runs, and what its options are called."""
-    parser.set_defaults(run=run, spoken=options_of(parser))
+    parser.set_defaults(run=run, spoken=options_of(parser, parameters))
 
 
 def _add_train(commands, argv: Sequence[str]) -> None:
@@ -135,8 +135,9 @@ def _add_train(commands, argv: Sequence[str]) -> None:
         end = f"{command.example}\n{ENDED}"
         parser = tasks.add_parser(name, help=about, description=about, epilog=end)
         if name in argv[:2]:  # the options of others take time, and are not asked for
-            add_train_options(parser, command)
-            _ready(parser, lambda args: train_model(command_of(args.task), args))
+            parameters = add_train_options(parser, command)
+            run = lambda args: train_model(command_of(args.task), args)  # noqa: E731
+            _ready(parser, run, parameters)
 
 
 def _add_predict(commands) -> None:

@@ -12,7 +12,7 @@ import functools
 import importlib.util
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from maxmargin.cli import cluster
@@ -184,8 +184,13 @@ def _complete(options: dict[str, Any], name: str, default: Any) -> None:
         options["help"] = f"{options['help']} (default: {shown})".strip()
 
 
-def add_train_options(parser: argparse.ArgumentParser, command: type[Command]) -> None:
-    """All options of a task: its own, how C is chosen, parameters of its estimator."""
+def add_train_options(
+    parser: argparse.ArgumentParser, command: type[Command]
+) -> Iterable[str]:
+    """All options of a task: its own, how C is chosen, parameters of its estimator.
+
+    Returns the names of the latter.
+    """
     what = "the file to learn from; - is standard input"
     parser.add_argument("train", metavar=command.file, help=what)
     what = "the model file to write"
@@ -200,6 +205,7 @@ def add_train_options(parser: argparse.ArgumentParser, command: type[Command]) -
     lines = [f"--{name}{VALUES.get(name, '')}  {HELP.get(name, '')}" for name in rest]
     last = WATCH + cluster.OPTIONS if "engine" in parameters else WATCH
     add_options(parser, "\n".join(["training", *lines, last]), parameters)
+    return parameters
 
 
 # reading -----------------------------------------------------------------------------

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from maxmargin.cli.command import Command
-from maxmargin.cli.common import check_output
+from maxmargin.cli.common import (
+    check_output,
+    fits_probabilities,
+    no_probabilities,
+    say,
+)
 
 ASKED = {"k_best": "predict_k_best", "marginals": "predict_marginals"}
 
@@ -31,6 +36,10 @@ def predict(command: Command, model, args) -> int:
         command.write_ranked(args.output, sample, ranked)
         return 0
     outputs = command.predict(model, sample)
-    chances = command.chances(model, sample, outputs) if args.marginals else None
+    chances = None
+    if args.marginals:
+        chances = command.chances(model, sample, outputs)
+        if not fits_probabilities(model):
+            say(f"{no_probabilities(model)} The numbers are shares in exp(score).")
     command.write(args.output, sample, outputs, chances)
     return 0

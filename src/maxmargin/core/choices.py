@@ -8,6 +8,7 @@ passive-aggressive
 
 from __future__ import annotations
 
+import copy
 import math
 
 SOLVERS = (
@@ -20,6 +21,7 @@ SOLVERS = (
     "passive-aggressive",
     "subgradient",
 )
+HARD = ("auto", "block-coordinate", "n-slack")  # those that can take C=inf
 ONLINE = ("perceptron", "passive-aggressive")
 OBJECTIVES = {
     "hinge": SOLVERS,
@@ -58,6 +60,18 @@ def check_objective(model) -> None:
             f"rescaling and penalty belong to objective='hinge', not {objective!r}: "
             "leave them as they are."
         )
+
+
+def wanted_C(model) -> str:
+    """Which values of C a model takes: inf only where it is not refused."""
+    trial = copy.copy(model)
+    trial.C = math.inf
+    try:
+        trial._settings()
+        hard = trial._solver_name() in HARD
+    except ValueError:
+        hard = False
+    return "a positive number" + (", or inf for a hard margin" if hard else "")
 
 
 def check_shards(model) -> None:

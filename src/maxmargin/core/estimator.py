@@ -13,14 +13,13 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
-from maxmargin.core.choices import OBJECTIVES, check_objective, check_shards
+from maxmargin.core.choices import OBJECTIVES, check_objective, check_shards, wanted_C
 from maxmargin.core.compiling import announce, say_on_stderr
 from maxmargin.core.interrupts import INTERRUPTED, Whole
 from maxmargin.core.unconverged import warn_unconverged
 from maxmargin.core.unlabelled import check_unlabelled_weight
 from maxmargin.engine.choose import check_engine, portable
 
-POSITIVE_C = "a positive number, or inf for a hard margin"
 # Passes of the baselines, which have no certificate to stop at.
 BASELINE_PASSES = {"perceptron": 10, "passive-aggressive": 10, "subgradient": 50}
 BASELINE_PASSES["boosting"] = 200  # rounds
@@ -87,7 +86,7 @@ class MaxMarginEstimator(BaseEstimator):
                 f"Cs={Cs!r} is not possible: give a list of values of C, also for one."
             ) from None
         for C in Cs:
-            _positive("C", C, POSITIVE_C)
+            _positive("C", C, lambda: wanted_C(self))
         Cs = [float(C) for C in Cs]
         models = [clone(self).set_params(C=C) for C in Cs]
         settings = [model._settings() for model in models]
@@ -251,7 +250,7 @@ class MaxMarginEstimator(BaseEstimator):
         from maxmargin.solvers.checkpoint import place_of
         from maxmargin.solvers.result import Limits
 
-        _positive("C", self.C, POSITIVE_C)
+        _positive("C", self.C, lambda: wanted_C(self))
         check_objective(self)
         check_unlabelled_weight(self)
         check_engine(getattr(self, "engine", None))
@@ -317,7 +316,7 @@ def masses(C: float, weights: np.ndarray) -> np.ndarray:
         raise ValueError(
             f"C times the sample weight is {C:g} * {heaviest:g}, but at most "
             f"{LARGEST_MASS:g} is possible without loss of precision: choose a smaller "
-            "C or smaller weights, or C=inf for a hard margin."
+            "C or smaller weights."
         )
     return C * weights
 
@@ -361,6 +360,7 @@ def _positive(name, value, wanted, finite=False, kind=numbers.Real) -> None:
     except OverflowError:  # an integer beyond all floats
         good = False
     if not good:
+        wanted = wanted if isinstance(wanted, str) else wanted()
         raise ValueError(f"{name}={value!r} is not possible: it must be {wanted}.")
 
 

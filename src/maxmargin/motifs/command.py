@@ -177,8 +177,8 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
             if not found:
                 raise ValueError(
                     f"{path}, line {record.line}: the sequence {record.name!r} does not "
-                    f"say {self.label}=VALUE: write what it is after its name, or name the "
-                    "key by --label, or give two files (--negative)."
+                    f"say '{self.label}=VALUE': write what it is after its name, or name "
+                    "the key by --label, or give two files (--negative)."
                 )
             values.append(found[0])
         return values
@@ -194,8 +194,8 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
             i = truths.index(None)
             raise ValueError(
                 f"{path}, line {records[i].line}: the sequence {records[i].name!r} says "
-                f"{self.label}={values[i]}, which is neither such as 1 nor such as -1, "
-                "and training has seen no other values: change it."
+                f"{f'{self.label}={values[i]}'!r}, which is neither such as 1 nor such as "
+                "-1, and training has seen no other values: change it."
             )
         return truths
 
@@ -300,7 +300,7 @@ def _positive(values: list[str], label: str, path: str) -> str | None:
 
     if all(says(value) is not None for value in values):
         return None
-    place, kinds = f"{path}, by {label}=VALUE,", set(values)
+    place, kinds = f"{path}, by '{label}=VALUE',", set(values)
     if len(kinds) != 2:
         shown = ", ".join(sorted(kinds)[:4]) + (", ..." if len(kinds) > 4 else "")
         many = "1 kind" if len(kinds) == 1 else f"{len(kinds)} kinds"

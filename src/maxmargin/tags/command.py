@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from maxmargin.cli.command import Sample, counts
+from maxmargin.cli.common import fits_probabilities, no_probabilities
 from maxmargin.tags.command_features import features_of, gazetteers_of
 from maxmargin.tags.command_files import (
     TagFiles,
@@ -180,7 +181,8 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
     # use -------------------------------------------------------------------------------
 
     def chances(self, model, sample: Sample, outputs) -> list[list[float]]:
-        """The probability of every label that was predicted."""
+        """The share of every label that was predicted; a probability if one is fitted."""
+        self.measured = "Prob" if fits_probabilities(model) else "Share"
         number = {label: k for k, label in enumerate(model.classes_.tolist())}
         tables = model.predict_marginals(sample.X)
         return [
@@ -254,8 +256,13 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
                 "file with --page."
             )
         title = f"Tagged sentences of {os.path.basename(sample.path)}"
-        chances = self.chances(model, sample, outputs) if model is not None else None
-        tagged_page(words_of(sample), outputs, path, sample.y, chances, title=title)
+        chances, note = None, ""
+        if model is not None and fits_probabilities(model):
+            chances = self.chances(model, sample, outputs)
+        elif model is not None:
+            note = f"{no_probabilities(model)} None are shown."
+        shown = words_of(sample), outputs
+        tagged_page(*shown, path, sample.y, chances, title=title, note=note)
         return None
 
     # inspection ------------------------------------------------------------------------

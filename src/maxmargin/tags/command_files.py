@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from maxmargin.tags.files.layout import Layout
 
 MOST_LABELS = 1000  # more are a wrong column, and would take for ever
+CERTAIN = "1.0000"
 FEATURE_FORMATS = ("svmhmm", "crfsuite")
 
 
@@ -212,7 +213,8 @@ class TagFiles(Command):
             return
         if not self.holds_features and raw is not None:
             layout = self.separator, self.encoding, self.comment
-            tag_file(raw, path, outputs, *layout, more=added[1:])
+            filler = ("O", CERTAIN)[: len(added)]  # of lines that are no tokens
+            tag_file(raw, path, outputs, *layout, filler=filler, more=added[1:])
             return
         sentences = zip(*added, strict=True)
         blocks = ["\n".join(map("\t".join, zip(*s, strict=True))) for s in sentences]

@@ -76,6 +76,7 @@ def tagged_page(
     title: str = "Tagged sentences",
     limit: int = 200,
     order: str = "first",
+    note: str = "",
 ) -> None:
     """Write tagged sentences to one HTML file, to be read in a browser.
 
@@ -93,12 +94,15 @@ def tagged_page(
     marginals : list of arrays or None
         As ``predict_marginals`` returns them, with the labels of the columns in
         ``classes``; or one number per token, the probability of its label. It is drawn
-        as the length of a thin bar under the token.
+        as the length of a thin bar under the token. Objectives that fit no probabilities
+        (all but "log" and "marginal") have none to show.
     classes : labels of the columns of ``marginals`` (``classes_`` of the tagger)
     limit : int
         The most sentences that are shown.
     order : "first" or "uncertain"
         "uncertain" starts with the sentence that has the least certain label.
+    note : str
+        A sentence for the head of the page.
     """
     sentences = _sentences(words, labels, truth, marginals, classes)
     total = len(sentences)
@@ -129,6 +133,7 @@ def tagged_page(
             hues="".join(f".k{numbers[z]}{{--h:{hue}}}\n" for z, hue in hues.items()),
         ),
         *_about(shown, total, order, spanned, counts, numbers),
+        *([f'<p class="about">{_text(note)}</p>\n'] if note else []),
         "<ol>\n",
         *(_item(*both, numbers) for both in zip(shown, pieces, strict=True)),
         "</ol>\n</body>\n</html>\n",

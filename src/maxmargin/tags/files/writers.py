@@ -71,7 +71,7 @@ def tag_file(
     encoding: str = "utf-8",
     comment: str | None = None,
     keep_docstart: bool = False,
-    filler: str = "O",
+    filler: str | Sequence[str] = "O",
     more: Sequence[Sequence[Sequence[Any]]] = (),
 ) -> None:
     """Write a copy of a file of columns with one more: the labels.
@@ -80,7 +80,8 @@ def tag_file(
     `labels` has a list for every sentence that `read_columns` finds with the same
     separator, encoding, comment and keep_docstart. A -DOCSTART- line that is no token
     gets the label `filler`, so that all lines keep the same number of columns. `more`
-    is a list of further columns, which are like `labels` and are written after them.
+    is a list of further columns, which are like `labels` and are written after them; then
+    `filler` may be a list with one for every column.
 
     With separator None the new column is set off by a tab if the first token of the
     file has tabs, else by a space, and spaces at the end of a token's line are dropped.
@@ -97,7 +98,13 @@ def tag_file(
     between = separator
     if between is None:
         between = "\t" if b"\t" in lines[page.tokens[0]].strip() else " "
-    words = dict.fromkeys(chain(*added, [filler]))
+    fillers = [filler] * len(added) if isinstance(filler, str) else list(filler)
+    if len(fillers) != len(added):
+        raise ValueError(
+            f"filler={filler!r} must be a string, or a list with one for each of the "
+            f"{len(added)} added columns."
+        )
+    words = dict.fromkeys(chain(*added, fillers))
     for word in words:
         check_cell(word, separator or " ", "the label")
     cells = {word: f"{between}{word}".encode() for word in words}
@@ -105,7 +112,7 @@ def tag_file(
     for i, *row in zip(page.tokens.tolist(), *added, strict=True):
         lines[i] = lines[i].rstrip(loose) + b"".join(map(cells.__getitem__, row))
     for i in page.docstarts:
-        lines[i] = lines[i].rstrip(loose) + cells[filler] * len(added)
+        lines[i] = lines[i].rstrip(loose) + b"".join(map(cells.__getitem__, fillers))
 
     if lines[-1]:
         lines, ends = [*lines, b""], [*ends, ends[-1] if ends else b"\n"]
