@@ -5,6 +5,11 @@ Names are imported on first use, so ``import maxmargin`` is quick and does not l
 
 from __future__ import annotations
 
+from maxmargin import start
+
+if start.is_program():  # before more imports: Ctrl-C gets an answer
+    start.answer()
+
 from maxmargin import moved
 from maxmargin.families import lazily, places
 

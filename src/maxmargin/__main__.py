@@ -2,7 +2,7 @@
 
 import sys
 
-from maxmargin.cli.main import main
+from maxmargin.start import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -181,6 +181,15 @@ Files may be compressed with gzip. What they look like: docs/alignment.md."""
                 raise ValueError(f"{sample.path}, {names}: {error}") from None
             raise
 
+    def check_truth(self, model, sample: Sample) -> str:
+        """Sequences that are not aligned may look so where they have equal lengths."""
+        if all(len(p.a) == len(p.b) == len(p.pairs) for p in sample.y):
+            return (
+                f"{sample.path}: no pair has a gap; if the sequences are not aligned, "
+                "there is nothing to compare with."
+            )
+        return ""
+
     def report(self, model, sample: Sample, outputs):
         from maxmargin.alignments.metrics import alignment_report
 

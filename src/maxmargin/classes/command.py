@@ -217,6 +217,14 @@ gzip."""
 
     # use -------------------------------------------------------------------------------
 
+    def known_labels(self, model) -> set:
+        return set(model.taxonomy_.nodes)
+
+    def labels_of(self, sample: Sample):
+        for i, labels in enumerate(sample.y):
+            each = labels if self.multilabel else [labels]
+            yield from ((label, (i,)) for label in each)
+
     def report(self, model, sample: Sample, outputs):
         from maxmargin.classes.taxonomy.labels import check_known
         from maxmargin.classes.taxonomy.metrics import class_scores, node_set_scores

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar
 
@@ -152,6 +152,21 @@ class Command:
     def chances(self, model, sample: Sample, outputs) -> list:
         """Probabilities as `write` wants them."""
         return model.predict_marginals(sample.X)
+
+    def check_truth(self, model, sample: Sample) -> str:
+        """Refuse a file that has no truth to evaluate on; a remark where it is unclear."""
+        from maxmargin.cli.evaluate import check_labels
+
+        known = self.known_labels(model)
+        return known and check_labels(self.labels_of(sample), known, sample)
+
+    def known_labels(self, model) -> Collection | None:
+        """The labels that a model can predict; None where outputs have no such."""
+        return None
+
+    def labels_of(self, sample: Sample) -> Iterator[tuple[Any, tuple]]:
+        """(label, its place for `Sample.where`) of the truth."""
+        raise NotImplementedError
 
     def report(self, model, sample: Sample, outputs):
         """Scores that can be printed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maxmargin.cli.command import Command
+from maxmargin.cli.command import Command, Sample
 from maxmargin.cli.common import (
     check_output,
     check_picture,
@@ -30,10 +30,12 @@ def evaluate(command: Command, model, args) -> int:
             check_output(path, "The page", PAGES)
         else:
             check_picture(path)
+    remark = ""
     if model is None:
         sample, outputs = command.read_pair(args)
     else:
         sample = command.read(args.file, True)
+        remark = command.check_truth(model, sample)
         outputs = command.predict(model, sample)
     report = command.report(model, sample, outputs)
     for name, path in wanted.items():
@@ -47,6 +49,34 @@ def evaluate(command: Command, model, args) -> int:
         print_json(command.numbers(report))
     else:
         print(report)
-    for remark in command.remarks(model, sample):
-        say(remark)
+    for text in filter(None, [remark, *command.remarks(model, sample)]):
+        say(text)
     return 0
+
+
+def check_labels(labels, known, sample: Sample) -> str:
+    """Refuse a truth that is none: most of its labels are not known to the model.
+
+    Then what is no label was read as one: the first word of a text, another column.
+    Returns what to say where some are not known.
+    """
+    total, strange = 0, []
+    for label, place in labels:
+        total += 1
+        if label not in known:
+            strange.append((label, place))
+    if not strange:
+        return ""
+    label, place = strange[0]
+    where = f" ({sample.where(*place)})" if sample.where is not None else ""
+    said = (
+        f"{sample.path}: {len(strange):,} of {total:,} labels are not known to the model, "
+        f"such as {label!r}{where}"
+    )
+    if 2 * len(strange) > total:
+        some = ", ".join(map(repr, sorted(map(str, known))[:3]))
+        raise ValueError(
+            f"{said}; it knows {some}{', ...' if len(known) > 3 else ''}. Without the true "
+            "labels in their place there is nothing to compare with."
+        )
+    return f"{said}. It cannot predict them: they count as errors."

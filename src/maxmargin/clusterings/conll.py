@@ -42,6 +42,7 @@ class _Document:
         self.words: list[str] = []
         self.open: dict[str, list[int]] = {}
         self.found: list[tuple[Mention, str]] = []
+        self.spans: dict[tuple[int, int, int], str] = {}  # and their clusters
 
     def line(self, columns: list[str], where: str) -> None:
         word, place = len(self.words), len(self.sentences)
@@ -65,7 +66,15 @@ class _Document:
                         "sentence."
                     )
                 first = self.open[cluster].pop()
-                self.found.append((Mention(place, first, word), cluster))
+                span = place, first, word
+                if self.spans.setdefault(span, cluster) != cluster:
+                    words = " ".join(self.words[first:])
+                    raise ValueError(
+                        f"{where}: the span {list(span)} ({short(words)}) is in the "
+                        f"clusters {self.spans[span]} and {cluster}: a span of words has "
+                        "one."
+                    )
+                self.found.append((Mention(*span), cluster))
 
     def end_sentence(self, where: str) -> None:
         left = sorted(cluster for cluster, firsts in self.open.items() if firsts)

@@ -154,6 +154,19 @@ def first_mentions(
     return found
 
 
+def check_spans(document: Any, clusters: Any, where: str) -> None:
+    """Refuse a span that is in two clusters; ``clusters`` has an id per mention or None."""
+    seen: dict[tuple, Any] = {}
+    for m, cluster in zip(document.mentions, clusters, strict=True):
+        span = tuple(m[:3])
+        if cluster is not None and seen.setdefault(span, cluster) != cluster:
+            words = " ".join(document.sentences[m.sentence][m.first : m.last + 1])
+            raise ValueError(
+                f"{where}: the span {list(span)} ({short(words)}) is in two clusters: a "
+                "span of words has one."
+            )
+
+
 def _ids(groups: Sequence, n: int | None, where: str) -> list[int]:
     """An id per mention, from groups of mentions."""
     known = {v for group in groups for v in group if isinstance(v, numbers.Integral)}

@@ -141,6 +141,7 @@ class LinkClusterer(MaxMarginEstimator):
             first_mentions(clusters, len(labels), f"y[{i}]")
             for i, (clusters, labels) in enumerate(zip(y, found, strict=True))
         ]
+        self._inputs.check_clusters(X, truth, [np.ones(len(z), bool) for z in truth])
         return cluster_scores(truth, found)
 
     # training --------------------------------------------------------------------------
@@ -169,6 +170,7 @@ class LinkClusterer(MaxMarginEstimator):
             ),
             strict=True,
         )
+        inputs.check_clusters(X, gold, known)
         labelled = [len(mask) == 0 or mask.any() for mask in known]
         weights = weigh(self, weights, labelled)
         batch = self._make_batch(inputs.encode(X), gold)

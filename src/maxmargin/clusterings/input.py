@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.sparse import issparse
 
-from maxmargin.clusterings.documents import MentionDocument, as_document
+from maxmargin.clusterings.documents import MentionDocument, as_document, check_spans
 from maxmargin.clusterings.features import PairFeatures
 from maxmargin.clusterings.pairs import PairTable, pair_table
 from maxmargin.core.arrays import MAX_FEATURES, csr_arrays
@@ -50,6 +50,15 @@ class Inputs:
         if self.features is not None:
             return [len(as_document(x, f"X[{i}]").mentions) for i, x in enumerate(X)]
         return [_n_mentions(self._rows(x, i).shape[0], i) for i, x in enumerate(X)]
+
+    def check_clusters(self, X: list, gold, known) -> None:
+        """Clusters must not contradict the words; ``known``: which are not guesses."""
+        if self.features is None:
+            return
+        for i, x in enumerate(X):
+            pairs = zip(gold[i], known[i], strict=True)
+            ids = [int(g) if k else None for g, k in pairs]
+            check_spans(as_document(x, f"X[{i}]"), ids, f"y[{i}]")
 
     def encode(self, X: list) -> PairTable:
         if self.features is not None:

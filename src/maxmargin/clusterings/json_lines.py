@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from maxmargin.clusterings.documents import (
     MentionDocument,
     as_document,
+    check_spans,
     first_mentions,
     numbered,
 )
@@ -54,6 +55,7 @@ def read_mentions(
         X.append(as_document(value, where))
         if truth:
             y.append(_clusters(value, len(X[-1].mentions), where))
+            check_spans(X[-1], y[-1], where)
     if not X:
         raise ValueError(f"{name} has no documents: give one per line.")
     return Mentions(X, y if truth else None, name)

@@ -156,6 +156,19 @@ docs/graphs.md. Files may be compressed with gzip."""
                 )
                 return "pseudo_marginals", model.predict_pseudo_marginals(sample.X)
 
+    def known_labels(self, model) -> set:
+        classes = model.classes_
+        each = classes.values() if isinstance(classes, dict) else [classes]
+        return {label for part in each for label in part.tolist()}
+
+    def labels_of(self, sample: Sample):
+        from maxmargin.graphs.input import read_graphs
+        from maxmargin.graphs.labels import read_labels
+
+        for i, row in enumerate(read_labels(sample.y, read_graphs(sample.X))):
+            labels = (label for part in row.values() for label in part)
+            yield from ((label, (i,)) for label in labels if label is not None)
+
     def report(self, model, sample: Sample, outputs):
         from maxmargin.graphs.metrics import graph_scores
 

@@ -167,6 +167,12 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
 
     # use -------------------------------------------------------------------------------
 
+    def known_labels(self, model) -> set:
+        return set(map(str, model.classes_.tolist()))
+
+    def labels_of(self, sample: Sample):
+        return ((str(label), (i,)) for i, label in enumerate(sample.y))
+
     def report(self, model, sample: Sample, outputs):
         from maxmargin.classes.report import class_report
 

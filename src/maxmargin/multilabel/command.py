@@ -83,6 +83,9 @@ compressed with gzip."""
 
     # use -------------------------------------------------------------------------------
 
+    def known_labels(self, model) -> set:
+        return set(self.classes.tolist())
+
     def report(self, model, sample: Sample, outputs):
         return model.evaluate(sample.X, sample.y)
 

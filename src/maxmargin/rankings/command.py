@@ -92,6 +92,14 @@ may be compressed with gzip."""
 
     # use -------------------------------------------------------------------------------
 
+    def check_truth(self, model, sample: Sample) -> str:
+        if max(sample.y) < model.relevant:
+            raise ValueError(
+                f"{sample.path} has no relevant document (of grade {model.relevant:g} or "
+                "more), so there is nothing to compare with: are grades missing?"
+            )
+        return ""
+
     def report(self, model, sample: Sample, outputs):
         from maxmargin.rankings.metrics import AT, ranking_scores
 

@@ -190,6 +190,13 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
             for table, row in zip(tables, outputs, strict=True)
         ]
 
+    def known_labels(self, model) -> set:
+        return set(model.classes_.tolist())
+
+    def labels_of(self, sample: Sample):
+        for i, row in enumerate(sample.y):
+            yield from ((label, (i, t)) for t, label in enumerate(row))
+
     def report(self, model, sample: Sample, outputs):
         from maxmargin.metrics import scores
 

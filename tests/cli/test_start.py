@@ -1,0 +1,70 @@
+"""Ctrl-C at any time, also among imports: one line, and the exit code of shells."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+LINE = b"maxmargin: interrupted; nothing was written.\n"
+# presses Ctrl-C when a module is about to be imported
+CODE = """
+import signal, sys
+module, how, *sys.argv[1:] = sys.argv[1:]
+sys.argv[0] = "maxmargin"
+class Press:
+    def find_spec(self, name, *_):
+        if name == module:
+            signal.raise_signal(signal.SIGINT)
+signal.signal(signal.SIGINT, getattr(signal, how))
+sys.meta_path.insert(0, Press())
+from maxmargin.start import main
+sys.exit(main())
+"""
+
+
+def run(module, *arguments, how="default_int_handler"):
+    words = [sys.executable, "-c", CODE, module, how, *arguments]
+    return subprocess.run(words, capture_output=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("module", "command"),
+    [
+        ("maxmargin.moved", ["--help"]),
+        ("maxmargin.families", ["--help"]),
+        ("maxmargin.cli.main", ["--help"]),
+        ("maxmargin.cli.common", ["--version"]),
+        ("maxmargin.tags.command", ["train", "tag", "x", "-o", "m"]),
+        ("numpy", ["train", "tag", "t.txt", "--features", "words", "-o", "m"]),
+        (
+            "maxmargin.tags.tagger",
+            ["train", "tag", "t.txt", "--features", "pos", "-o", "m"],
+        ),
+    ],
+)
+def test_ctrl_c_among_imports(module, command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.txt").write_text("a X\nb Y\n\n")
+    done = run(module, *command)
+    assert done.stderr == LINE
+    assert (done.returncode, done.stdout) == (130, b"")
+    assert not (tmp_path / "m").exists()
+
+
+def test_what_is_ignored_stays_ignored():
+    done = run("maxmargin.cli.main", "--version", how="SIG_IGN")
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_the_package_leaves_signals_alone():
+    code = "import signal, maxmargin, maxmargin.cli.main; print(signal.getsignal(2))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert b"default_int_handler" in done.stdout
+
+
+def test_module_and_program_answer():
+    words = [sys.executable, "-m", "maxmargin", "--version"]
+    done = subprocess.run(words, capture_output=True, check=True)
+    assert done.stdout.startswith(b"maxmargin ")
+    assert signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
