@@ -331,3 +331,24 @@ def test_columns_are_written_from_memory(tmp_path):
     assert again.strings("FORM") == columns.strings("FORM")
     with pytest.raises(ValueError, match="CoNLL-U has 10 columns"):
         write_conllu(tmp_path / "z", columns.without("MISC"))
+
+
+def test_columns_that_are_missing_now_are_said(here, capsys):
+    (here / "t").write_text("U0:%x[0,FORM]\nU1:%x[0,XPOS]\n")
+    said(
+        capsys, "train", "tag", "train.conllu", "--template", "t", "-o", "m", "--quiet"
+    )
+    assert said(capsys, "predict", "m", "new.conllu").err == ""
+    text = (here / "new.conllu").read_text()
+    for tag in set(WORDS.values()):
+        text = text.replace(f"\tx{tag}\t", "\t_\t")
+    (here / "bare.conllu").write_text(text)
+    err = said(capsys, "predict", "m", "bare.conllu").err
+    assert "the column XPOS has _ for all words" in err
+
+
+def test_columns_with_names_are_not_those_without(here):
+    columns = read_columns("train.txt")
+    plain = SequenceTagger(features="words").fit(columns, columns.strings(1))
+    with pytest.raises(ValueError, match="fitted to columns without names"):
+        plain.predict(read_conllu("test.conllu"))

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from maxmargin.cli.command import Sample, counts
-from maxmargin.cli.common import fits_probabilities, no_probabilities
+from maxmargin.cli.common import fits_probabilities, no_probabilities, say
 from maxmargin.tags.command_features import features_of, gazetteers_of
 from maxmargin.tags.command_files import (
     TagFiles,
@@ -179,6 +179,17 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
         )
 
     # use -------------------------------------------------------------------------------
+
+    def predict(self, model, sample: Sample) -> list:
+        encoder = getattr(model._encoder, "inner", model._encoder)
+        if self.format == "conllu" and sample.more is not None:
+            names = sample.X.names
+            for name in (names[k] for k in encoder.blanked(sample.X)):
+                say(
+                    f"{sample.path}: the column {name} has _ for all words, but the model "
+                    "reads it and has learned from a file where it is filled."
+                )
+        return super().predict(model, sample)
 
     def chances(self, model, sample: Sample, outputs) -> list[list[float]]:
         """The share of every label that was predicted; a probability if one is fitted."""

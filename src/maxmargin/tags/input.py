@@ -68,7 +68,9 @@ def warn_of_truth(X, template, y) -> None:
     for column in sorted(
         {p.column for p in parts if not p.row and p.view.macro == "x"}
     ):
-        if X.n_tokens and X.strings(column) == list(map(list, y)):
+        ids, words = X.columns[column]
+        first = [words[k] for k in ids[: len(y[0])].tolist()] if y else None
+        if first and first == list(y[0]) and X.strings(column) == list(map(list, y)):
             name = X.names[column] if X.names else column
             warnings.warn(
                 f"column {name} of X, which the features read, holds the labels "

@@ -276,11 +276,24 @@ class ColumnEncoder:
     def _check_names(self, data: Data) -> None:
         """Data with other columns than those of training are read in wrong places."""
         known, found = self._fitted.names, data.meaning.names
-        if known and found and known != found:
+        if found and known != found:
+            fitted = ", ".join(known) or "columns without names"
             raise ValueError(
                 f"{data.name} has the columns {', '.join(found)}, but the template was "
-                f"fitted to {', '.join(known)}: give the same ones in the same order."
+                f"fitted to {fitted}: give the same ones in the same order."
             )
+
+    def blanked(self, columns: Columns) -> list[int]:
+        """Columns that are read, had values in training, and now are _ throughout."""
+        self._check_fitted()
+        blank = [
+            k for k, (_, words) in enumerate(columns.columns) if set(words) == {"_"}
+        ]
+        found = set()
+        for domain, index in zip(self._domains, self._indexes, strict=True):
+            known = len(index) > len(domain.markers()) + 1
+            found |= {c for c, _ in domain.sources if known and c in blank}
+        return sorted(found)
 
     def _maps(self, data: Data, domains, indexes, learn: bool) -> dict:
         """For each column and view, the value number of every word number, or -1."""

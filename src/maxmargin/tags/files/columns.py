@@ -44,7 +44,9 @@ class Meaning(NamedTuple):
             if column in self.names:
                 return self.names.index(column)
             have = (
-                f"there are {', '.join(self.names)}" if self.names else "they have none"
+                f"there are {', '.join(self.names)}"
+                if self.names
+                else "they have no names"
             )
             raise ValueError(f"there is no column named {column!r}{said}; {have}.")
         if isinstance(column, bool) or not isinstance(column, (int, np.integer)):

@@ -123,6 +123,11 @@ def write_conllu(
     without comments.
     """
     k = Meaning(NAMES).number(column, len(NAMES), "column")
+    if misc is not None and k == MISC:
+        raise ValueError(
+            "The labels are in MISC, where numbers beside them have no place: leave these "
+            "out (marginals)."
+        )
     if isinstance(source, Columns):
         _write_columns(path, source, labels, k, encoding)
         return
