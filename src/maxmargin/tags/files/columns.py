@@ -46,7 +46,7 @@ class Meaning(NamedTuple):
             have = (
                 f"there are {', '.join(self.names)}"
                 if self.names
-                else "they have no names"
+                else "columns have no names"
             )
             raise ValueError(f"there is no column named {column!r}{said}; {have}.")
         if isinstance(column, bool) or not isinstance(column, (int, np.integer)):
