@@ -1,9 +1,7 @@
 """Numbers are called probabilities where a model fits some, and nowhere else."""
 
-import numpy as np
 import pytest
 
-from maxmargin import GraphLabeler
 from maxmargin.cli.main import main
 
 ROWS = "-DOCSTART- -X- O\n\nAda N B\nlives V O\n\nBob N B\nruns V O\n\n"
@@ -50,13 +48,3 @@ def test_marginals_of_others_are_said_to_be_shares(here, capsys, options, fits):
     assert {len(row) for row in rows} == {5}
     assert all(0.0 <= float(row[-1]) <= 1.0 for row in rows)
     assert rows[0] == ["-DOCSTART-", "-X-", "O", "O", "1.0000"]
-
-
-def test_graphs_have_predict_proba_where_it_is_one():
-    rng = np.random.default_rng(0)
-    X = [(rng.normal(size=(3, 2)), np.array([[0, 1], [1, 2]])) for _ in range(4)]
-    y = [(x[:, 0] > 0).astype(int).tolist() for x, _ in X]
-    assert not hasattr(GraphLabeler().fit(X, y), "predict_proba")
-    model = GraphLabeler(objective="log").fit(X, y)
-    table = model.predict_proba(X)[0]
-    assert np.allclose(table.sum(axis=1), 1.0)

@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.estimator import check_weights
@@ -77,10 +76,7 @@ class GraphPrediction:
         y = np.zeros(int(graphs.node_start[-1]), np.int32)
         return self._expected(inputs, exact_sums(graphs, y))
 
-    @available_if(lambda self: self.objective == "log")
-    def predict_proba(self, X) -> list[Any]:
-        """The same, for objective="log", which fits probabilities."""
-        return self.predict_marginals(X)
+    predict_proba = predict_marginals
 
     def predict_pseudo_marginals(self, X) -> list[Any]:
         """Per graph (nodes, labels): shares of labels that are no probabilities.
