@@ -44,7 +44,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-OPTIONS = ["--width", "8", "--order", "0", "--C", "3", "--n-restarts", "20", "-o", "m"]
+OPTIONS = ["--width", "8", "--order", "0", "--C", "3", "-o", "m"]
 
 
 def test_from_two_files_to_sites(here, capsys):
@@ -53,7 +53,7 @@ def test_from_two_files_to_sites(here, capsys):
     said = capsys.readouterr().out
     assert "80 sequences, 20 of them with the motif; width 8, TTTACGTA" in said
     assert "It is a stationary point: another step could gain at most" in said
-    assert "20 starts ended between" in said
+    assert "2 starts ended between" in said
     assert "proved)." not in said
     assert (here / "training.png").stat().st_size > 1000
     assert main(["predict", "m", "pos.fa", "-o", "sites.bed"]) == 0
@@ -77,9 +77,14 @@ def test_one_file_with_labels(here, capsys):
     assert found["positive"] == 20
     assert found["accuracy"] > 0.9
     kinds = ["--label", "type", "--positive", "ARS"]
-    words = ["--init", "words", "--shifts", "2", "--quiet"]
-    assert main(["train", "motif", "all.fa", *kinds, *OPTIONS, *words]) == 0
-    assert (load("m").init, load("m").shifts) == ("words", 2)
+    more = ["--init", "random", "--shifts", "2", "--class-weight", "none", "--quiet"]
+    assert main(["train", "motif", "all.fa", *kinds, *OPTIONS, *more]) == 0
+    model = load("m")
+    assert (model.init, model.shifts, model.class_weight) == ("random", 2, None)
+    assert (model.both_strands, model.both_strands_) == (None, False)
+    flag = ["--both-strands", "--quiet"]
+    assert main(["train", "motif", "all.fa", *kinds, *OPTIONS, *flag]) == 0
+    assert load("m").both_strands_
     assert main(["evaluate", "m", "all.fa"]) == 0
     assert "40, 20 of them positive" in capsys.readouterr().out
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from maxmargin import MotifFinder
 from maxmargin.motifs.structure import make_batch
@@ -78,3 +79,32 @@ def test_words_shorter_than_usual_and_none_at_all():
     same = ["ACGTACGTAC"] * 6
     model = MotifFinder(width=4, order=0, init="words")
     assert model.fit(same, [True, False] * 3).score(same, [True, False] * 3) == 0.5
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_strands_and_C_are_decided_before_training(both):
+    X, y = planted("GATTACAT", both=both)
+    model = MotifFinder(width=10).fit(X, y)
+    assert model.both_strands_ is both
+    assert pytest.approx(64 / len(X)) == model.C_
+    assert {len(word) for word in model.words_} == {8}
+    assert model.words_[0] in ("GATTACAT", "GATTACAT".translate(OTHER)[::-1])
+    forward = MotifFinder(width=10, both_strands=False, C=0.3, init="random").fit(X, y)
+    assert (forward.both_strands_, forward.C_) == (False, 0.3)
+    assert not hasattr(forward, "words_")
+
+
+def test_both_classes_weigh_the_same_unless_samples_have_weights():
+    X, y = planted("GATTACAT")
+    many = X + [x for x, yes in zip(X, y, strict=True) if not yes] * 3
+    labels = y + [False] * (len(many) - len(X))
+    model = MotifFinder(width=8, C=0.3)
+    share = np.array(labels).mean()
+    weights = 0.5 / np.where(labels, share, 1 - share)
+    same = clone(model).fit(many, labels, weights)
+    assert model.fit(many, labels).coef_.tolist() == same.coef_.tolist()
+    other = clone(model).set_params(class_weight=None).fit(many, labels)
+    ones = clone(model).fit(many, labels, np.ones(len(many)))
+    assert other.coef_.tolist() == ones.coef_.tolist() != same.coef_.tolist()
+    with pytest.raises(ValueError, match="class_weight='x' is not possible"):
+        clone(model).set_params(class_weight="x").fit(X, y)

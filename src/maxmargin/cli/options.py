@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NEVER = {"warm_start", "verbose", "callbacks", "unlabelled_weight"}
 FLAGS = {"n_jobs": "--jobs", "random_state": "--seed", "n_components": "--components"}
 TYPES = {"tol": float, "max_iter": int, "max_time": float, "random_state": int}
-TYPES |= {"max_length": int}  # whose defaults are None
+TYPES |= {"max_length": int, "both_strands": bool}  # whose defaults are None
 HELP = {
     "C": "weight of the data",
     "objective": "what is minimised, such as hinge (SVM) or log (CRF)",
@@ -171,6 +171,8 @@ def _complete(options: dict[str, Any], name: str, default: Any) -> None:
     """What a parameter tells of its option; its default stays its own."""
     if isinstance(default, bool):
         options["action"] = argparse.BooleanOptionalAction if default else "store_true"
+    elif TYPES.get(name) is bool:
+        options["action"] = argparse.BooleanOptionalAction
     elif "default" not in options:
         kind = TYPES.get(name, str if default is None else type(default))
         kind = number_or_name if name == "gamma" else kind

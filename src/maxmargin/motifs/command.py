@@ -62,11 +62,14 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
       --width N,N,...  letters of the motif; of several, the best on a fifth of the
           sequences (default: 11)
       --order  letters that a background letter depends on
-      --both-strands  sites may be on the reverse strand too
+      --both-strands  whether sites may be on the reverse strand too (default: if words
+          stand out more then)
       --unknown refuse|skip  what to do with letters such as N (default: refuse)
-      --C  weight of the data
+      --C  weight of the data (default: 64 divided by the number of sequences)
+      --class-weight balanced|none  whether files with the motif and without it weigh the
+          same (default: balanced, without --background)
       --init random|words  starts with sites anywhere, or at words that sequences with
-          the motif have more often (default: random)
+          the motif have more often (default: words)
       --n-restarts  starts, of which the best is kept
       --shifts  letters by which the motif is moved where training ends, to go on
       --max-outer  completions of the sites in one start
@@ -112,8 +115,9 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
                 with plain_warnings(args.spoken):
                     self.positive = _positive(values, self.label, path)
             y = self._truths(values, records, path)
-        weights = [1.0] * len(records)
+        weights = None
         if args.background:
+            weights = [1.0] * len(records)
             more = self._records(args.background)
             records = records + more
             y += [False] * len(more)
@@ -129,6 +133,8 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
 
     def settings(self, args, given, sample, dev) -> dict[str, Any]:
         given = {k: v for k, v in given.items() if k != "positive"}
+        if given.get("class_weight") == "none":
+            given["class_weight"] = None
         if args.width:
             widths = _widths(args.width)
             given["width"] = widths if len(widths) > 1 else widths[0]
@@ -144,7 +150,9 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
         return (
             f"{model.notes['samples']:,} sequences, {model.n_sites_:,} of them with the "
             f"motif{'' if self.two_files else f' ({self._meaning()})'}; "
-            f"width {model.width_}, {model.consensus()}; C={model.C:g}"
+            f"width {model.width_}, {model.consensus()}, "
+            f"{'both strands' if model.both_strands_ else 'forward strand'}; "
+            f"C={model.C_:g}"
         )
 
     def _meaning(self) -> str:
@@ -253,8 +261,8 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
             ("with motif", f"{self._meaning()}, {model.n_sites_:,} sequences"),
             ("width", str(model.width_)),
             ("background", f"order {model.order}"),
-            ("strands", "both" if model.both_strands else "forward"),
-            ("C", f"{model.C:g}"),
+            ("strands", "both" if model.both_strands_ else "forward"),
+            ("C", f"{model.C_:g}"),
             ("consensus", model.consensus()),
             ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
         ]

@@ -13,9 +13,10 @@ from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.latent_training import check_latent_parameters
 from maxmargin.core.parameters import training_parameters
 from maxmargin.motifs.classes import two_classes
-from maxmargin.motifs.input import encode_sequences, listed
+from maxmargin.motifs.input import LETTERS, encode_sequences, listed
 from maxmargin.motifs.saving import WIDEST
 
+DATA_WEIGHT = 64.0  # C by rule times the weight of all samples
 HIGHEST = 9  # order: 4^10 weights of the background
 HELD_OUT = 5  # one sample in so many, to choose a width
 
@@ -44,11 +45,14 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         Letters of the motif. Of several, the one with the fewest errors on a fifth of the
         samples that the others were not trained on (the first of equals); it is then
         trained on all.
-    order : int, default 3
+    order : int, default 2
         Letters that a background letter depends on.
-    both_strands : bool, default False
-        Whether sites may be on the reverse strand.
-    C : float, default 1.0
+    both_strands : bool or None
+        Whether sites may be on the reverse strand. None looks whether the word that tells
+        positive samples best stands out more if it may be on either one.
+    C : float or None
+        The weight of the data. None is 64 divided by the weight of all samples: then a
+        motif is held to the same whether many samples show it or few.
     unknown : "refuse" or "skip", default "refuse"
         What to do with N and the other letters for several bases: an error, or no weight.
     positive : label or None
@@ -56,7 +60,7 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         text such as "+", "+1" or "positive"; of other labels the one that is plainly
         rarer, with a third as many samples as the other at most, and warns. Else it has to
         be named.
-    init : "random", "words", "given", array or fitted model, default "random"
+    init : "random", "words", "given", array or fitted model, default "words"
         The first sites: anywhere with equal chance; at words that positive samples have
         more often than negative ones, another word for each of ``n_restarts``; at the start
         of each sequence; or the best ones under these weights, such as ``coef_`` of a model
@@ -66,7 +70,10 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         training goes on from there if it ends lower by ``tol`` at least. That lowers the
         objective by some per cent, and takes two to four times as long.
     n_restarts, max_outer, self_paced
-        As in :class:`maxmargin.LatentStructuralSVM`.
+        As in :class:`maxmargin.LatentStructuralSVM`; two starts by default.
+    class_weight : "balanced" or None, default "balanced"
+        "balanced" lets both classes weigh the same, the samples as much as without it
+        taken together; where ``fit`` gets a ``sample_weight``, that alone counts.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, objective, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`; without a log objective.
@@ -77,6 +84,9 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
     positive_ : label of sequences with the motif, classes_[1]
     width_ : int
     width_errors_ : dict of width -> share of held-out errors, if several were tried
+    both_strands_ : bool
+    C_ : float, the C of the training
+    words_ : list of str, the words at which starts began, if that is asked for
     motif_ : ndarray (width, 4): weights of A, C, G, T at each position
     background_ : ndarray: weights of runs of 1, 2, .. order + 1 letters, each in the order
         of the alphabet; the longest for all letters but the first ones of a sequence
@@ -94,7 +104,7 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
     >>> from maxmargin import MotifFinder
     >>> X = ["ACTATAAGC", "GGCTATAAC", "TATAACCGA", "CCGACGTGC", "GGACCAGCA", "ACACGTCAG"]
     >>> y = [True, True, True, False, False, False]
-    >>> model = MotifFinder(width=5, order=0, C=10, n_restarts=5).fit(X, y)
+    >>> model = MotifFinder(width=5, order=0).fit(X, y)
     >>> model.predict(["GCGTATAAG", "GCGACGAGG"]).tolist()
     [True, False]
     >>> site = model.predict_sites(["GCGTATAAG"])[0]
@@ -107,29 +117,31 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
 
     __init__ = training_parameters(
         width=11,
-        order=3,
-        both_strands=False,
-        C=1.0,
+        order=2,
+        both_strands=None,
+        C=None,
         unknown="refuse",
         positive=None,
-        init="random",
+        init="words",
         shifts=0,
-        n_restarts=1,
+        n_restarts=2,
         max_outer=100,
         self_paced=False,
+        class_weight="balanced",
     )
 
     def _own_start(self, encoded, batch, k: int):
         """The sites that start k begins with, if those are to be at enriched words."""
-        if not isinstance(self.init, str) or self.init != "words":
+        words = encoded.attributes.get("words_")
+        if words is None:
             return None
         from maxmargin.core.completion import complete_all
-        from maxmargin.motifs.words import enriched_words, word_weights
+        from maxmargin.motifs.words import word_weights
 
-        words = enriched_words(batch, encoded.weights, self.n_restarts)
         if k >= len(words):
             return None if k else batch.y.copy()
-        w = word_weights(words[k], batch.width, encoded.n_weights)
+        word = np.array([LETTERS.index(letter) for letter in words[k]])
+        w = word_weights(word, batch.width, encoded.n_weights)
         return complete_all(batch, w)
 
     def _moves(self, batch, truths, w):
@@ -228,10 +240,15 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
             raise ValueError(
                 f"unknown={self.unknown!r} is not known; choose one of refuse, skip."
             )
-        if not isinstance(self.both_strands, (bool, np.bool_)):
+        if not isinstance(self.both_strands, (bool, np.bool_, type(None))):
             raise ValueError(
-                f"both_strands={self.both_strands!r} is not possible: it must be True or "
-                "False."
+                f"both_strands={self.both_strands!r} is not possible: it must be True, "
+                "False, or None to decide by words."
+            )
+        if self.class_weight not in ("balanced", None):
+            raise ValueError(
+                f"class_weight={self.class_weight!r} is not possible: it must be "
+                "'balanced' or None; for other weights give fit a sample_weight."
             )
         return super()._settings()
 
@@ -251,20 +268,38 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         classes, label = two_classes(y, len(X), self.positive)
         weights = check_weights(sample_weight, len(X))
         _check_use(label, weights, classes)
+        if sample_weight is None and self.class_weight == "balanced":
+            weights = 0.5 * len(label) / np.bincount(label)[label]
         attributes: dict[str, Any] = {"classes_": classes, "width_": widths[0]}
         if len(widths) > 1:
             errors = self._try_widths(widths, X, classes[label], label, weights)
             attributes["width_errors_"] = errors
             attributes["width_"] = min(widths, key=errors.get)
         width = int(attributes["width_"])
-        batch = make_batch(
-            codes, first, label, width, self.order, 1 + self.both_strands
-        )
+        batch = make_batch(codes, first, label, width, self.order, 1)
+        batch, more = self._look_at_words(batch, weights)
         counts = np.bincount(codes, minlength=5)[:4]
-        attributes["frequencies_"] = (counts + 1.0) / (counts + 1.0).sum()
+        more["frequencies_"] = (counts + 1.0) / (counts + 1.0).sum()
+        C = DATA_WEIGHT / float(weights.sum()) if self.C is None else float(self.C)
         size = np.float32([np.sqrt(2 * width)])  # |Psi|
-        dtype = self._working_dtype(size, weights)
-        return Encoded(batch, n_weights(width, self.order), dtype, weights, attributes)
+        dtype = self._working_dtype(size, weights, C)
+        w = n_weights(width, self.order)
+        return Encoded(batch, w, dtype, weights, attributes | more, C=C)
+
+    def _look_at_words(self, batch, weights):
+        """(the batch with its strands, what words tell): before any training."""
+        from maxmargin.motifs.structure import with_strands
+        from maxmargin.motifs.words import enriched_words, on_both_strands
+
+        both = self.both_strands
+        if both is None:
+            both = on_both_strands(batch, weights)
+        batch = with_strands(batch, 1 + both)
+        found: dict[str, Any] = {"both_strands_": bool(both)}
+        if isinstance(self.init, str) and self.init == "words":
+            words = enriched_words(batch, weights, self.n_restarts)
+            found["words_"] = ["".join(LETTERS[c] for c in word) for word in words]
+        return batch, found
 
     def _try_widths(self, widths, X, y, label, weights) -> dict[int, float]:
         """Held-out errors: the same samples are left out for every width."""
@@ -301,8 +336,8 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         codes, runs = batch.codes[known], batch.back[known]
         total = np.bincount(codes, self.coef_[runs], minlength=4)
         self.letter_background_ = total / np.maximum(np.bincount(codes, minlength=4), 1)
-        if hasattr(self, "width_errors_"):
-            del self.width_errors_
+        for name in ("width_errors_", "words_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
 
     def _completed(self, encoded: Encoded, truths) -> None:
         """Count letters at the sites that the final weights find, as prediction does."""
@@ -322,7 +357,7 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         check_is_fitted(self, "coef_")
         X = listed(X, "X", "DNA sequences")
         codes, first = encode_sequences(X, self.unknown, self.width_)
-        nothing, strands = np.zeros(len(X), np.uint8), 1 + self.both_strands
+        nothing, strands = np.zeros(len(X), np.uint8), 1 + self.both_strands_
         batch = make_batch(codes, first, nothing, self.width_, self.order, strands)
         scores, places = best_sites(batch, self.coef_, self._threads())
         return scores, places, np.diff(first) - self.width_ + 1

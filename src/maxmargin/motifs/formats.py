@@ -84,8 +84,8 @@ def consensus(counts) -> str:
 
 def motif_of(model, name: str = "motif") -> Motif:
     """The motif of a fitted MotifFinder: the letters at its training sites."""
-    strands = bool(model.both_strands)
-    return Motif(name, model.counts_, model.frequencies_, model.n_sites_, strands)
+    shown = model.counts_, model.frequencies_, model.n_sites_
+    return Motif(name, *shown, model.both_strands_)
 
 
 def write_meme(path: str | os.PathLike, model, name: str = "motif") -> None:

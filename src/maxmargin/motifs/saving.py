@@ -22,6 +22,8 @@ def state_of(model) -> tuple[dict, dict]:
         "classes": model.classes_,
         "width": int(model.width_),
         "n_sites": model.n_sites_,
+        "both_strands": model.both_strands_,
+        "words": getattr(model, "words_", []),
         "width_errors": [[k, v] for k, v in errors.items()],
     }
     return arrays, state | shared_state(model)
@@ -44,8 +46,11 @@ def restored(model, arrays, state):
     model.counts_ = saved.integers("counts", model.width_, 4, high=2**53)
     seen = int(model.counts_.sum(axis=1).max())
     model.n_sites_ = seen
-    if "n_sites" in state:  # older files have none
+    model.both_strands_ = bool(model.both_strands)
+    if "n_sites" in state:  # older files have no such values
         model.n_sites_ = saved.whole("n_sites", seen, 2**53)
+        model.both_strands_ = saved.value("both_strands", bool)
+        model.words_ = saved.texts("words")
     errors = saved.value("width_errors", list)
     if errors:
         if any(type(e) is not list or [*map(type, e)] != [int, float] for e in errors):

@@ -86,6 +86,12 @@ def make_batch(codes, first, label, width, order, strands) -> MotifBatch:
     )
 
 
+def with_strands(batch: MotifBatch, strands: int) -> MotifBatch:
+    """The same sequences, searched on one strand or on both."""
+    one = batch.longest // batch.strands
+    return batch._replace(strands=strands, longest=strands * one)
+
+
 def four_letters(codes) -> np.ndarray:
     """Whatever comes after: places beyond a site have no weight in its tables."""
     padded = np.append(codes & 3, np.zeros(3, np.uint8))

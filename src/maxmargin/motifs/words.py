@@ -8,6 +8,9 @@ either strand if both count, exceeds the share q of negative ones by many standa
 with sequences counted by their weights. Words that overlap a better one say the same and
 are left out. Random starts find a weak motif seldom (yeast origins of replication: the
 consensus is in none of a dozen); that of an enriched word begins near it.
+
+A motif that is read on both strands makes words stand out more if a word and its reverse
+complement count as one; one of the forward strand makes them stand out less.
 """
 
 from __future__ import annotations
@@ -25,15 +28,7 @@ FLOOR = 1e-4  # of variances: a word that is nowhere proves nothing
 
 def enriched_words(batch, weights, count: int) -> np.ndarray:
     """Codes of letters, (words, letters): at most ``count`` words, the best first."""
-    size = min(LONGEST, batch.width)
-    shares = []
-    for label in (1, 0):
-        chosen = np.flatnonzero((batch.label == label) & (weights > 0))
-        shares.append(_shares(batch, chosen, weights, size))
-    p, q = shares
-    totals = [weights[batch.label == label].sum() for label in (1, 0)]
-    variance = p * (1 - p) / totals[0] + q * (1 - q) / totals[1]
-    z = (p - q) / np.sqrt(variance + FLOOR)
+    z, size = _enrichment(batch, weights), _size(batch)
     best = np.argsort(-z, kind="stable")
     kept: list[np.ndarray] = []
     runs: set[bytes] = set()
@@ -46,6 +41,12 @@ def enriched_words(batch, weights, count: int) -> np.ndarray:
             kept.append(word)
             runs |= own
     return np.array(kept).reshape(len(kept), size)
+
+
+def on_both_strands(batch, weights) -> bool:
+    """Whether the best word stands out more when it may be on either strand."""
+    one, two = (_enrichment(batch._replace(strands=k), weights).max() for k in (1, 2))
+    return bool(two > one)
 
 
 def word_weights(word, width: int, n_weights: int) -> np.ndarray:
@@ -63,6 +64,22 @@ def shifted_motif(w, width: int, by: int) -> np.ndarray:
     moved[: 4 * width] = 0.0
     moved[new : new + kept] = w[old : old + kept]
     return moved
+
+
+def _size(batch) -> int:
+    return min(LONGEST, batch.width)
+
+
+def _enrichment(batch, weights) -> np.ndarray:
+    """z of every word."""
+    shares, totals = [], []
+    for label in (1, 0):
+        chosen = np.flatnonzero((batch.label == label) & (weights > 0))
+        shares.append(_shares(batch, chosen, weights, _size(batch)))
+        totals.append(weights[chosen].sum())
+    p, q = shares
+    variance = p * (1 - p) / totals[0] + q * (1 - q) / totals[1]
+    return (p - q) / np.sqrt(variance + FLOOR)
 
 
 def _shares(batch, chosen, weights, size: int) -> np.ndarray:
