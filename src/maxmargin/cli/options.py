@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 # parameters for Python alone; files have no labels that are not known
 NEVER = {"warm_start", "verbose", "callbacks", "unlabelled_weight"}
 FLAGS = {"n_jobs": "--jobs", "random_state": "--seed", "n_components": "--components"}
-TYPES = {"tol": float, "max_iter": int, "max_time": float, "random_state": int}
+TYPES = {
+    "C": float,
+    "tol": float,
+    "max_iter": int,
+    "max_time": float,
+    "random_state": int,
+}
 TYPES |= {"max_length": int, "both_strands": bool}  # whose defaults are None
 HELP = {
     "C": "weight of the data",

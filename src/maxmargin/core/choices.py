@@ -11,6 +11,8 @@ from __future__ import annotations
 import copy
 import math
 
+from maxmargin.core.data_weight import C_of
+
 SOLVERS = (
     "auto",
     "block-coordinate",
@@ -50,7 +52,7 @@ def check_objective(model) -> None:
         raise ValueError(
             f"solver={solver!r} {reason}; choose one of {', '.join(table[objective])}."
         )
-    if objective != "hinge" and math.isinf(model.C):
+    if objective != "hinge" and math.isinf(C_of(model)):
         raise ValueError(
             f"C=inf, a hard margin, needs objective='hinge', not {objective!r}."
         )
@@ -81,7 +83,7 @@ def check_shards(model) -> None:
             f"objective={model.objective!r} cannot be trained over shards (engine= or a "
             "corpus on disk): leave engine out, or choose objective='hinge' or 'log'."
         )
-    if math.isinf(model.C):
+    if math.isinf(C_of(model)):
         raise ValueError(
             "C=inf cannot be trained over shards, whose steps cannot prove that data are "
             "separable: leave engine out, or choose a finite C."

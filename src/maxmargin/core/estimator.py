@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from maxmargin.core.choices import OBJECTIVES, check_objective, check_shards, wanted_C
 from maxmargin.core.compiling import announce, say_on_stderr
+from maxmargin.core.data_weight import C_of
 from maxmargin.core.interrupts import INTERRUPTED, Whole
 from maxmargin.core.unconverged import warn_unconverged
 from maxmargin.core.unlabelled import check_unlabelled_weight
@@ -42,6 +43,7 @@ class Encoded:
     feature_of_row: np.ndarray | None = None  # if features were renumbered for training
     first: Encoded | None = None  # what is known for sure: core/partial.py
     nonnegative: np.ndarray | None = None  # weights that must be so: solvers/signs.py
+    C: float | None = None  # by a rule from the data, if that was asked for
 
 
 class MaxMarginEstimator(BaseEstimator):
@@ -140,7 +142,7 @@ class MaxMarginEstimator(BaseEstimator):
         form, limits, name, seed, n_jobs = settings
         if limits.verbose == 1:  # at 2, there are lines of JSON only
             announce(say_on_stderr)
-        C = float(self.C)
+        C = C_of(self, encoded)
         mass = masses(C, encoded.weights)
         dtype = np.float64 if math.isinf(C) else encoded.dtype
 
@@ -219,6 +221,7 @@ class MaxMarginEstimator(BaseEstimator):
         self._install(encoded, solution.w)
         for attribute, value in encoded.attributes.items():
             setattr(self, attribute, value)
+        self.C_ = C_of(self, encoded)
         self.certificate_ = solution.certificate
         self.history_ = solution.history
         self.n_iter_ = len(solution.history)
@@ -250,7 +253,8 @@ class MaxMarginEstimator(BaseEstimator):
         from maxmargin.solvers.checkpoint import place_of
         from maxmargin.solvers.result import Limits
 
-        _positive("C", self.C, lambda: wanted_C(self))
+        if self.C is not None:
+            _positive("C", self.C, lambda: wanted_C(self))
         check_objective(self)
         check_unlabelled_weight(self)
         check_engine(getattr(self, "engine", None))
@@ -295,7 +299,7 @@ class MaxMarginEstimator(BaseEstimator):
             )
         return effective_n_jobs(n_jobs)
 
-    def _working_dtype(self, values, weights=(1.0,)):
+    def _working_dtype(self, values, weights=(1.0,), C=None):
         """float32 if the features survive it, and neither tol nor C_i |x|^2 forbids it.
 
         Dual variables of the size of 1 / |x|^2 must be seen beside the mass C_i.
@@ -303,7 +307,7 @@ class MaxMarginEstimator(BaseEstimator):
         if values.dtype != np.float32 or self._tolerance() < SINGLE_PRECISION_TOL:
             return np.float64
         largest = float(np.abs(values).max(initial=0.0))
-        mass = float(self.C) * max(float(np.max(weights)), 1.0)
+        mass = (C or C_of(self)) * max(float(np.max(weights)), 1.0)
         return np.float32 if mass * largest**2 <= SINGLE_PRECISION_MASS else np.float64
 
 

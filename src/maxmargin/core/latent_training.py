@@ -25,6 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin.core.choices import HIDDEN_IN_SHARDS
 from maxmargin.core.completion import complete_all, complete_randomly
+from maxmargin.core.data_weight import C_of
 from maxmargin.core.interrupts import INTERRUPTED, STOPPED, Whole
 from maxmargin.core.known import written
 from maxmargin.core.partial import alternate, is_partial, ordinary, sure_part
@@ -55,7 +56,7 @@ def check_latent_parameters(model, hides: bool = True) -> None:
         raise ValueError(
             f"self_paced={paced!r} is not possible: it must be True or False."
         )
-    if np.isinf(model.C):
+    if np.isinf(C_of(model)):
         raise ValueError(
             "C=inf, a hard margin, cannot be had with hidden parts: choose a finite C."
         )
@@ -175,7 +176,7 @@ def _solve(model, make, name: str, limits, encoded):
     from maxmargin.solvers import registry
     from maxmargin.solvers.driver import drive
 
-    mass = masses(float(model.C), encoded.weights)
+    mass = masses(C_of(model, encoded), encoded.weights)
     objective = make(ordinary(encoded.batch), mass=mass)
     if is_partial(encoded.batch):
         from maxmargin.solvers.marginal_likelihood import MarginalLikelihood

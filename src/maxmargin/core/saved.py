@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.data_weight import C_of
+
 # Weights of double and single precision that training can find are far below; sums of
 # as many as a machine can hold, times features, stay finite.
 LARGEST = {8: 1e100, 4: 1e20}
@@ -131,6 +133,8 @@ def shared_state(model) -> dict:
         "history": model.history_,
         "converged": model.converged_,
     }
+    if hasattr(model, "C_"):
+        state["C"] = model.C_
     if latent:
         state |= {"rounds": model.rounds_, "restarts": model.restarts_}
     return state
@@ -154,6 +158,8 @@ def restore_shared(model, state):
     model.history_ = _rows(saved, "history")
     model.n_iter_ = len(model.history_)
     model.converged_ = saved.value("converged", bool)
+    if hasattr(model, "C"):
+        model.C_ = _used_C(model, saved)
     if latent:
         model.rounds_ = _rows(saved, "rounds")
         model.n_outer_ = len(model.rounds_)
@@ -161,6 +167,16 @@ def restore_shared(model, state):
         if not set(map(type, model.restarts_)) <= {float}:
             raise ValueError("'restarts' is not a list of numbers")
     return model
+
+
+def _used_C(model, saved: Saved) -> float:
+    """The C of the training; files of earlier versions have it in the parameters only."""
+    if "C" not in saved.state:
+        return C_of(model)
+    C = saved.value("C", float)
+    if not C > 0:
+        raise ValueError(f"'C' is {C}, out of range")
+    return C
 
 
 def _rows(saved: Saved, name: str) -> list[dict]:
