@@ -88,6 +88,19 @@ def score_planes(batch, i, w, labellings, count, theta):
             match[k, j] = total
 
 
+@implements(contract.possible, AlignmentBatch)
+def possible(batch, i, y):
+    """Positions of t that rise, and -1 in between."""
+    n, m = lengths(batch, i)
+    last = -1
+    for k in range(n):
+        if y[k] != -1:
+            if not last < y[k] < m:
+                return False
+            last = y[k]
+    return True
+
+
 @implements(contract.value, AlignmentBatch)
 def value(batch, i, theta, y):
     match, gaps = parts_of(batch, i, theta)

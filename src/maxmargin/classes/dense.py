@@ -76,6 +76,9 @@ def product(a, b):
     return total
 
 
+implements(contract.possible, DenseClasses)(structure.possible)
+
+
 @implements(contract.emit, DenseClasses)
 def emit(batch, i, y, coefficient, index, values, m):
     first = y[0] * batch.n_features

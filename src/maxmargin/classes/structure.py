@@ -180,6 +180,11 @@ def loss(batch, i, y):
     return float(batch.cost[batch.y[i], y[0]])
 
 
+@implements(contract.possible, MulticlassBatch)
+def possible(batch, i, y):
+    return 0 <= y[0] < batch.n_labels
+
+
 @implements(contract.emit, MulticlassBatch)
 def emit(batch, i, y, coefficient, index, values, m):
     for j in range(batch.indptr[i], batch.indptr[i + 1]):

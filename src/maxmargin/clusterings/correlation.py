@@ -63,6 +63,15 @@ def value(batch, i, theta, y):
     return unit(batch, i) * total
 
 
+@implements(contract.possible, CorrelationBatch)
+def possible(batch, i, y):
+    """First mentions of clusters."""
+    for v in range(batch.start[i + 1] - batch.start[i]):
+        if not 0 <= y[v] <= v or y[y[v]] != y[v]:
+            return False
+    return True
+
+
 @implements(contract.loss, CorrelationBatch)
 def loss(batch, i, y):
     first, wrong = batch.start[i], 0

@@ -116,6 +116,22 @@ def value(batch, i, theta, y):
     return total
 
 
+@implements(contract.possible, LinkBatch)
+def possible(batch, i, y):
+    """Parents among the mentions, and every way up ends at a root."""
+    n = batch.start[i + 1] - batch.start[i]
+    for v in range(n):
+        if not 0 <= y[v] < n:
+            return False
+    for v in range(n):
+        at, steps = v, 0
+        while y[at] != at:
+            at, steps = y[at], steps + 1
+            if steps > n:
+                return False
+    return True
+
+
 @implements(contract.loss, LinkBatch)
 def loss(batch, i, y):
     first = batch.start[i]

@@ -133,6 +133,17 @@ def difference(
 
 
 @generic
+def possible(batch, i: Int, y: Labels) -> Bool:
+    """Whether y is an output of example i, for labellings that come from a file.
+
+    Compiled code does not check indices, and what is no output proves nothing: planes of
+    a checkpoint are asked about before anything else sees them. ``y`` may hold any int32.
+    Without it, such planes are tried uncompiled (``solvers/stored_planes.py``).
+    """
+    return True
+
+
+@generic
 def margin(batch, i: Int, theta: Table, y: Labels) -> Float:
     """<w, psi(y)> = value of the truth - value of y. Override it to sum what differs."""
     truth = batch.y[batch.start[i] : batch.start[i + 1]]

@@ -24,10 +24,16 @@ import numpy as np
 from maxmargin.core.answers import Answers
 from maxmargin.core.formulation import words
 from maxmargin.core.kernel import interpreted
-from maxmargin.core.known import Known, check_known, restored_known, state_of_known
+from maxmargin.core.known import (
+    Known,
+    check_known,
+    restored_known,
+    same_entry,
+    state_of_known,
+)
 from maxmargin.core.problem import check_problem, has_own
 from maxmargin.core.rescale import violation as violation_kernel
-from maxmargin.core.state import Stateful
+from maxmargin.core.state import Stateful, require, restored
 
 violation = interpreted(violation_kernel)
 
@@ -108,10 +114,22 @@ class FunctionBatch(Stateful):
         return {"known": known, "recalls": self.recalls, "seconds": seconds}
 
     def restore(self, state) -> None:
-        self.recalls, self.answers.seconds = state["recalls"], state["seconds"]
+        self.recalls = restored(False, state["recalls"], "recalls")
+        self.answers.seconds = restored(0.0, state["seconds"], "seconds")
         if not self.listed:
-            self.known = restored_known(state["known"])
-            check_known(self.known, self._entry)
+            known = restored_known(state["known"], self.n_features)
+            check_known(known, self._entry)
+            self._check_truths(known)
+            self.known = known
+
+    def _check_truths(self, known: list[Known]) -> None:
+        same = len(known) == len(self.X)
+        require(same, "known", "not of as many examples")
+        for now, saved in zip(self.known, known, strict=True):
+            require(same_entry(now[0], saved[0]), "known", "about other truths")
+
+    def possible(self, i, y) -> bool:
+        return int(y[0]) in self.known[i].entries
 
     # the contract ------------------------------------------------------------------
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.answers import SAME, Entry
+from maxmargin.core.state import require, require_within
 from maxmargin.files.model_values import Refused, Room, decode, encode
 
-CHECKED = 50  # outputs of a checkpoint that are compared with what the problem says
 LOST = type("Lost", (), {"__repr__": lambda self: "LOST"})()  # an output not kept
 
 
@@ -112,7 +112,13 @@ def state_of_known(known: list[Known]) -> dict[str, Any]:
     }
 
 
-def restored_known(state: dict[str, Any]) -> list[Known]:
+LENGTHS = {"counts": 0, "next": 0, "numbers": 1, "found": 1, "losses": 1, "sizes": 1}
+TYPES = {"found": np.dtype(bool), "losses": np.dtype(float)}
+
+
+def restored_known(state: dict[str, Any], n_features: int) -> list[Known]:
+    """Invert `state_of_known`; ValueError where a file says what cannot be."""
+    _check_arrays(state, n_features)
     texts = json.loads(state["outputs"].tobytes())
     cuts = np.cumsum(state["sizes"])[:-1]
     index, values = (np.split(state[name], cuts) for name in ("index", "values"))
@@ -134,34 +140,58 @@ def restored_known(state: dict[str, Any]) -> list[Known]:
             if found:
                 one.numbers[one.entries[number].key] = number
         one.next = after
+        good = len(one.entries) == count and 0 in one.entries
+        require(good and max(one.entries) < after, "numbers", "not of as many outputs")
         known.append(one)
     return known
+
+
+def _check_arrays(state: dict[str, Any], n_features: int) -> None:
+    total = int(state["counts"].sum()), len(state["counts"])
+    for name, which in LENGTHS.items():
+        good = state[name].shape == (total[1 - which],)
+        require(good and state[name].dtype == TYPES.get(name, np.int64), name, "cut")
+    for name in ("counts", "sizes", "numbers", "next"):
+        require_within(state[name], 0, 1 << 31, name)
+    size = int(state["sizes"].sum())
+    for name in ("index", "values"):
+        require(state[name].shape == (size,), name, "cut")
+    require(state["index"].dtype.kind == "i", "index", "no numbers")
+    require_within(state["index"], 0, n_features - 1, "index")
+    require(state["values"].dtype == np.float64, "values", "no numbers")
+    require(np.isfinite(state["values"]).all(), "values", "infinite")
+    require_within(state["losses"], 0.0, 1e300, "losses")
+    require(not np.isnan(state["losses"]).any(), "losses", "no numbers")
+    require(state["outputs"].dtype == np.uint8, "outputs", "no text")
+
+
+def same_entry(now: Entry, saved: Entry) -> bool:
+    """Whether two outputs have the same features and loss."""
+    same = np.array_equal(now.index, saved.index)
+    same = same and np.allclose(now.values, saved.values, SAME, SAME)
+    return same and abs(now.loss - saved.loss) <= SAME * (1.0 + saved.loss)
 
 
 def check_known(known: list[Known], entry_of: Callable[[int, Any], Entry]) -> None:
     """Refuse outputs of which the problem says something else now.
 
     Their losses and features are in the dual point, which would bound nothing here.
-    ``entry_of(i, output)`` asks the problem; some outputs of all are asked about.
+    ``entry_of(i, output)`` asks the problem.
     """
-    every = [
-        (i, entry)
-        for i, one in enumerate(known)
-        for number, entry in one.entries.items()
-        if number and entry.output is not LOST
-    ]
-    for i, entry in every[:: -(-len(every) // CHECKED) or 1]:
-        try:
-            now = entry_of(i, entry.output)
-        except ValueError:  # it needs no answer to go on
-            continue
-        same = np.array_equal(now.index, entry.index)
-        same = same and np.allclose(now.values, entry.values, SAME, SAME)
-        if not same or abs(now.loss - entry.loss) > SAME * (1.0 + entry.loss):
-            raise Refused(
-                "it is of another fit, whose problem had other losses or features. Give "
-                "what that fit had, remove the file to start anew, or give another folder"
-            )
+    for i, one in enumerate(known):
+        for number, entry in one.entries.items():
+            if not number or entry.output is LOST:
+                continue
+            try:
+                now = entry_of(i, entry.output)
+            except ValueError:  # it needs no answer to go on
+                now = None
+            if now is None or not same_entry(now, entry):
+                raise Refused(
+                    "it is of another fit, whose problem had other losses or features. "
+                    "Give what that fit had, remove the file to start anew, or give "
+                    "another folder"
+                )
 
 
 def written(output: Any) -> Any:

@@ -15,8 +15,17 @@ import numpy as np
 
 from maxmargin.core.answers import Answers
 from maxmargin.core.functions import SLOP, FunctionBatch
-from maxmargin.core.known import read, restored_known, state_of_known, written
+from maxmargin.core.known import (
+    LOST,
+    check_known,
+    read,
+    restored_known,
+    same_entry,
+    state_of_known,
+    written,
+)
 from maxmargin.core.problem import Problem, has_own
+from maxmargin.core.state import require
 
 SEARCHES = ("argmax", "loss_augmented_argmax", "most_violated")
 
@@ -116,10 +125,21 @@ class LatentBatch(FunctionBatch):
         }
 
     def restore(self, state) -> None:
-        super().restore(state)
-        self.known = restored_known(state["known"])
         hidden = map(read, json.loads(state["hidden"].tobytes()))
         self.Y = list(zip(self.given, hidden, strict=True))
+        super().restore(state)
+        if self.listed:
+            known = restored_known(state["known"], self.n_features)
+            check_known(known, self._entry)
+            self._check_truths(known)
+            self.known = known
+
+    def _check_truths(self, known) -> None:
+        require(len(known) == len(self.X), "known", "not of as many examples")
+        for i, one in enumerate(known):
+            if self.Y[i][1] is not LOST:
+                now = self._checked(i, self.Y[i])
+                require(same_entry(now, one[0]), "known", "about other truths")
 
     def again(self):
         """The same examples, for a start of their own."""

@@ -40,6 +40,7 @@ def of_fractions(batch_class: type) -> type:
     for function, body in (
         (contract.score_planes, score_planes),
         (contract.value, value),
+        (contract.possible, possible),
         (contract.loss, loss),
         (contract.capacity, capacity),
         (contract.emit, emit),
@@ -174,6 +175,29 @@ def value(batch, i, theta, y):
 def cells_of(g, p):
     t = g.table_type[p]
     return g.blocks.cell_at[t + 1] - g.blocks.cell_at[t]
+
+
+def possible(batch, i, y):
+    """Shares, those of a node or of an edge adding up to one."""
+    g, size = batch.graphs, batch.start[i + 1] - batch.start[i]
+    first = g.node_start[i] + i
+    for k in range(size):
+        if not 0 <= y[k] <= UNIT:
+            return False
+    for v in range(g.node_start[i + 1] - g.node_start[i]):
+        total = 0
+        for k in range(g.node_at[first + v], g.node_at[first + v + 1]):
+            total += y[k]
+        if total != UNIT:
+            return False
+    for e in range(g.edge_start[i], g.edge_start[i + 1]):
+        last = e + 1 == g.edge_start[i + 1]
+        total = 0
+        for k in range(batch.slot_at[e], size if last else batch.slot_at[e + 1]):
+            total += y[k]
+        if total != UNIT:
+            return False
+    return True
 
 
 def loss(batch, i, y):

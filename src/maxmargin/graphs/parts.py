@@ -36,6 +36,7 @@ def of_labellings(batch_class: type) -> type:
         (contract.value, value),
         (contract.score_planes, score_planes),
         (contract.margin, margin),
+        (contract.possible, possible),
         (contract.loss, loss),
         (contract.parts, parts),
         (contract.capacity, capacity),
@@ -249,6 +250,16 @@ def margin(batch, i, theta, y):
             total += float(theta[0, at + cell_of(g, first, e, truth)])
             total -= float(theta[0, at + cell_of(g, first, e, y)])
     return total
+
+
+def possible(batch, i, y):
+    """A state of every node."""
+    first = batch.graphs.node_start[i] + i
+    at = batch.graphs.node_at
+    for v in range(batch.start[i + 1] - batch.start[i]):
+        if not 0 <= y[v] < at[first + v + 1] - at[first + v]:
+            return False
+    return True
 
 
 def loss(batch, i, y):

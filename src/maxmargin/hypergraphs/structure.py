@@ -149,6 +149,31 @@ def value(batch, i, theta, y):
     return total
 
 
+@implements(contract.possible, HypergraphBatch)
+def possible(batch, i, y):
+    """The edges of a derivation of the root: each builds a node that is wanted."""
+    graph, size = graph_of(batch, i), batch.start[i + 1] - batch.start[i]
+    edges, count = len(graph.part), 0
+    while count < size and y[count] >= 0:
+        if y[count] >= edges or (count > 0 and y[count] < y[count - 1]):
+            return False
+        count += 1
+    for t in range(count, size):
+        if y[t] != -1:
+            return False
+    wanted = np.zeros(graph.root + 1, np.int64)
+    wanted[graph.root], head = 1, graph.root
+    for t in range(count - 1, -1, -1):
+        while graph.in_ptr[head] > y[t]:
+            head -= 1
+        wanted[head] -= 1
+        if wanted[head] < 0:
+            return False
+        for k in range(graph.tail_ptr[y[t]], graph.tail_ptr[y[t] + 1]):
+            wanted[graph.tail[k]] += 1
+    return not wanted.any()
+
+
 @implements(contract.loss, HypergraphBatch)
 def loss(batch, i, y):
     total = 0.0

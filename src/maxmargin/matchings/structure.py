@@ -233,6 +233,22 @@ def value(batch, i, theta, y):
     return total
 
 
+@implements(contract.possible, MatchingBatch)
+def possible(batch, i, y):
+    """Target words in order and then zeros, none of them in too many links."""
+    used = np.zeros(batch.n_target[i] + 1, np.int64)
+    for t in range(batch.start[i + 1] - batch.start[i]):
+        if not 0 <= y[t] <= batch.n_target[i]:
+            return False
+        later = t % batch.source_most > 0 and y[t] > 0
+        if later and (y[t - 1] == 0 or y[t - 1] >= y[t]):
+            return False
+        used[y[t]] += 1
+        if y[t] > 0 and used[y[t]] > batch.target_most:
+            return False
+    return True
+
+
 @implements(contract.loss, MatchingBatch)
 def loss(batch, i, y):
     m = batch.n_target[i]

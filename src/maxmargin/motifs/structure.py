@@ -132,6 +132,11 @@ def count_starts(batch, i):
     return max(batch.first[i + 1] - batch.first[i] - batch.width + 1, 0)
 
 
+@implements(contract.possible, MotifBatch)
+def possible(batch, i, y):
+    return 0 <= y[0] <= batch.strands * count_starts(batch, i)
+
+
 @implements(contract.shape, MotifBatch)
 def shape(batch):
     return 1, batch.longest

@@ -126,6 +126,18 @@ def value(batch, i, theta, y):
     return total
 
 
+@implements(contract.possible, LabelSetBatch)
+def possible(batch, i, y):
+    """Marks of labels; or in how many misordered pairs labels are, two in each."""
+    most = batch.n_labels if batch.kind == RANKING else 1
+    total = 0
+    for k in range(batch.start[i + 1] - batch.start[i]):
+        if not 0 <= y[k] <= most:
+            return False
+        total += y[k]
+    return batch.kind != RANKING or total % 2 == 0
+
+
 @implements(contract.loss, LabelSetBatch)
 def loss(batch, i, y):
     hits, found, inside, wrong = 0, 0, 0, 0.0

@@ -108,6 +108,24 @@ def margin(batch, i, theta, y):
     return lead(batch, i, theta, y)
 
 
+@implements(contract.possible, PairBatch)
+def possible(batch, i, y):
+    """Counts of swapped pairs: no more than there are, and each has two documents."""
+    first, total, above = batch.first[i], 0, 0
+    n = batch.first[i + 1] - first
+    if not 0 <= y[n] <= batch.pairs[i]:
+        return False
+    for d in range(n):
+        if not -n < y[d] < n:
+            return False
+        total += y[d]
+        if batch.kind != PAIRWISE:
+            if (y[d] < 0) != (batch.grade[first + d] != 1) and y[d] != 0:
+                return False
+            above += max(y[d], 0)
+    return total == 0 and (batch.kind == PAIRWISE or above == y[n])
+
+
 @implements(contract.loss, PairBatch)
 def loss(batch, i, y):
     n = batch.first[i + 1] - batch.first[i]

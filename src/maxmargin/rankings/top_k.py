@@ -71,6 +71,17 @@ def value(batch, i, theta, y):
     return total / batch.k
 
 
+@implements(contract.possible, TopKBatch)
+def possible(batch, i, y):
+    """Marks of documents, at most k."""
+    count = 0
+    for d in range(batch.first[i + 1] - batch.first[i]):
+        if y[d] != 0 and y[d] != 1:
+            return False
+        count += y[d]
+    return count <= batch.k
+
+
 @implements(contract.loss, TopKBatch)
 def loss(batch, i, y):
     first, wanted, found = batch.first[i], 0, 0

@@ -16,9 +16,10 @@ import time
 import numpy as np
 
 from maxmargin.core.interrupts import Undisturbed
-from maxmargin.core.objective import Objective
-from maxmargin.core.state import Stateful
+from maxmargin.core.objective import Objective, Sweep
+from maxmargin.core.state import Stateful, require, restored
 from maxmargin.core.vectors import sum_of_squares
+from maxmargin.solvers.proofs import check_dual, compare
 from maxmargin.solvers.result import Certificate
 
 MULTIPLES = 2  # tried per certificate, beside 1
@@ -58,12 +59,64 @@ class Best(Stateful):
         return state
 
     def restore(self, state) -> None:
+        self.w = self.sweep = self.latest = None
         super().restore(state)
-        answer = self.objective.answer
         if self.sweep is not None:
-            self.sweep = answer(*self.sweep)
-        if self.latest is not None and self.latest[3] is not None:
-            self.latest = (*self.latest[:3], answer(*self.latest[3]))
+            self.sweep = self._answer(self.sweep)
+        if self.latest is not None:
+            found, primal, w, sweep = self.latest
+            numbers = all(isinstance(v, (float, np.floating)) for v in (found, primal))
+            require(numbers, "latest", "not complete")
+            if w is not None:
+                w, sweep = restored(self.objective.weights(), w), self._answer(sweep)
+                self.latest = found, primal, w, sweep
+
+    def example(self, name: str):
+        return self.objective.weights() if name == "w" else None
+
+    def check_restored(self) -> None:
+        none = self.w is None
+        require(none == (self.sweep is None), "sweep", "not complete")
+        require(none or np.isfinite(self.w).all(), "best.w", "infinite")
+        require(none <= (self.primal == math.inf), "primal", "of no weights")
+        require(0 <= self.dual < math.inf, "dual", "out of range")
+        require(0 < self.ratio < math.inf, "ratio", "out of range")
+        require(0 < self.share < 1, "share", "out of range")
+
+    def _answer(self, saved):
+        """A sweep, or sums of it, from a checkpoint."""
+        answer, n = self.objective.answer, self.objective.n
+        require(type(saved) is tuple, "sweep", "not complete")
+        found = answer(*saved)
+        for value in found:
+            if isinstance(value, np.ndarray):
+                require(value.dtype.kind in "fi", "sweep", "no numbers")
+                require(np.isfinite(value).all(), "sweep", "infinite")
+            else:
+                require(isinstance(value, (int, float, np.number)), "sweep", "empty")
+        if isinstance(found, Sweep):
+            good = all(np.shape(v) == (n,) and v.dtype == float for v in found[:3])
+            require(good and np.ndim(found.outputs) == 1, "sweep", "cut")
+        return found
+
+    def check_proofs(self, proved: float) -> None:
+        """Compare what a checkpoint claims with the dual that is proved, and primals."""
+        objective = self.objective
+        scale = max(self.primal if self.primal < math.inf else 0.0, abs(proved))
+        check_dual("the dual", self.dual, max(proved, 0.0), scale, objective.dtype)
+        for w, primal in [(self.w, self.primal), *self._judged()]:
+            if w is not None and primal < math.inf:
+                found, _, sweep = objective.primal(w)
+                # where searches only bound, one may come nearer than the next
+                low = found - objective.left_open(sweep)
+                if not low <= primal <= found:
+                    compare("the primal", primal, found, found, objective.dtype)
+
+    def _judged(self) -> list:
+        """Weights that may still be returned (:meth:`settle`), and their primal."""
+        if self.latest is None or self.latest[2] is None:
+            return []
+        return [(self.latest[2], self.latest[1])]
 
     def see_dual(self, dual: float) -> None:
         self.dual = max(self.dual, dual)

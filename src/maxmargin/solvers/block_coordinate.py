@@ -19,6 +19,7 @@ import numpy as np
 from maxmargin.core.interrupts import Undisturbed
 from maxmargin.core.kernel import run
 from maxmargin.core.objective import Objective
+from maxmargin.core.state import require
 from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.solvers.driver import NotSeparable, not_separable
 from maxmargin.solvers.newton import newton_steps
@@ -31,9 +32,11 @@ from maxmargin.solvers.planes import (
     store_planes,
     with_room,
 )
+from maxmargin.solvers.proofs import compare_weights
 from maxmargin.solvers.schedule import SKIP_BELOW, Average, Schedule
 from maxmargin.solvers.signs import Signs
 from maxmargin.solvers.solver import Solver
+from maxmargin.solvers.stored_planes import check_planes
 
 WORTHWHILE = 0.03  # share of the estimated gap that a pass over chosen blocks must gain
 MAX_CACHED = 50  # passes over stored planes in a step: more hardly ever pay
@@ -51,6 +54,8 @@ class PlaneSolver(Solver):
     """A store of planes, the weights and the dual that it stands for."""
 
     kept = (*Solver.kept, "planes", "signs")
+    grows = ("planes",)
+    carries = True  # the masses of its planes are the dual point
 
     def __init__(self, objective: Objective, planes=None):
         super().__init__(objective)
@@ -76,6 +81,17 @@ class PlaneSolver(Solver):
         self.signs.restart(self.w)
         squared = sum_of_squares(self.w)
         self.dual = dual_value(self.planes, self.objective.form, squared)
+
+    def check_restored(self) -> None:
+        super().check_restored()
+        check_planes(self.objective, self.planes, self.carries)
+        require((self.signs.push >= 0).all(), "push", "negative")
+
+    def proved(self) -> float:
+        saved = self.w.copy()
+        self.rebuild()
+        compare_weights(saved, self.w)
+        return self.dual
 
     def more_room(self) -> None:
         room = 2 * self.planes.alpha.shape[1]

@@ -164,11 +164,17 @@ def look(place: Place) -> bool:
     if not place.resume and not fields.get("ended"):
         raise ValueError(
             f"'{place.path}' is the checkpoint of a fit that has not ended "
-            f"({fields.get('passes')} passes, {fields.get('seconds'):.0f} seconds), which "
-            "this fit would overwrite: go on from it with resume=True, remove it, or give "
-            "another folder."
+            f"({described(fields)}), which this fit would overwrite: go on from it with "
+            "resume=True, remove it, or give another folder."
         )
     return place.resume
+
+
+def described(fields: dict[str, Any]) -> str:
+    """How far a fit had come; whatever a file says."""
+    passes, seconds = fields.get("passes"), fields.get("seconds")
+    good = all(type(v) in (int, float) and abs(v) < 1e15 for v in (passes, seconds))
+    return f"{passes} passes, {seconds:.0f} seconds" if good else "no passes"
 
 
 def refusal(place: Place, reason: Any) -> str:

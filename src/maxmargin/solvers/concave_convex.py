@@ -40,17 +40,17 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from maxmargin.core.completion import changed, complete_all, hidden, with_truths
 from maxmargin.core.interrupts import INTERRUPTED, STOPPED, Undisturbed
 from maxmargin.core.partial import is_partial, ordinary
-from maxmargin.core.state import Stateful, restored
 from maxmargin.solvers import registry
 from maxmargin.solvers.carried import carry, follow
 from maxmargin.solvers.driver import drive
+from maxmargin.solvers.latent_checkpoint import KeptRun
 from maxmargin.solvers.notebook import Notebook, identity
 from maxmargin.solvers.planes import Planes, copy_labels
 from maxmargin.solvers.result import Limits, Solution, StationaryPoint
@@ -118,11 +118,8 @@ def _joined(best: Descent, trial: Descent) -> Descent:
     return Descent(solution, [*best.rounds, trial.rounds[-1] | row], trial.truths)
 
 
-class _Run(Stateful):
+class _Run(KeptRun):
     """The state between outer steps: weights, value of f there, planes, rows."""
-
-    kept = ("w", "value", "planes", "rounds", "history", "moved", "passes", "tol")
-    kept = (*kept, "easy", "threshold", "paced", "carried")
 
     def __init__(self, make, batch, name, limits, max_outer, self_paced, n_jobs):
         self.batch, self.name = batch, name
@@ -178,24 +175,10 @@ class _Run(Stateful):
             return None
         which = identity(self.make(self.batch, None), self.name)
         notebook = Notebook(place, which, self.limits.tol)
-        notebook.read(self.restore, self.limits.verbose)
+        notebook.read(self.restore, self.limits.verbose, self._prove)
+        if self.rounds and not self.confirmed:
+            notebook.status = ""  # go on: the next step proves what it can
         return notebook
-
-    def state(self) -> dict:
-        batch = self.batch.y if isinstance(self.batch, tuple) else self.batch.state()
-        own = {"batch": batch, "point": astuple(self.point), "seconds": self.seconds()}
-        return super().state() | own
-
-    def restore(self, state) -> None:
-        super().restore(state)
-        self.point = StationaryPoint(*state["point"])
-        if self.planes is not None:
-            self.planes = Planes(*self.planes)
-        if isinstance(self.batch, tuple):
-            self.batch = with_truths(self.batch, restored(self.batch.y, state["batch"]))
-        else:
-            self.batch.restore(state["batch"])
-        self.began = time.perf_counter() - state["seconds"]
 
     def _outer_step(self, tol: float, beat: float) -> tuple[str, float]:
         """One convex problem and new truths: (how the run ended or "", next tol)."""

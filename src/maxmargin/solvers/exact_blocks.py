@@ -24,8 +24,10 @@ from maxmargin.core import contract
 from maxmargin.core.contract import emit_block, score, solve_block
 from maxmargin.core.interrupts import Undisturbed
 from maxmargin.core.kernel import implemented, kernel, run
+from maxmargin.core.state import require
 from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.solvers.planes import Planes
+from maxmargin.solvers.proofs import compare_weights
 from maxmargin.solvers.proximal_newton import ProximalNewton
 from maxmargin.solvers.schedule import Average, Schedule
 from maxmargin.solvers.solver import Solver
@@ -40,6 +42,7 @@ MANY_EXAMPLES = 5  # examples per feature from which the stages pay
 HARD_PULL = 500.0  # C |x|^2 from which second-order steps begin at once
 FIRST_LOOK = 16  # passes; then after 32, 64, ... the gap should have fallen to
 SLOW = 0.4  # this share: with 1/2 it falls as 1 / passes
+SUMS = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-6}  # errors of sums
 MAX_VAIN = 5  # second-order steps in a row that gain nothing end them
 
 
@@ -66,7 +69,7 @@ class ExactBlocks(Solver):
         self.theta = objective.buffers().theta
         self.schedule = Schedule(objective, max_wait=32, longest_run=8)
         self.hinges = np.zeros(objective.n)
-        pull = float(objective.mass @ batch.norms) / max(objective.n, 1)
+        pull = self._pull()
         self.newton: ProximalNewton | None = None
         self.newton_at_once = pull > HARD_PULL and ProximalNewton.applies(objective)
         self.last_look, self.vain = np.inf, 0
@@ -84,6 +87,11 @@ class ExactBlocks(Solver):
         self._rebuild()
         # so many short passes that a long average is the better one
         self.average = Average(self.w, newest=0.0)
+
+    def _pull(self) -> float:
+        """The mean of C |x|^2."""
+        objective = self.objective
+        return float(objective.mass @ objective.batch.norms) / max(objective.n, 1)
 
     def _shares(self, pull: float) -> list[float]:
         """Shares of C to begin with: from where C |x|^2, the pull, is about 1."""
@@ -202,14 +210,41 @@ class ExactBlocks(Solver):
         return float(np.sum(by_truth * cost)) - 0.5 * sum_of_squares(self.w)
 
     def restore(self, state) -> None:
+        self.newton = None
         if state["newton"] is not None:
             self.newton = ProximalNewton(self.objective, self.alpha)
         super().restore(state)
+
+    def check_restored(self) -> None:
+        super().check_restored()
+        whole, k = self.objective.mass, self.objective.batch.n_labels
+        shares = [1.0, *self._shares(self._pull())]
+        good = any(np.array_equal(self.mass, share * whole) for share in shares)
+        require(good, "mass", "of another C")
+        require(all(s in shares for s in self.stages), "stages", "of another C")
+        check_simplices(self.alpha[:, :k], self.mass, "alpha")
+        require(not self.alpha[:, k:].any(), "alpha", "not empty beyond the classes")
+        if self.newton is not None:
+            check_simplices(self.newton.a, whole, "newton.a")
+
+    def proved(self) -> float:
+        saved = self.w.copy()
+        self._rebuild()
+        compare_weights(saved, self.w)
+        return self.dual
 
     @property
     def planes(self) -> Planes:
         """The dual point as a plane store, for a later fit to start from."""
         return planes_from(self.objective.batch, self.alpha, self.objective.mass)
+
+
+def check_simplices(alpha: np.ndarray, mass: np.ndarray, name: str) -> None:
+    """ValueError unless the rows are not negative and add up to these masses."""
+    require(np.isfinite(alpha).all() and (alpha >= 0).all(), name, "out of range")
+    apart = np.abs(alpha.sum(axis=1, dtype=np.float64) - mass)
+    slack = SUMS[alpha.dtype] * mass
+    require((apart <= slack).all(), name, "not of this C")
 
 
 def planes_from(batch, alpha: np.ndarray, mass: np.ndarray) -> Planes:

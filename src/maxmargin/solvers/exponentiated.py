@@ -36,8 +36,10 @@ import numpy as np
 from maxmargin.core.contract import parts, score, shared, spread, sums, value
 from maxmargin.core.expectations import copy_into, places, working_memory
 from maxmargin.core.kernel import inlined, kernel, run, summing
+from maxmargin.core.state import require, require_within
 from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.solvers.log_objective import LogObjective, finite_dot
+from maxmargin.solvers.proofs import ROUNDING, compare_weights
 from maxmargin.solvers.schedule import Average, Schedule
 from maxmargin.solvers.solver import Solver
 
@@ -120,6 +122,27 @@ class Exponentiated(Solver):
         self._rebuild()
         return [self.average.w, self.w]
 
+    def check_restored(self) -> None:
+        super().check_restored()
+        gibbs, batch = self.gibbs, self.objective.batch
+        require(
+            np.array_equal(gibbs.place, places(batch)), "place", "of other examples"
+        )
+        require((gibbs.scores < np.inf).all(), "scores", "infinite")
+        for name in ("expectations", "entropy"):
+            require(np.isfinite(getattr(gibbs, name)).all(), name, "infinite")
+        require_within(self.eta, LEAST_STEP, 1.0, "eta")
+        zeros = np.zeros(self.objective.n_weights, self.objective.dtype)
+        most = run(gibbs_error, batch, gibbs, self.memory, zeros)
+        slack = ROUNDING[self.objective.dtype]
+        require(most <= slack, "expectations", "not that of the distributions")
+
+    def proved(self) -> float:
+        saved = self.w.copy()
+        self._rebuild()
+        compare_weights(saved, self.w)
+        return self.dual
+
     def _visit(self, order) -> None:
         objective = self.objective
         self.dual = run(
@@ -181,6 +204,34 @@ def start_at_truth(batch, gibbs, memory, w, confidence):
                 place = gibbs.place[i]
                 kept = gibbs.expectations[place : gibbs.place[i + 1]]
                 copy_into(kept, expected)
+
+
+@kernel
+def gibbs_error(batch, gibbs, memory, w):
+    """The largest error of what is kept of the distributions: entropy, expectations.
+
+    Infinite where a part is possible that must not be (w = 0 scores those -inf).
+    """
+    theta, mu, work = memory
+    scores, expected = theta.ravel(), mu.ravel()
+    most = 0.0
+    for i in range(len(batch.start) - 1):
+        if batch.start[i] == batch.start[i + 1]:
+            continue
+        own = gibbs.scores[gibbs.place[i] : gibbs.place[i + 1]]
+        kept = gibbs.expectations[gibbs.place[i] : gibbs.place[i + 1]]
+        score(batch, i, w, theta)
+        for k in range(len(own)):
+            if (scores[k] == -np.inf) != (own[k] == -np.inf):
+                return np.inf
+            scores[k] = own[k]
+        total = sums(batch, i, theta, mu, work)
+        entropy = max(total - finite_dot(expected[: len(own)], scores), 0.0)
+        most = max(most, abs(entropy - gibbs.entropy[i]) / (1.0 + entropy))
+        for k in range(len(own)):
+            error = abs(expected[k] - float(kept[k]))
+            most = max(most, error / (1.0 + abs(expected[k])))
+    return most
 
 
 @summing

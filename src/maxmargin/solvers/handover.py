@@ -8,6 +8,7 @@ found so far; where rounding ends its line search, the turn goes back.
 
 from __future__ import annotations
 
+from maxmargin.core.state import require
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.exponentiated import Exponentiated
 from maxmargin.solvers.log_objective import LogObjective
@@ -21,7 +22,7 @@ class Handover(Solver):
     """Delegates to a first solver, later to a second; the dual never falls."""
 
     begins: type = Exponentiated
-    kept = ("first", "passes", "squared", "seen")
+    kept = ("first", "passes", "squared", "seen", "falls")
 
     def __init__(self, objective: LogObjective, planes=None):
         self.objective = objective
@@ -29,6 +30,7 @@ class Handover(Solver):
         self.passes = 0
         self.squared = 0.0  # |w|^2 of the first candidate
         self.seen: list = []  # (pass, gap) of certificates
+        self.falls = False
 
     @property
     def dual(self) -> float:
@@ -51,11 +53,27 @@ class Handover(Solver):
         return {**super().state(), "second": second}
 
     def restore(self, state) -> None:
+        self.now = self.first
         super().restore(state)
         if state["second"] is not None:
             self.now = LBFGS(self.objective)
             self.now.prepare()
             self.now.restore(state["second"])
+
+    def check_restored(self) -> None:
+        """Its parts check themselves; of certificates, (pass, gap) is kept."""
+        for entry in self.seen:
+            good = type(entry) is tuple and len(entry) == 2
+            good = good and all(isinstance(v, (int, float)) for v in entry)
+            require(good and 0 <= entry[0] <= self.passes, "seen", "no certificate")
+
+    def proved(self) -> float:
+        proved = self.first.proved()
+        if self.now is self.first:
+            return proved
+        entropy = proved + 0.5 * sum_of_squares(self.first.w)
+        self.now.given = self.first.w, entropy
+        return self.now.proved()
 
     def prepare(self) -> None:
         self.first.prepare()
@@ -66,7 +84,7 @@ class Handover(Solver):
         self.now.step()
         self.passes += 1
         if self.now.stationary:
-            self.now, self.seen = self.first, []
+            self.now, self.seen, self.falls = self.first, [], True
 
     def candidates(self) -> list:
         candidates = self.now.candidates()
@@ -95,4 +113,5 @@ class Handover(Solver):
         second.w = min(found, key=lambda w: self.objective.primal(w)[0]).copy()
         entropy = self.first.dual + 0.5 * sum_of_squares(self.first.w)
         second.dual = second.cuts.add(self.first.w.copy(), entropy)
+        second.proof = [None], [1.0]
         self.now = second

@@ -14,6 +14,7 @@ import numpy as np
 
 from maxmargin.core import mirrors
 from maxmargin.core.objective import Objective
+from maxmargin.core.state import require, restored
 from maxmargin.core.vectors import Listed
 from maxmargin.solvers.block_coordinate import BlockCoordinate
 from maxmargin.solvers.exponentiated import Exponentiated
@@ -144,6 +145,17 @@ class LocalGibbs(_Moving, Exponentiated):
         self.average = None
         self.w = None
         self.before: Any = None  # what to go back to
+
+    def example(self, name: str):
+        return (*self.gibbs[1:], self.eta) if name == "before" else None
+
+    def check_restored(self) -> None:
+        super().check_restored()
+        if self.before is not None:
+            now = *self.gibbs[1:], self.eta
+            require(len(self.before) == len(now), "before", "not complete")
+            for like, saved in zip(now, self.before, strict=True):
+                restored(like, saved, "before")
 
     def prepare(self) -> None:
         self.w = self.objective.weights()

@@ -16,10 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.state import require
+from maxmargin.engine.lost import EngineLost
 from maxmargin.files import checkpoint_file
 from maxmargin.files.atomic import remove_litter
 from maxmargin.files.model_values import Refused
-from maxmargin.solvers.checkpoint import Place, look, reason_of, refusal
+from maxmargin.solvers.checkpoint import Place, described, look, reason_of, refusal
 from maxmargin.solvers.fingerprint import fingerprint
 
 RARELY = 50.0  # times the seconds that a copy took must pass before the next
@@ -53,8 +55,14 @@ class Notebook:
         self.failed = False
         self.written = time.perf_counter()
 
-    def read(self, restore: Callable[[Any], None], verbose: int = 0) -> None:
-        """Hand the state of an earlier run to ``restore``, if it is there and wanted."""
+    def read(
+        self, restore: Callable[[Any], None], verbose: int = 0, prove=lambda: None
+    ) -> None:
+        """Hand the state of an earlier run to ``restore``, if it is there and wanted.
+
+        ``prove`` then computes anew what the state claims, and may spoil it: the state is
+        restored a second time after that.
+        """
         remove_litter(self.place.path)
         if not look(self.place):
             return
@@ -63,8 +71,13 @@ class Notebook:
             _compare(fields.get("identity"), self.identity)
             try:
                 restore(checkpoint_file.put_together(fields["state"], arrays))
-                self.status, self.tol = str(fields["status"]), float(fields["tol"])
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                prove()
+                fields, arrays = checkpoint_file.read(self.place.path)
+                restore(checkpoint_file.put_together(fields["state"], arrays))
+                self.status, self.tol = status_of(fields)
+            except (EngineLost, Refused):
+                raise
+            except Exception as error:  # a file from anywhere can break anything
                 what = f"{type(error).__name__}: {error}"
                 raise Refused(
                     f"its checksum is right, but this fit cannot use it ({what}). Remove "
@@ -74,8 +87,7 @@ class Notebook:
             raise ValueError(refusal(self.place, reason)) from reason.__cause__
         if verbose == 1:  # at 2, there are lines of JSON only
             print(
-                f"going on from '{self.place.path}': pass {fields['passes']}, "
-                f"{fields['seconds']:.1f} s",
+                f"going on from '{self.place.path}': {described(fields)}",
                 file=sys.stderr,
             )
 
@@ -132,6 +144,14 @@ class Notebook:
                 )
             self.failed = True
         self.written = self.copied = time.perf_counter()
+
+
+def status_of(fields: dict[str, Any]) -> tuple[str, float]:
+    """How the fit of a checkpoint ended, and at which tolerance."""
+    status, tol = fields["status"], fields["tol"]
+    require(type(status) is str, "status", "no text")
+    require(isinstance(tol, (int, float)) and tol > 0, "tol", "out of range")
+    return status, float(tol)
 
 
 def identity(objective, solver: str) -> dict[str, str]:

@@ -26,12 +26,14 @@ from maxmargin.core.kernel import kernel, run
 from maxmargin.core.rescale import offset_and_scale
 from maxmargin.core.rows import copy_into
 from maxmargin.solvers.block_coordinate import PlaneSolver
+from maxmargin.solvers.cut_proofs import check_cuts, proved_by_cuts
 from maxmargin.solvers.planes import (
     make_planes,
     plane_values,
     store_planes,
     with_room,
 )
+from maxmargin.solvers.solver import Solver
 
 IDLE_ROUNDS = 50  # after which a cut that carries no mass is dropped
 CACHE_ROOM = 8  # planes kept per example: the last few outputs found
@@ -49,6 +51,8 @@ class Cut(NamedTuple):
     gradient: np.ndarray
     offset: float
     risk: float
+    outputs: np.ndarray = np.zeros(0, np.int32)  # of which it is made, and their hinges
+    hinges: np.ndarray = np.zeros(0)
 
 
 class OneSlack(PlaneSolver):
@@ -63,7 +67,10 @@ class OneSlack(PlaneSolver):
         "alpha",
         "idle",
         "gap",
+        "made_of",
     )
+    grows = (*PlaneSolver.grows, "offsets", "gram", "held", "alpha", "idle")
+    carries = False
 
     def __init__(self, objective, planes=None):
         if objective.hard:
@@ -92,6 +99,8 @@ class OneSlack(PlaneSolver):
         self.alpha = np.ones(1)
         self.idle = np.zeros(1, int)
         self.gap = np.inf
+        # outputs (and hinges, if slacks are quadratic) of cuts, to prove them once more
+        self.made_of = [(self.offsets[:0].astype(np.int32), self.offsets[:0])]
 
     def prepare(self) -> None:
         objective = self.objective
@@ -156,7 +165,12 @@ class OneSlack(PlaneSolver):
         offset = float(slope @ c)
         if objective.form.quadratic:
             offset -= float(0.5 * objective.mass @ hinges**2)
-        return Cut(g, offset, objective.primal_from_hinges(0.0, hinges))
+        risk = objective.primal_from_hinges(0.0, hinges)
+        if objective.in_python:  # its numbers of outputs do not last
+            return Cut(g, offset, risk)
+        return Cut(
+            g, offset, risk, outputs, hinges if objective.form.quadratic else hinges[:0]
+        )
 
     def _add(self, cut: Cut) -> None:
         g = cut.gradient
@@ -169,6 +183,7 @@ class OneSlack(PlaneSolver):
         self.gram = gram
         index = np.flatnonzero(g).astype(np.int32)
         self.cuts.append((index, g[index]))
+        self.made_of.append((cut.outputs, cut.hinges))
         self.held = np.vstack([self.held, g[self.signs.at]])
         self.offsets = np.append(self.offsets, cut.offset)
         self.alpha = np.append(self.alpha, 0.0)
@@ -210,10 +225,21 @@ class OneSlack(PlaneSolver):
 
     def _drop(self, keep) -> None:
         self.cuts = [cut for cut, kept in zip(self.cuts, keep, strict=True) if kept]
+        self.made_of = [m for m, kept in zip(self.made_of, keep, strict=True) if kept]
         self.gram = np.ascontiguousarray(self.gram[np.ix_(keep, keep)])
         self.held = self.held[keep]
         self.offsets, self.alpha = self.offsets[keep], self.alpha[keep]
         self.idle = self.idle[keep]
+
+    def check_restored(self) -> None:
+        if self.planes is None:  # of shards, which have them
+            Solver.check_restored(self)
+        else:
+            super().check_restored()
+        check_cuts(self)
+
+    def proved(self) -> float:
+        return proved_by_cuts(self)
 
     def mixture(self, alpha) -> np.ndarray:
         """sum_t alpha_t g_t."""

@@ -19,6 +19,7 @@ from maxmargin.core.contract import (
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.oracle import most_violated
 from maxmargin.core.rescale import offset_and_scale
+from maxmargin.core.state import require
 from maxmargin.core.vectors import add_listed, squared_norm
 from maxmargin.solvers.solver import Solver
 
@@ -42,6 +43,13 @@ class _Online(Solver):
 
     def prepare(self) -> None:
         self._pass(np.zeros(0, np.int64))
+
+    def check_restored(self) -> None:
+        super().check_restored()
+        require(self.dual == 0.0, "dual", "of no dual point")
+        for name in ("lagged", "average"):
+            array = getattr(self, name, self.w)
+            require(np.isfinite(array).all(), name, "infinite")
 
     def _order(self):
         return self.objective.rng.permutation(self.objective.n)

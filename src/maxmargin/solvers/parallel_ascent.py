@@ -27,10 +27,12 @@ import numpy as np
 from maxmargin.core.kernel import kernel
 from maxmargin.core.mirrors import Followed
 from maxmargin.core.sharded import Sharded
+from maxmargin.core.state import require
 from maxmargin.core.vectors import Listed, blend_into, sum_of_squares
 from maxmargin.solvers.block_coordinate import NEWEST
 from maxmargin.solvers.handover import Handover
 from maxmargin.solvers.one_slack import Cut, OneSlack, ascend_simplex
+from maxmargin.solvers.proofs import compare_weights
 from maxmargin.solvers.proximal_bundle import ProximalBundle
 from maxmargin.solvers.schedule import Average
 from maxmargin.solvers.shard import Move
@@ -55,11 +57,17 @@ class _Spread(Solver):
         # w still has what shards had that began anew, perhaps during this very question
         return super().state() | {"shards": shards, "anew": sorted(crew.restarted)}
 
+    falls = True  # a shard that began anew has nothing
+
     def restore(self, state: dict) -> None:
         super().restore(state)
-        crew = self.objective.crew
-        crew.ask("restore", each=[(shard,) for shard in state["shards"]])
-        crew.restarted |= set(state["anew"])
+        crew, shards, anew = self.objective.crew, state["shards"], state["anew"]
+        good = type(shards) is list and len(shards) == crew.shards
+        require(good, "shards", "not complete")
+        good = type(anew) is list and all(k in range(crew.shards) for k in anew)
+        require(good, "anew", "no list of shards")
+        crew.ask("restore", each=[(shard,) for shard in shards])
+        crew.restarted |= set(anew)
 
 
 class ParallelAscent(_Spread):
@@ -85,6 +93,25 @@ class ParallelAscent(_Spread):
         nothing = Listed(np.zeros(0, np.int32), self.w[:0])
         gram_of([nothing], self.spread)
         nothing.add_to(self.w)
+
+    def check_restored(self) -> None:
+        super().check_restored()
+        require(len(self.shares) == self.crew.shards, "shares", "not complete")
+        for share in self.shares:
+            good = share is None or (type(share) is float and 0 <= share <= 1)
+            require(good, "shares", "out of range")
+        require(np.isfinite(self.risks).all(), "risks", "infinite")
+        most = max(float(self.crew.shards), 1.0)
+        require(1 <= self.stretch <= most, "stretch", "out of range")
+
+    def proved(self) -> float:
+        saved, whole = self.w.copy(), not self.crew.restarted
+        self._rebuild()
+        if whole:
+            compare_weights(saved, self.w)
+        else:
+            self.dual = min(self.dual, 0.0)  # until the shards have said what they have
+        return self.dual
 
     def step(self) -> None:
         self._round()

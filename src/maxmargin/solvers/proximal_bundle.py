@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from maxmargin.core.state import require
+from maxmargin.solvers.cut_proofs import check_shares
 from maxmargin.solvers.one_slack import (
     INNER,
     MAX_STEPS,
@@ -37,6 +39,7 @@ class ProximalBundle(OneSlack):
 
     kept = (*OneSlack.kept, "center", "far", "center_value", "promised")
     kept = (*kept, "rho", "null_steps", "near")
+    grows = (*OneSlack.grows, "near")
 
     def __init__(self, objective, planes=None):
         super().__init__(objective, planes)
@@ -58,6 +61,15 @@ class ProximalBundle(OneSlack):
 
     def candidates(self):
         return [self.center, self.far]
+
+    def check_restored(self) -> None:
+        super().check_restored()
+        require(np.isfinite(self.center).all(), "center", "infinite")
+        require(np.isfinite(self.far).all(), "far", "infinite")
+        require(0 <= self.promised < np.inf, "promised", "out of range")
+        require(RHO[0] <= self.rho <= RHO[1], "rho", "out of range")
+        require(self.near.shape == self.alpha.shape, "near", "cut")
+        check_shares(self.near, "near")
 
     def judged(self, value: float) -> float:
         """A serious or a null step, and what that says of rho."""

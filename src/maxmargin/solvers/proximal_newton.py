@@ -28,7 +28,7 @@ from maxmargin.classes import dense, structure
 from maxmargin.classes.dense import DenseClasses
 from maxmargin.classes.structure import MulticlassBatch
 from maxmargin.core.kernel import kernel
-from maxmargin.core.state import Stateful
+from maxmargin.core.state import Stateful, require, require_within
 
 MAX_FEATURES = 512
 MAX_ENTRIES = 1 << 25  # of the examples as a dense table, and of alpha
@@ -60,6 +60,12 @@ class ProximalNewton(Stateful):
         self.stiffest = 0.5 / float(self.mass.max())
         self.nu = max(float(batch.norms.mean()) / 100, 8 * self.stiffest)
         self.easy = True
+
+    def check_restored(self) -> None:
+        for name in ("weights", "scores"):
+            require(np.isfinite(getattr(self, name)).all(), name, "infinite")
+        require_within(self.active, 0, self.classes, "active")
+        require(0 < self.nu < np.inf, "nu", "out of range")
 
     @staticmethod
     def applies(objective) -> bool:

@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 
-from maxmargin.core.state import Stateful
+from maxmargin.core.state import Stateful, require, require_within
 from maxmargin.core.vectors import blend_into
 
 SKIP_BELOW = 0.5  # blocks with less than this share of the mean gap may wait
@@ -32,6 +32,7 @@ class Schedule(Stateful):
     """
 
     kept = ("gaps", "wait", "next_visit", "last_visited", "passes")
+    grows = ("last_visited",)
 
     def __init__(self, objective, max_wait: int = 4, longest_run: int = 16):
         n = objective.n
@@ -45,6 +46,14 @@ class Schedule(Stateful):
         self.passes = 0
         self.chunk = max(1, n // FIRST_CHUNK)
         self.run = min(max(n // RUNS, 1), longest_run)
+
+    def check_restored(self) -> None:
+        require(np.isfinite(self.gaps).all(), "gaps", "infinite")
+        require_within(self.wait, 1, self.max_wait, "wait")
+        require_within(self.next_visit, 0, self.passes + self.max_wait, "next_visit")
+        require_within(self.last_visited, 0, len(self.gaps) - 1, "last_visited")
+        rises = (np.diff(self.last_visited) > 0).all()
+        require(rises, "last_visited", "not in order")
 
     def choose(self) -> np.ndarray:
         """Blocks to visit in this pass, in random order."""
@@ -100,6 +109,9 @@ class Average(Stateful):
     def __init__(self, w, newest: float):
         self.w = w.copy()
         self.newest = newest
+
+    def check_restored(self) -> None:
+        require(np.isfinite(self.w).all(), "average", "infinite")
 
     def take(self, w, passes: int) -> float:
         """Blend in the weights of pass number ``passes``; returns their |w|^2."""

@@ -181,7 +181,7 @@ class Shard:
 
     def restore(self, state: dict[str, Any]) -> None:
         local = self._solver()
-        if "batch" in state:
+        if isinstance(self.objective.batch, Stateful):
             self.objective.batch.restore(state["batch"])
         self.objective.restore(state["objective"])
         local.restore(state["local"])

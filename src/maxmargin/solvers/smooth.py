@@ -20,10 +20,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.state import Stateful
+from maxmargin.core.state import Stateful, require, restored
 from maxmargin.core.vectors import sum_of_squares
+from maxmargin.solvers.cut_proofs import check_shares
 from maxmargin.solvers.log_objective import LogObjective, norm1
 from maxmargin.solvers.one_slack import ascend_simplex
+from maxmargin.solvers.proofs import compare, compare_weights
 from maxmargin.solvers.solver import Solver
 
 MEMORY = 6  # pairs of steps and changes of the gradient
@@ -37,19 +39,35 @@ FLAT = 1e-3  # |g| / |w| at which a fit without a dual bound ends, times tol
 class Cuts(Stateful):
     """Dual points (v, e): max over mixtures a of a.e - 1/2 |sum_j a_j v_j|^2."""
 
-    kept = ("points", "gram", "entropies", "shares")
+    kept = ("points", "gram", "entropies", "shares", "at")
+    grows = ("gram", "entropies", "shares")
 
     def __init__(self):
         self.points: list = []
+        self.at: list = []  # weights whose distributions they are, to prove them again
         self.gram = np.zeros((0, 0))
         self.entropies, self.shares = np.zeros(0), np.ones(0)
 
-    def add(self, point, entropy: float) -> float:
+    def check_restored(self) -> None:
+        count = len(self.points)
+        require(self.gram.shape == (count, count), "gram", "not of as many points")
+        for name in ("entropies", "shares"):
+            require(
+                getattr(self, name).shape == (count,), name, "not of as many points"
+            )
+        require(len(self.at) == count <= CUTS, "points", "too many")
+        require(np.isfinite(self.gram).all(), "gram", "infinite")
+        require(np.isfinite(self.entropies).all(), "entropies", "infinite")
+        if count:
+            check_shares(self.shares, "shares")
+
+    def add(self, point, entropy: float, at=None) -> float:
         """The best bound, with a new point that ``entropy`` belongs to."""
         if len(self.points) == CUTS:
             self._drop(int(self.shares.argmin()))
         products = [float(np.vdot(other, point)) for other in self.points]
         self.points.append(point)
+        self.at.append(at)
         products.append(sum_of_squares(point))
         size = len(products)
         gram = np.empty((size, size))
@@ -64,7 +82,7 @@ class Cuts(Stateful):
         return float(self.shares @ self.entropies) - 0.5 * sum_of_squares(mixed)
 
     def _drop(self, j: int) -> None:
-        del self.points[j]
+        del self.points[j], self.at[j]
         self.gram = np.delete(np.delete(self.gram, j, 0), j, 1)
         self.entropies = np.delete(self.entropies, j)
         self.shares = np.delete(self.shares, j)
@@ -75,7 +93,10 @@ class LBFGS(Solver):
     """One iteration per step; ``stationary`` when there is nothing left to gain."""
 
     kept = (*Solver.kept, "smooth", "gradient", "warm", "cuts", "steps", "changes")
+    kept = (*kept, "proof")
+    ends = True
     smooth = 0.0  # the objective without l1
+    given: tuple | None = None  # (point, entropy) of a solver before this one
 
     def __init__(self, objective: LogObjective, planes=None):
         super().__init__(objective)
@@ -84,6 +105,7 @@ class LBFGS(Solver):
         self.cuts = Cuts()
         self.steps: list = []
         self.changes: list = []
+        self.proof: tuple = ([], [])  # weights, and their shares in the bound
 
     def prepare(self) -> None:
         self.objective.prepare_gradient()
@@ -97,7 +119,7 @@ class LBFGS(Solver):
         finally:  # also after Ctrl-C: a bound of the first objective is none of this one
             self.objective = objective
             self.gradient, self.steps, self.changes = None, [], []
-            self.cuts = Cuts()
+            self.cuts, self.proof = Cuts(), ([], [])
             self.dual, self.stationary = 0.0, False
 
     def step(self) -> None:
@@ -138,15 +160,63 @@ class LBFGS(Solver):
         slope = self._pseudo_gradient(w, gradient)
         squared = _dot(slope, slope)
         if objective.convex:
-            self.dual = max(self.dual, value - 0.5 * squared)
+            self._see(value - 0.5 * squared, [w], [1.0])
         if objective.convex and objective.l1 == 0 and squared <= STEEP * abs(value):
             point = w - gradient
             entropy = value + 0.5 * (sum_of_squares(point) - squared)
-            self.dual = max(self.dual, self.cuts.add(point, entropy))
+            bound = self.cuts.add(point, entropy, w)
+            self._see(bound, list(self.cuts.at), self.cuts.shares.tolist())
         size = max(_dot(w, w), 1e-30)
         self.stationary = not objective.convex and (
             squared <= FLAT**2 * size or gain <= 1e-7 * abs(value)
         )
+
+    def _see(self, bound: float, at: list, shares: list) -> None:
+        if bound > self.dual:
+            self.dual, self.proof = bound, (at, shares)
+
+    def example(self, name: str):
+        return self.objective.weights() if name == "gradient" else None
+
+    def check_restored(self) -> None:
+        super().check_restored()
+        like, (at, shares) = self.objective.weights(), self.proof
+        require(len(self.steps) == len(self.changes) <= MEMORY, "steps", "too many")
+        require(type(shares) is list and len(shares) == len(at), "proof", "cut")
+        for w in [*self.steps, *self.changes, *self.cuts.points]:
+            require(np.isfinite(restored(like, w, "steps")).all(), "steps", "infinite")
+        for w in [*at, *self.cuts.at]:
+            good = w is None or np.isfinite(restored(like, w, "proof")).all()
+            require(good, "proof", "infinite")
+        for s, d in zip(self.steps, self.changes, strict=True):
+            require(_dot(s, d) > 0, "steps", "not downhill")
+
+    def proved(self) -> float:
+        """The bound of the points in ``proof``; value and gradient at w are compared."""
+        objective = self.objective
+        if self.gradient is not None:
+            smooth, gradient = objective.value_and_gradient(self.w)
+            compare("smooth", self.smooth, smooth, smooth, objective.dtype)
+            value = smooth + objective.l1 * norm1(self.w)
+            compare("the objective", self.estimate, value, value, objective.dtype)
+            compare_weights(self.gradient, gradient)
+        if not self.proof[0]:
+            return 0.0
+        check_shares(np.array(self.proof[1]), "proof")
+        mixed, total = 0.0, 0.0
+        for w, share in zip(*self.proof, strict=True):
+            point, entropy = self.given if w is None else self._point(w)
+            mixed, total = mixed + share * point, total + share * entropy
+        return total - 0.5 * sum_of_squares(mixed)
+
+    def _point(self, w) -> tuple:
+        """The dual point of the distributions at w, and its entropy."""
+        smooth, gradient = self.objective.value_and_gradient(w)
+        slope = self._pseudo_gradient(w, gradient)
+        value = smooth + self.objective.l1 * norm1(w)
+        point = w - slope
+        entropy = value + 0.5 * (sum_of_squares(point) - _dot(slope, slope))
+        return point, entropy
 
     def _pseudo_gradient(self, w, gradient):
         """The subgradient of smallest norm."""

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from maxmargin.core.objective import Objective, Sweep
-from maxmargin.core.state import Stateful
+from maxmargin.core.state import Stateful, require
 
 
 class Solver(Stateful):
@@ -26,6 +28,8 @@ class Solver(Stateful):
     """
 
     kept = ("w", "dual", "estimate", "stationary", "update_seconds")
+    ends = False  # whether it is ever stationary
+    falls = False  # whether a dual may have been higher than what can be proved now
 
     dual: float = 0.0
     estimate: float = math.inf
@@ -55,6 +59,20 @@ class Solver(Stateful):
 
     def learn_from(self, sweep: Sweep) -> None:
         """The outputs that a certificate at one of the candidates has found."""
+
+    def check_restored(self) -> None:
+        require(self.w is None or np.isfinite(self.w).all(), "w", "infinite")
+        require(self.ends or not self.stationary, "stationary", "not possible")
+        require(math.isfinite(self.dual), "dual", "infinite")
+        require(0 <= self.update_seconds < math.inf, "update_seconds", "no time")
+
+    def proved(self) -> float:
+        """The dual that a restored state proves, computed anew (``proofs.py``).
+
+        ValueError where the state contradicts itself. It may spoil the state, which is
+        restored once more afterwards.
+        """
+        return 0.0
 
     def finish(self, solution) -> None:
         """Last words, once the driver is done: may change the solution or warn."""

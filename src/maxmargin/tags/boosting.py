@@ -31,8 +31,10 @@ from maxmargin.core.contract import parts, score, spread, sums, value
 from maxmargin.core.expectations import working_memory
 from maxmargin.core.kernel import inlined, kernel
 from maxmargin.core.objective import Sweep
+from maxmargin.core.state import require, restored
 from maxmargin.engine.threads import over_ranges
 from maxmargin.solvers.log_objective import LogObjective
+from maxmargin.solvers.proofs import compare
 from maxmargin.solvers.solver import Solver
 
 SHARDS = 4  # sums are taken in this many parts, whatever the number of threads
@@ -65,6 +67,16 @@ class BoostingObjective(LogObjective):
         self.log_mass[live] = np.log(mass[live]) - lengths[live] * math.log(BASE)
         self.start = None  # log R(0)
         self._known = None
+
+    def example(self, name: str):
+        return 0.0 if name == "start" else (self.weights(), np.zeros(self.n))
+
+    def check_restored(self) -> None:
+        if self._known is not None:
+            like = self.example("_known")
+            require(len(self._known) == 2, "_known", "not complete")
+            for one, saved in zip(like, self._known, strict=True):
+                restored(one, saved, "_known")
 
     def prepare(self) -> None:
         self._part(0, 0, self.weights(), 0.0, np.zeros(0))
@@ -129,6 +141,7 @@ class Boosting(Solver):
     """One round per step; ``stationary`` when no feature lowers the bound."""
 
     kept = (*Solver.kept, "risk", "least", "bound", "rounds", "gradient", "occurs")
+    ends = True
 
     def __init__(self, objective: BoostingObjective, planes=None):
         super().__init__(objective)
@@ -141,6 +154,30 @@ class Boosting(Solver):
         self.low, self.high = objective.ranges()
         nothing = np.zeros(objective.batch.n_features + 2)
         best_step(objective.batch, objective.weights(), nothing, self.low, self.high)
+
+    def example(self, name: str):
+        if name == "gradient":
+            return self.objective.weights()
+        if name == "occurs":
+            return np.zeros(self.objective.batch.n_features + 2)
+        return 0.0  # logarithms
+
+    def check_restored(self) -> None:
+        super().check_restored()
+        good = all(type(r) is dict and r.keys() == {"Z", "bound"} for r in self.rounds)
+        good = good and all(type(v) is float for r in self.rounds for v in r.values())
+        require(good, "rounds", "not complete")
+
+    def proved(self) -> float:
+        """There is no dual, but log R(0), by which risks are divided, is compared."""
+        objective = self.objective
+        if self.risk is not None:
+            start = objective.statistics(objective.weights(), 0.0)[0]
+            compare("start", objective.start, start, 1.0, np.float64)
+            risk = objective.statistics(self.w, 0.0)[0]
+            compare("risk", self.risk, risk, 1.0, np.float64)
+        objective._known = None
+        return 0.0
 
     def step(self) -> None:
         if self.risk is None:

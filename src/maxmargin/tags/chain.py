@@ -139,6 +139,18 @@ def margin(batch, i, theta, y):
     return total
 
 
+@implements(contract.possible, ChainBatch)
+def possible(batch, i, y):
+    """Labels, none beside one that it must not follow."""
+    k, before = batch.n_labels, batch.n_labels
+    size = batch.start[i + 1] - batch.start[i]
+    for t in range(size):
+        if not 0 <= y[t] < k or batch.barrier[before, y[t]] == -np.inf:
+            return False
+        before = y[t]
+    return size == 0 or batch.barrier[k + 1, before] > -np.inf
+
+
 @implements(contract.loss, ChainBatch)
 def loss(batch, i, y):
     return loss_by_kind(batch.tables, batch, i, y)

@@ -26,11 +26,13 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin.core.contract import difference, score, shape, value
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.contract import difference, possible, score, shape, value
+from maxmargin.core.kernel import inlined, kernel, run
 from maxmargin.core.objective import Objective, Sweep
+from maxmargin.core.state import require, require_within
 from maxmargin.core.vectors import add_listed, squared_norm, sum_of_squares
 from maxmargin.engine.threads import over_ranges
+from maxmargin.solvers.proofs import compare_weights
 from maxmargin.solvers.result import Certificate
 from maxmargin.solvers.solver import Solver
 from maxmargin.tags.chain_inference import k_best_range
@@ -69,6 +71,30 @@ class PerOutputObjective(Objective):
         )  # sequences whose list was too long, last time
         self.stored = np.zeros(self.n, np.int64)  # planes by sequence
         self.proved = False  # an exact primal was seen
+
+    grows = ("planes",)
+
+    def check_restored(self) -> None:
+        planes, start = self.planes, self.batch.start
+        count = len(planes.owner)
+        require(all(len(planes[k]) == count for k in (1, 3, 4)), "planes", "cut")
+        require_within(planes.owner, 0, self.n - 1, "planes.owner")
+        ends = np.cumsum(np.diff(start)[planes.owner])
+        good = np.array_equal(planes.first, np.append(0, ends)[:count])
+        good = good and len(planes.labels) == (ends[-1] if count else 0)
+        require(good, "planes.first", "not where labellings begin")
+        require((planes.alpha >= 0).all(), "planes.alpha", "negative")
+        full = self.mass[planes.owner] * (1 + 1e-9)
+        require((planes.alpha <= full).all(), "planes.alpha", "above C")
+        require(run(all_possible, self.batch, planes), "planes.labels", "no outputs")
+        require_within(self.wanted, 1, CAP + 1, "wanted")
+        same = np.array_equal(self.stored, np.bincount(planes.owner, minlength=self.n))
+        require(same, "stored", "not the number of planes")
+        squared = planes.squared.copy()
+        plane_norms(self.batch, planes, 0, self.buffers())
+        close = np.allclose(squared, planes.squared, 1e-9, 1e-12)
+        require(close, "planes.squared", "not that of the planes")
+        planes.squared[:] = squared
 
     def restore(self, state) -> None:
         super().restore(state)
@@ -193,12 +219,23 @@ class PerOutput(Solver):
     """Coordinate ascent over the planes stored, one search per step."""
 
     kept = (*Solver.kept, "fresh", "count")
+    ends = True
 
     def __init__(self, objective: PerOutputObjective, planes=None):
         super().__init__(objective)
         self.buffers = objective.buffers()
         self.fresh = False  # whether planes were searched at this w
         self.count = 0  # planes at the last step
+
+    def proved(self) -> float:
+        saved, objective = self.w.copy(), self.objective
+        planes = objective.planes
+        require(objective.proved <= (self.count > 0), "proved", "of no planes")
+        self.w[:] = 0.0
+        add_planes(objective.batch, planes, self.buffers, self.w)
+        compare_weights(saved, self.w)
+        objective.proved = False  # unless the primal of the best weights proves it
+        return float(planes.alpha.sum()) - 0.5 * sum_of_squares(self.w)
 
     def learn_from(self, sweep) -> None:
         self.fresh = True
@@ -296,6 +333,27 @@ def dot_listed(w, index, values, m):
     for j in range(m):
         total += w[index[j]] * values[j]
     return total
+
+
+@kernel
+def all_possible(batch, planes):
+    """Whether all labellings are outputs."""
+    for p in range(len(planes.owner)):
+        i, first = planes.owner[p], planes.first[p]
+        size = batch.start[i + 1] - batch.start[i]
+        if not possible(batch, i, planes.labels[first : first + size]):
+            return False
+    return True
+
+
+@kernel
+def add_planes(batch, planes, buffers, w):
+    """w += sum alpha psi."""
+    index, values = buffers.index, buffers.values
+    for p in range(len(planes.owner)):
+        if planes.alpha[p] > 0.0:
+            m = list_plane(batch, planes, p, index, values)
+            add_listed(w, planes.alpha[p], index, values, m)
 
 
 @kernel

@@ -19,7 +19,7 @@ import numpy as np
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.partial import with_known
-from maxmargin.tags.chain import ChainBatch, clamp, put_token, score_token
+from maxmargin.tags.chain import ChainBatch, clamp, possible, put_token, score_token
 from maxmargin.tags.chain_spans import Costs
 
 
@@ -46,6 +46,7 @@ class SecondOrderBatch(NamedTuple):
 
 PartialSecondOrderBatch = with_known(SecondOrderBatch)
 implements(contract.clamp, PartialSecondOrderBatch)(clamp)
+implements(contract.possible, SecondOrderBatch)(possible)
 
 
 def second_order(batch: ChainBatch) -> SecondOrderBatch:

@@ -181,6 +181,23 @@ def between(at, after, p, q):
     return (of_x > 0) + (of_z > 0), of_x + of_z
 
 
+@implements(contract.possible, HomologBatch)
+def possible(batch, i, y):
+    """A decoy and any alignment with it; of the homolog, only the true one."""
+    first, last = batch.start[i], -1
+    if not 0 <= y[0] < batch.list_start[i + 1] - batch.list_start[i]:
+        return False
+    size, own = len(candidate(batch, i, y[0])), batch.known and y[0] == batch.y[first]
+    for p in range(1, batch.start[i + 1] - first):
+        if own and y[p] != batch.y[first + p]:
+            return False
+        if y[p] != -1:
+            if not last < y[p] < size:
+                return False
+            last = y[p]
+    return True
+
+
 @implements(contract.loss, HomologBatch)
 def loss(batch, i, y):
     return 1.0 if batch.known and y[0] != batch.y[batch.start[i]] else 0.0

@@ -154,6 +154,19 @@ def loss(batch, i, y):
     return total
 
 
+@implements(contract.possible, NodeSetBatch)
+def possible(batch, i, y):
+    """Marks of nodes, each with all its parents."""
+    up = batch.network
+    for v in range(batch.n_nodes):
+        if y[v] != 0 and y[v] != 1:
+            return False
+        for e in range(up.parent_ptr[v], up.parent_ptr[v + 1]):
+            if y[v] == 1 and y[up.parent[e]] != 1:
+                return False
+    return True
+
+
 @implements(contract.emit, NodeSetBatch)
 def emit(batch, i, y, coefficient, index, values, m):
     for v in range(batch.n_nodes):

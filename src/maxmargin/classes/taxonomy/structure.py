@@ -124,6 +124,7 @@ implements(contract.argmax, TaxonomyBatch)(multiclass.argmax)
 implements(contract.argmax_rescaled, TaxonomyBatch)(multiclass.argmax_rescaled)
 implements(contract.value, TaxonomyBatch)(multiclass.value)
 implements(contract.loss, TaxonomyBatch)(multiclass.loss)
+implements(contract.possible, TaxonomyBatch)(multiclass.possible)
 implements(contract.clamp, PartialTaxonomyBatch)(multiclass.clamp)
 
 

@@ -53,6 +53,7 @@ from maxmargin.trees.cky.other import best_other
 from maxmargin.trees.cky.trees import (
     core_symbol,
     count_brackets,
+    is_tree,
     loss_of,
     node_spans,
     root_number,
@@ -231,6 +232,12 @@ def same(a, b, size):
     while k < size and a[k] == b[k]:
         k += 1
     return k == size
+
+
+@implements(contract.possible, ParseBatch)
+def possible(batch, i, y):
+    a, b = batch.token_start[i], batch.token_start[i + 1]
+    return is_tree(batch.grammar, b - a, batch.tag_start[a : b + 1], batch.tags, y)
 
 
 @implements(contract.loss, ParseBatch)

@@ -47,6 +47,50 @@ def node_spans(y, length):
 
 
 @inner
+def is_tree(tables, length, tag_start, tags, y):
+    """Whether a labelling is a tree of the grammar over words that may have these tags."""
+    spans = np.zeros(
+        (max(2 * length - 1, 1), 2), np.int64
+    )  # of nodes; 0 0: not yet met
+    spans[0, 1] = length
+    for m in range(2 * length - 1):
+        begin, end = spans[m, 0], spans[m, 1]
+        c, r, k = y[3 * m], y[3 * m + 1], y[3 * m + 2]
+        if end <= begin or not -1 <= c < len(tables.top):
+            return False
+        if r >= 0:
+            if r >= len(tables.parent) or not begin < k < end:
+                return False
+            right = m + 2 * (k - begin)
+            spans[m + 1, 0], spans[m + 1, 1] = begin, k
+            spans[right, 0], spans[right, 1] = k, end
+        else:
+            found = False
+            for t in range(tag_start[begin], tag_start[begin + 1]):
+                found = found or tags[t] == -1 - r
+            if end != begin + 1 or not found:
+                return False
+        if c >= 0 and tables.bottom[c] != core_symbol(tables.parent, y, m):
+            return False
+    for m in range(2 * length - 1):
+        r = y[3 * m + 1]
+        if r >= 0:
+            right = m + 2 * (y[3 * m + 2] - spans[m, 0])
+            if top_symbol(tables, y, m + 1) != tables.left[r]:
+                return False
+            if top_symbol(tables, y, right) != tables.right[r]:
+                return False
+    return root_number(tables.roots, tables.top, tables.parent, y) >= 0
+
+
+@inlined
+def top_symbol(tables, y, m):
+    """The symbol of node m with its chain."""
+    c = y[3 * m]
+    return tables.top[c] if c >= 0 else core_symbol(tables.parent, y, m)
+
+
+@inner
 def tree_value(tables, sentence, y):
     """The score of a tree."""
     length, rule, chain = sentence.length, sentence.rule, sentence.chain
