@@ -82,8 +82,8 @@ def restored(now: Any, saved: Any, name: str = "it", grows: bool = False) -> Any
         return type(now)(*(restored(a, b, c, grows) for a, b, c in values))
     if isinstance(now, np.ndarray):
         return _array(now, saved, name, grows)
-    if isinstance(now, bool):
-        require(type(saved) is bool, name, "neither true nor false")
+    if isinstance(now, (bool, np.bool_)):
+        require(isinstance(saved, (bool, np.bool_)), name, "neither true nor false")
     elif isinstance(now, (int, np.integer)):
         whole = isinstance(saved, (int, np.integer)) and not isinstance(saved, bool)
         require(whole and 0 <= saved <= LARGEST, name, "no counter")

@@ -67,7 +67,10 @@ def read(path: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         fields, table, total = _begin(file)
         arrays = {}
         for name, dtype, shape in table:
-            array = np.empty(shape, dtype)
+            try:
+                array = np.empty(shape, dtype)
+            except (ValueError, MemoryError):  # a dimension too large, beside one of 0
+                raise Refused(f"its array '{name}' cannot be held in memory") from None
             _fill(file, _bytes(array))
             total.update(_bytes(array))
             arrays[name] = array

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from maxmargin.files import budget
 from maxmargin.files.model_values import NUMBERS, Refused
 
 if TYPE_CHECKING:
@@ -74,8 +75,14 @@ def _without_zeros(array: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     return gaps, values
 
 
-def checked_arrays(arrays: dict, shapes: Any) -> dict[str, np.ndarray]:
-    """The arrays of a model, C-contiguous and writeable; ValueError if they are none."""
+def checked_arrays(
+    arrays: dict, shapes: Any, packed: int | None = None
+) -> dict[str, np.ndarray]:
+    """The arrays of a model, C-contiguous and writeable; ValueError if they are none.
+
+    Sparse ones of a file of ``packed`` bytes may not unpack to more than ``budget.py``
+    allows.
+    """
     import numpy as np
 
     for name, array in arrays.items():
@@ -86,6 +93,8 @@ def checked_arrays(arrays: dict, shapes: Any) -> dict[str, np.ndarray]:
             raise ValueError(f"its array '{name}' has values that are no booleans")
     if type(shapes) is not dict:
         raise ValueError("its list of sparse arrays is not valid")
+    if packed is not None:
+        budget.check(_unpacked(arrays, shapes), packed, "what is sparse in it")
     for name, shape in shapes.items():
         pair = arrays.pop(name + GAPS, None), arrays.pop(name + VALUES, None)
         if name in arrays or any(part is None or part.ndim != 1 for part in pair):
@@ -95,6 +104,18 @@ def checked_arrays(arrays: dict, shapes: Any) -> dict[str, np.ndarray]:
         name: array if array.flags.writeable else array.copy()
         for name, array in sorted(arrays.items())
     }
+
+
+def _unpacked(arrays: dict, shapes: dict) -> int:
+    """Bytes of sparse arrays as their gaps say, whatever the shapes are."""
+    import numpy as np
+
+    total = 0
+    for name in shapes:
+        gaps, values = arrays.get(name + GAPS), arrays.get(name + VALUES)
+        if gaps is not None and values is not None and gaps.dtype == np.uint8:
+            total += int(gaps.sum(dtype=np.int64)) * values.itemsize
+    return total
 
 
 def _with_zeros(name: str, shape: Any, gaps, values) -> np.ndarray:

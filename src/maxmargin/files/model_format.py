@@ -173,7 +173,7 @@ def _parse_arrays(data: bytes, shapes: Any) -> dict[str, np.ndarray]:
     except (SafetensorError, ValueError, TypeError, KeyError, OverflowError):
         raise Refused(INVALID.format("its array table is not valid")) from None
     try:
-        return checked_arrays(arrays, shapes)
+        return checked_arrays(arrays, shapes, len(data))
     except ValueError as error:
         raise Refused(INVALID.format(error)) from None
 

@@ -1,7 +1,7 @@
 """NPZ files, numpy's archives of arrays, read with care and written reproducibly.
 
-Arrays of objects, which would be pickles, are refused; so is whatever is cut off or says
-of itself more than there is.
+Arrays of objects, which would be pickles, are refused; so is whatever is cut off, says of
+itself more than there is, or unpacks to more than ``budget.py`` allows.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from math import prod
 
 import numpy as np
 
+from maxmargin.files import budget
 from maxmargin.files.text_files import RawText, write_raw
 
 ENDING = ".npy"
 LONGEST = 10_000  # characters of a header
-MOST = 1 << 40  # rows, columns
 ZIP = b"PK"  # what an archive begins with
 EPOCH = (1980, 1, 1, 0, 0, 0)  # equal data, equal files
 
@@ -39,10 +39,17 @@ def read_npz(
     found = {}
     try:
         with zipfile.ZipFile(io.BytesIO(raw.data)) as archive:
-            for member in archive.namelist():
-                name = member.removesuffix(ENDING)
-                if member.endswith(ENDING) and (names is None or name in names):
-                    found[name] = _array(archive.read(member), f"{raw.path}: {name}")
+            wanted = {}
+            for info in archive.infolist():
+                name = info.filename.removesuffix(ENDING)
+                arrays = info.filename.endswith(ENDING)
+                if arrays and (names is None or name in names):
+                    wanted[name] = info
+            total = sum(info.file_size for info in wanted.values())
+            budget.check(total, len(raw.data), raw.path)
+            for name, info in wanted.items():  # never more than the size declared
+                what = f"{raw.path}: {name}"
+                found[name] = _array(archive.read(info), what, total)
     except (
         zipfile.BadZipFile, zlib.error, EOFError, OSError, KeyError, RuntimeError,
         NotImplementedError, OverflowError,
@@ -58,7 +65,11 @@ def _said(error: Exception) -> str:
     return " ".join(str(error).split()).rstrip(".") or type(error).__name__
 
 
-def _array(data: bytes, what: str) -> np.ndarray:
+def _array(data: bytes, what: str, total: int) -> np.ndarray:
+    """The array in ``data``, of an archive with so many bytes.
+
+    Arrays without entries have rows, too; other arrays say what is in these.
+    """
     stream = io.BytesIO(data)
     try:
         with warnings.catch_warnings():
@@ -80,7 +91,7 @@ def _array(data: bytes, what: str) -> np.ndarray:
         )
     there, size = len(data) - stream.tell(), count * dtype.itemsize
     bad = min(shape, default=0) < 0 or size != there or (count and not size)
-    if bad or max(shape, default=0) > MOST:
+    if bad or max(shape, default=0) > total:
         raise ValueError(
             f"{what} is damaged: an array of shape {shape} and type {dtype} has {size} "
             f"bytes, but there are {there}."

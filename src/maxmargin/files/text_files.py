@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import json
 import os
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from maxmargin.files import budget
 from maxmargin.files.atomic import replace_file
 
 STDIN = "standard input"  # its name in messages
@@ -28,7 +30,8 @@ class RawText(NamedTuple):
 def read_raw(path: str | os.PathLike | RawText) -> RawText:
     """Read all bytes of a file, or of standard input if the path is "-".
 
-    What gzip compressed is known by its first bytes, not by its name.
+    What gzip compressed is known by its first bytes, not by its name; it must not unpack
+    to more than ``budget.py`` allows.
     """
     if isinstance(path, RawText):
         return path
@@ -48,8 +51,8 @@ def read_raw(path: str | os.PathLike | RawText) -> RawText:
                 f"There is no file {name}: check its name and its folder."
             ) from None
     if data[:2] == b"\x1f\x8b":
-        with unzipping(name):
-            data = gzip.decompress(data)
+        with unzipping(name), gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            data = budget.read_counted(file, len(data), name)
     return RawText(data, name)
 
 

@@ -34,6 +34,15 @@ from maxmargin.kernels.vectors import Constant, set_field
 MAX_TERMS = 1000
 
 
+MAX_PATTERNS = 20_000  # of all mismatch kernels in a formula: each counts all words
+
+
+def patterns_of(kernel: Kernel) -> int:
+    """Patterns of kept letters of the mismatch kernels in a formula."""
+    own = getattr(kernel, "patterns", 0)
+    return own + sum(map(patterns_of, kernel._children()))
+
+
 @dataclass(frozen=True, repr=False)
 class _Many(Kernel):
     terms: tuple[Kernel, ...]
@@ -44,6 +53,13 @@ class _Many(Kernel):
             raise ValueError(f"A {self.kind} must have 2 to {MAX_TERMS} kernels.")
         for k in terms:
             must_be_kernel(k, f"Each term of a {self.kind}")
+        patterns = sum(map(patterns_of, terms))
+        if patterns > MAX_PATTERNS:
+            raise ValueError(
+                f"The kernels of strings in a {self.kind} have {patterns} patterns of kept "
+                f"letters together, more than {MAX_PATTERNS}: take fewer of them, or "
+                "smaller words."
+            )
 
     def _diagonal(self, X: Any) -> Any:
         return functools.reduce(self._join, (k._diagonal(X) for k in self.terms))

@@ -90,14 +90,19 @@ class Mismatch(_Strings):
     def __post_init__(self) -> None:
         set_field(self, "k", whole(self.k, "k"))
         set_field(self, "m", whole(self.m, "m", 0, self.k - 1 if self.k > 1 else 0))
-        patterns = sum(math.comb(self.k, j) for j in range(min(2 * self.m, self.k) + 1))
-        if patterns > MAX_PATTERNS:
+        if self.patterns > MAX_PATTERNS:
             raise ValueError(
-                f"mismatch({self.k}, {self.m}) has {patterns} patterns of kept letters, "
-                f"more than {MAX_PATTERNS}: take a smaller k or m."
+                f"mismatch({self.k}, {self.m}) has {self.patterns} patterns of kept "
+                f"letters, more than {MAX_PATTERNS}: take a smaller k or m."
             )
         if self.alphabet is not None:
             set_field(self, "alphabet", _alphabet(self.alphabet))
+
+    @property
+    def patterns(self) -> int:
+        """Choices of kept places, each of which counts all words."""
+        most = min(2 * self.m, self.k)
+        return sum(math.comb(self.k, j) for j in range(most + 1))
 
     def fitted(self, X: Any) -> Kernel:
         if self.alphabet is not None:

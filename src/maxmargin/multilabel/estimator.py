@@ -238,7 +238,10 @@ class MultilabelSVM(MulticlassSVM):
         model = cls(**params)._restored(saved, classes, len(classes))
         model._table = saved.value("table", bool)
         if "edges" in arrays:
+            from maxmargin.multilabel.label_graph import check_edges
+
             edges = saved.integers("edges", None, 2, high=len(classes) - 1)
+            check_edges(edges)
             model._edges, model.edges_ = edges, model.classes_[edges]
             shape = len(edges), 2, 2
             model.edge_coef_ = saved.floats("edge_coef", *shape, dtype=np.float64)

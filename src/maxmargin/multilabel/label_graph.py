@@ -60,6 +60,14 @@ def chosen_edges(graph, truth, classes, weights) -> np.ndarray:
     return np.array(found, np.int64).reshape(-1, 2)
 
 
+def check_edges(edges: np.ndarray) -> None:
+    """ValueError unless all pairs of a model file join two labels, and none is twice."""
+    if (edges[:, 0] == edges[:, 1]).any():
+        raise ValueError("an edge joins a label with itself")
+    if len(np.unique(np.sort(edges, axis=1), axis=0)) < len(edges):
+        raise ValueError("an edge is there twice")
+
+
 def mutual_information(truth, weights) -> np.ndarray:
     """float64[labels, labels], in nats, of the weighted samples."""
     total = max(weights.sum(), 1e-300)

@@ -67,6 +67,7 @@ class Best(Stateful):
             found, primal, w, sweep = self.latest
             numbers = all(isinstance(v, (float, np.floating)) for v in (found, primal))
             require(numbers, "latest", "not complete")
+            self.latest = found, primal, None, None
             if w is not None:
                 w, sweep = restored(self.objective.weights(), w), self._answer(sweep)
                 self.latest = found, primal, w, sweep
@@ -111,6 +112,10 @@ class Best(Stateful):
                 low = found - objective.left_open(sweep)
                 if not low <= primal <= found:
                     compare("the primal", primal, found, found, objective.dtype)
+                if w is self.w:
+                    for value in (objective.pull, objective.left_open):
+                        pair = value(self.sweep), value(sweep)
+                        compare("sweep", *pair, found, objective.dtype)
 
     def _judged(self) -> list:
         """Weights that may still be returned (:meth:`settle`), and their primal."""

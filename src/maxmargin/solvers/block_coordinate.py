@@ -86,6 +86,13 @@ class PlaneSolver(Solver):
         super().check_restored()
         check_planes(self.objective, self.planes, self.carries)
         require((self.signs.push >= 0).all(), "push", "negative")
+        if self.carries:  # c and r of the planes are in the dual
+            saved = self.planes.c.copy(), self.planes.r.copy()
+            self.ask(rebuild, self.buffers, self.objective.weights())
+            for now, before in zip((self.planes.c, self.planes.r), saved, strict=True):
+                same = np.allclose(now, before, 1e-5, 1e-9)
+                require(same, "planes.c", "not the losses of the outputs")
+                now[:] = before
 
     def proved(self) -> float:
         saved = self.w.copy()

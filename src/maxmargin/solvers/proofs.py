@@ -18,6 +18,7 @@ from maxmargin.core.state import require
 # Steps in single precision drift until w is rebuilt for the next certificate.
 ROUNDING = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-6}
 ROW = ("iteration", "seconds", "primal", "dual", "gap")
+ROW = (*ROW, "oracle_calls", "oracle_seconds", "update_seconds")
 
 
 def compare_weights(saved: np.ndarray, found: np.ndarray) -> None:
