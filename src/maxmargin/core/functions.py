@@ -27,13 +27,13 @@ from maxmargin.core.kernel import interpreted
 from maxmargin.core.known import (
     Known,
     check_known,
+    check_truths,
     restored_known,
-    same_entry,
     state_of_known,
 )
 from maxmargin.core.problem import check_problem, has_own
 from maxmargin.core.rescale import violation as violation_kernel
-from maxmargin.core.state import Stateful, require, restored
+from maxmargin.core.state import Stateful, restored
 
 violation = interpreted(violation_kernel)
 
@@ -123,10 +123,7 @@ class FunctionBatch(Stateful):
             self.known = known
 
     def _check_truths(self, known: list[Known]) -> None:
-        same = len(known) == len(self.X)
-        require(same, "known", "not of as many examples")
-        for now, saved in zip(self.known, known, strict=True):
-            require(same_entry(now[0], saved[0]), "known", "about other truths")
+        check_truths([one[0] for one in self.known], known)
 
     def possible(self, i, y) -> bool:
         return int(y[0]) in self.known[i].entries

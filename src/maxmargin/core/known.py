@@ -194,6 +194,14 @@ def check_known(known: list[Known], entry_of: Callable[[int, Any], Entry]) -> No
                 )
 
 
+def check_truths(now: list[Entry | None], known: list[Known]) -> None:
+    """ValueError unless outputs number 0 are these; None: nobody can say."""
+    require(len(now) == len(known), "known", "not of as many examples")
+    for entry, one in zip(now, known, strict=True):
+        same = entry is None or same_entry(entry, one[0])
+        require(same, "known", "about other truths")
+
+
 def written(output: Any) -> Any:
     """An output as JSON can say it; None if it is no plain value."""
     try:

@@ -18,14 +18,13 @@ from maxmargin.core.functions import SLOP, FunctionBatch
 from maxmargin.core.known import (
     LOST,
     check_known,
+    check_truths,
     read,
     restored_known,
-    same_entry,
     state_of_known,
     written,
 )
 from maxmargin.core.problem import Problem, has_own
-from maxmargin.core.state import require
 
 SEARCHES = ("argmax", "loss_augmented_argmax", "most_violated")
 
@@ -135,11 +134,11 @@ class LatentBatch(FunctionBatch):
             self.known = known
 
     def _check_truths(self, known) -> None:
-        require(len(known) == len(self.X), "known", "not of as many examples")
-        for i, one in enumerate(known):
-            if self.Y[i][1] is not LOST:
-                now = self._checked(i, self.Y[i])
-                require(same_entry(now, one[0]), "known", "about other truths")
+        lost = [h is LOST for _, h in self.Y]
+        check_truths(
+            [None if lost[i] else self._checked(i, y) for i, y in enumerate(self.Y)],
+            known,
+        )
 
     def again(self):
         """The same examples, for a start of their own."""

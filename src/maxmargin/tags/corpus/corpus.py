@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.tags.corpus.manifest import checked
 from maxmargin.tags.corpus.storage import (
     REBUILD,
     Mark,
@@ -156,12 +157,6 @@ class TagCorpus:
         self._encoder_record = Record(*body["encoder"])
         size = self.n_features, len(self.labels)
         self.shards = [Shard(folder, record, *size) for record in body["shards"]]
-        if (
-            sum(shard.n_sentences for shard in self.shards) != self.n_sentences
-            or sum(shard.n_tokens for shard in self.shards) != self.n_tokens
-            or len(set(self.labels)) != len(self.labels)
-        ):
-            raise ValueError("its numbers do not fit together")
 
     def __repr__(self) -> str:
         return (
@@ -253,11 +248,11 @@ class TagCorpus:
         folder = folder_name(folder)
         body, checksum = read_manifest(folder)
         try:
-            corpus = cls(folder, body, checksum)
+            corpus = cls(folder, checked(body), checksum)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
+            said = f"{error} is missing" if isinstance(error, KeyError) else error
             raise ValueError(
-                f"{folder} is not valid: its manifest cannot be used ({error!r}). "
-                f"{REBUILD}."
+                f"{folder} is not valid: its manifest cannot be used ({said}). {REBUILD}."
             ) from None
         for shard in corpus.shards:
             for path, record in shard.paths():

@@ -102,7 +102,7 @@ def mapped(path: str, dtype: Any) -> np.ndarray:
     """The 1-D array in a file, mapped; what is written to it stays in memory."""
     try:
         array = np.load(path, mmap_mode="c", allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
+    except (ValueError, OSError, EOFError, OverflowError, TypeError) as error:
         raise ValueError(
             f"{path} is not an array of a corpus ({error}). {REBUILD}."
         ) from None
@@ -181,7 +181,10 @@ def read_manifest(folder: str) -> tuple[dict, int]:
             f"{path} is damaged: it does not match its checksum. {REBUILD}, or copy its "
             "folder again."
         )
-    return json.loads(text), head["crc32"]
+    try:
+        return json.loads(text), head["crc32"]
+    except (ValueError, RecursionError):
+        raise ValueError(f"{path} is damaged: it is no JSON. {REBUILD}.") from None
 
 
 def full_disk(error: OSError, folder: str) -> ValueError | None:
