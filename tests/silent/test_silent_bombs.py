@@ -1,5 +1,6 @@
 """Small files that unpack to much are refused in a sentence, before they do."""
 
+import contextlib
 import gzip
 import io
 import json
@@ -37,9 +38,9 @@ def peak(call):
     return found
 
 
-@pytest.fixture
-def gzipped(tmp_path):
-    path = tmp_path / "zeros.gz"
+@pytest.fixture(scope="module")
+def gzipped(tmp_path_factory):
+    path = tmp_path_factory.mktemp("gz") / "zeros.gz"
     path.write_bytes(gzip.compress(b"a B\n\n" * (1 << 22), 9, mtime=0))
     return path
 
@@ -49,6 +50,9 @@ READERS = [name for name in dir(files) if name.startswith("read_")]
 
 @pytest.mark.parametrize("reader", READERS)
 def test_gzip_of_every_reader(reader, gzipped):
+    with contextlib.suppress(ValueError):  # imports are not counted
+        getattr(files, reader)(RawText(b"", "nothing"))
+
     def read():
         with pytest.raises(ValueError, match=REFUSED):
             getattr(files, reader)(gzipped)
@@ -166,8 +170,8 @@ def test_kernels_of_a_thousand_searches():
 def test_label_graphs_with_loops(edges, tmp_path):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(20, 3)), rng.integers(0, 2, (20, 3))
-    model = MultilabelSVM(graph=[(0, 1), (1, 2)], max_iter=5).fit(X, Y)
+    model = MultilabelSVM(graph=[(0, 1), (1, 2)], tol=0.1).fit(X, Y)
     model._edges = np.array(edges, np.int64)
     save(model, tmp_path / "model")
-    with pytest.raises(ValueError, match="Cannot load .*an edge"):
+    with pytest.raises(ValueError, match=r"Cannot load .*an edge"):
         load(tmp_path / "model")

@@ -513,6 +513,60 @@ def test_right_checksums_of_wrong_numbers(data, tmp_path):
         body["shards"][0]["files"][key] = list(storage.record_of(path))
 
 
+FORGED = {
+    "no table": lambda body: [],
+    "a path for a name": lambda body: body["shards"][0].update(name="../other/00000"),
+    "an absolute path": lambda body: body["shards"][0].update(name="/etc/passwd"),
+    "a name of bytes": lambda body: body["shards"][0].update(name=7),
+    "another file": lambda body: body["shards"][0]["files"].update({"../x": [1, 1]}),
+    "a file too few": lambda body: body["shards"][0]["files"].pop("y"),
+    "no size": lambda body: body["shards"][0]["files"].update(y=[1]),
+    "a size of text": lambda body: body["shards"][0]["files"].update(y=["1", 1]),
+    "more tokens": lambda body: body.update(tokens=body["tokens"] + 1),
+    "tokens below zero": lambda body: body["shards"][0].update(tokens=-1),
+    "tokens without end": lambda body: body.update(tokens=10**400),
+    "a count that is none": lambda body: body.update(entries=1.5),
+    "entries of nobody": lambda body: body.update(entries=body["entries"] + 1),
+    "features without end": lambda body: body.update(features=2**40),
+    "another number of features": lambda body: body.update(features=2**30),
+    "a label twice": lambda body: body["labels"].__setitem__(0, body["labels"][1]),
+    "labels of numbers": lambda body: body.update(labels=[0, 1, 2]),
+    "no labels": lambda body: body.update(labels=[], label_counts=[]),
+    "counts of others": lambda body: body["label_counts"].pop(),
+    "no settings": lambda body: body.update(settings=None),
+    "no shards": lambda body: body.update(shards=[]),
+    "a shard twice": lambda body: body["shards"].append(body["shards"][0]),
+    "no encoder": lambda body: body.update(encoder=None),
+    "true for a number": lambda body: body.update(longest=True),
+}
+
+
+def test_forged_manifests(data, tmp_path):
+    """Whatever a manifest says, a sentence: nothing is read that is not of the corpus."""
+    from maxmargin.tags.corpus import storage
+
+    folder = tmp_path / "c"
+    TagCorpus.build(folder, data, TEMPLATE)
+    for forge in FORGED.values():
+        body, _ = storage.read_manifest(str(folder))
+        kept = (folder / "manifest.json").read_bytes()
+        found = forge(body)
+        storage.write_manifest(str(folder), [] if found == [] else body)
+        with pytest.raises(ValueError, match=r"is not valid|refused|damaged") as said:
+            TagCorpus.open(folder).encoder  # noqa: B018
+        assert str(said.value).endswith(".")
+        (folder / "manifest.json").write_bytes(kept)
+
+
+def test_files_cut_off_are_found_when_opened(data, tmp_path):
+    folder = tmp_path / "c"
+    TagCorpus.build(folder, data, TEMPLATE)
+    path = folder / "00000.indices.npy"
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ValueError, match="is damaged: it has"):
+        TagCorpus.open(folder)
+
+
 @pytest.mark.parametrize("when", ["_draft", "_write", "_finish", "_save_encoder"])
 def test_killed_while_building(data, tmp_path, when):
     """What is left behind does not open, and does not stand in the way."""

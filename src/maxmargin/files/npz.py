@@ -47,9 +47,13 @@ def read_npz(
                     wanted[name] = info
             total = sum(info.file_size for info in wanted.values())
             budget.check(total, len(raw.data), raw.path)
-            for name, info in wanted.items():  # never more than the size declared
+            for name, info in wanted.items():
                 what = f"{raw.path}: {name}"
-                found[name] = _array(archive.read(info), what, total)
+                with archive.open(
+                    info
+                ) as file:  # piece by piece: its size may be a lie
+                    data = budget.read_counted(file, len(raw.data), raw.path)
+                found[name] = _array(data, what, total)
     except (
         zipfile.BadZipFile, zlib.error, EOFError, OSError, KeyError, RuntimeError,
         NotImplementedError, OverflowError,

@@ -1,8 +1,8 @@
 """What the manifest of a corpus says, believed only as far as it is checked.
 
-Its checksum is right for whoever writes one. Counts become sizes of arrays, and names become
-files: every value has its type and its range, sums agree, and no name leads out of the
-folder.
+Anybody can write one with a right checksum. Counts become sizes of arrays, and names of
+shards files: every value has its type and its range, sums agree, and no name leads out of
+the folder.
 """
 
 from __future__ import annotations
