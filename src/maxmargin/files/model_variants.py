@@ -118,7 +118,9 @@ def signed(header: dict, arrays: dict) -> bytes:
 
 def _change_array(arrays: dict, name: str, rng) -> str:
     array = arrays[name]
-    kind = rng.integers(8)
+    kind = rng.integers(10 if array.dtype.kind == "i" else 8)
+    if kind >= 8 and len(array) > 1:
+        return _change_relations(array, name, rng)
     if kind < 3 and array.size:
         value = [*NUMBERS, *HUGE][rng.integers(len(NUMBERS) + len(HUGE))]
         where = slice(None) if kind == 0 else rng.integers(array.size)
@@ -144,6 +146,23 @@ def _change_array(arrays: dict, name: str, rng) -> str:
     other = list(arrays)[rng.integers(len(arrays))]
     arrays[name], arrays[other] = arrays[other], arrays[name]
     return f"arrays {name} and {other}: swapped"
+
+
+def _change_relations(array: np.ndarray, name: str, rng) -> str:
+    """Numbers in their range, but loops, cycles, doubles, and orders turned round."""
+    kind = rng.integers(4)
+    if kind == 0 and array.ndim == 2:  # edges from a node to itself
+        array[:, -1] = array[:, 0]
+        return f"array {name}: equal columns"
+    if kind == 1:
+        array[:] = array[::-1].copy()
+        return f"array {name}: backwards"
+    if kind == 2:  # parents of each other, offsets that fall
+        array[[0, -1]] = array[[-1, 0]]
+        return f"array {name}: ends swapped"
+    at = rng.integers(1, len(array))
+    array[at] = array[at - 1]
+    return f"array {name}: row {at} as the one before"
 
 
 def _change_value(header: dict, rng) -> str:
