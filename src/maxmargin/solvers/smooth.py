@@ -200,17 +200,30 @@ class LBFGS(Solver):
             value = smooth + objective.l1 * norm1(self.w)
             compare("the objective", self.estimate, value, value, objective.dtype)
             compare_weights(self.gradient, gradient)
+        cuts = self.cuts
+        for w, point, entropy in zip(cuts.at, cuts.points, cuts.entropies, strict=True):
+            own, found = self._point(w)
+            compare_weights(point, own)
+            compare("entropies", entropy, found, found, objective.dtype)
+        gram = [[float(np.vdot(a, b)) for a in cuts.points] for b in cuts.points]
+        if gram:
+            scale = float(np.abs(gram).max())
+            close = np.allclose(cuts.gram, gram, 1e-3, 1e-4 * scale)
+            require(close, "gram", "not that of the points")
         if not self.proof[0]:
             return 0.0
         check_shares(np.array(self.proof[1]), "proof")
         mixed, total = 0.0, 0.0
         for w, share in zip(*self.proof, strict=True):
-            point, entropy = self.given if w is None else self._point(w)
+            point, entropy = self._point(w)
             mixed, total = mixed + share * point, total + share * entropy
         return total - 0.5 * sum_of_squares(mixed)
 
     def _point(self, w) -> tuple:
         """The dual point of the distributions at w, and its entropy."""
+        if w is None:
+            require(self.given is not None, "proof", "of nobody")
+            return self.given
         smooth, gradient = self.objective.value_and_gradient(w)
         slope = self._pseudo_gradient(w, gradient)
         value = smooth + self.objective.l1 * norm1(w)

@@ -48,7 +48,9 @@ def check_store(objective: Objective, planes: Planes) -> int:
     require(room >= 1, "planes.alpha", "empty")
     require_within(planes.count, 1, room, "planes.count")
     for name in ("c", "r"):
-        require(np.isfinite(getattr(planes, name)).all(), f"planes.{name}", "infinite")
+        table = getattr(planes, name)
+        require(np.isfinite(table).all(), f"planes.{name}", "infinite")
+        require(not table[:, 0].any(), f"planes.{name}", "not zero for the truth")
     return room
 
 
