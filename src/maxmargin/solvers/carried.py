@@ -25,7 +25,10 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.kernel import run
+from maxmargin.core.state import require, restored
+from maxmargin.solvers.cut_proofs import check_cut, check_shares
 from maxmargin.solvers.one_slack import Cut, OneSlack, add_cut
+from maxmargin.solvers.stored_planes import check_outputs
 
 ROUGHLY = 0.1  # share of the largest offset: the gap for which old cuts are solved
 
@@ -40,6 +43,7 @@ def carry(solver) -> dict[str, Any] | None:
     live = [t for t in range(1, len(solver.cuts)) if solver.alpha[t] > 0]
     return {
         "cuts": [solver.cuts[t] for t in live],
+        "outputs": [solver.made_of[t][0] for t in live],
         "offsets": solver.offsets[live],
         "alpha": solver.alpha[[0, *live]],
         "mass": objective.mass,
@@ -53,12 +57,13 @@ def follow(solver, carried: dict[str, Any] | None, w) -> None:
     objective = solver.objective
     if carried is not None and np.array_equal(objective.mass, carried["mass"]):
         shift = _moved(solver, carried["truths"])
-        for (index, values), offset in zip(
-            carried["cuts"], carried["offsets"], strict=True
+        names = ("cuts", "offsets", "outputs")
+        for (index, values), offset, outputs in zip(
+            *(carried[name] for name in names), strict=True
         ):
             gradient = shift.copy()
             gradient[index] += values
-            solver._add(Cut(gradient, float(offset), 0.0))
+            solver._add(Cut(gradient, float(offset), 0.0, outputs))
         solver.alpha = np.array(carried["alpha"])
         solver.gap = ROUGHLY * float(np.abs(solver.offsets).max())
         solver._solve()
@@ -86,3 +91,28 @@ def _moved(solver, before) -> np.ndarray:
     arguments = (solver.buffers, before, objective.mass, losses, change)
     run(add_cut, objective.batch, objective.form, *arguments)
     return change
+
+
+def check_carried(objective, carried: Any) -> None:
+    """ValueError unless a file has the shapes of what was carried (``cut_proofs.py``)."""
+    names = {"cuts", "outputs", "offsets", "alpha", "mass", "truths"}
+    require(
+        type(carried) is dict and carried.keys() == names, "carried", "not complete"
+    )
+    count = len(carried["cuts"])
+    same = type(carried["outputs"]) is list and len(carried["outputs"]) == count
+    require(same, "carried", "not of as many cuts")
+    for name, size in (("offsets", count), ("alpha", count + 1)):
+        array = restored(np.zeros(size), carried[name], name)
+        require(np.isfinite(array).all(), name, "infinite")
+    check_shares(carried["alpha"], "alpha")
+    restored(objective.mass, carried["mass"], "mass")
+    for pair, outputs in zip(carried["cuts"], carried["outputs"], strict=True):
+        check_cut(pair, objective.n_weights)
+        restored(objective.batch.y, outputs, "outputs", grows=True)
+    truths, batch = carried["truths"], objective.batch
+    if isinstance(batch, tuple):
+        restored(batch.y, truths, "truths")
+        check_outputs(batch, truths, np.ones(objective.n, np.int32), 1, first=0)
+    else:
+        restored(np.zeros(objective.n_weights), truths, "truths")

@@ -17,6 +17,9 @@ from maxmargin.core.completion import with_truths
 from maxmargin.core.kernel import run
 from maxmargin.core.state import Stateful, require, restored
 from maxmargin.core.vectors import sum_of_squares
+from maxmargin.solvers import registry
+from maxmargin.solvers.carried import check_carried, follow
+from maxmargin.solvers.cut_proofs import proved_by_cuts
 from maxmargin.solvers.planes import Planes, dual_value, make_planes, rebuild
 from maxmargin.solvers.proofs import compare
 from maxmargin.solvers.result import StationaryPoint
@@ -28,10 +31,12 @@ class KeptRun(Stateful):
     """What the state between two outer steps is, for ``concave_convex.py``."""
 
     kept = ("w", "value", "planes", "rounds", "history", "moved", "passes", "tol")
-    kept = (*kept, "easy", "threshold", "paced")
+    kept = (*kept, "easy", "threshold", "paced", "carried")
     confirmed = False  # of a checkpoint: see _confirmed()
     batch: Any
+    name: str
     planes: Planes | None
+    carried: dict | None
 
     def state(self) -> dict:
         batch = self.batch.y if isinstance(self.batch, tuple) else self.batch.state()
@@ -39,7 +44,7 @@ class KeptRun(Stateful):
         return super().state() | own
 
     def restore(self, state) -> None:
-        self.w = self.easy = self.planes = None
+        self.w = self.easy = self.planes = self.carried = None
         like = self._empty_planes()
         super().restore(state)
         if self.planes is not None:
@@ -53,6 +58,8 @@ class KeptRun(Stateful):
             self.batch.restore(state["batch"])
         if self.planes is not None:
             check_latent_planes(self.make(self.batch, None), self.planes)
+        if self.carried is not None:
+            check_carried(self.make(self.batch, None), self.carried)
         self.began = time.perf_counter() - restored(0.0, state["seconds"], "seconds")
 
     def example(self, name: str):
@@ -84,6 +91,12 @@ class KeptRun(Stateful):
             value = self._value_at(self.w, truths)
             dtype = self.make(self.batch, None).dtype
             compare("the objective", self.value, value, value, dtype)
+        if self.carried is not None and self.planes is not None:
+            objective = self.make(self.batch, None)
+            planes = feasible(copied(self.planes), objective)
+            solver = registry.make(self.name, objective, planes)
+            follow(solver, self.carried, self.w)
+            proved_by_cuts(solver)
         self.confirmed = self._confirmed()
 
     def _confirmed(self) -> bool:
