@@ -24,13 +24,7 @@ import numpy as np
 from maxmargin.core.answers import Answers
 from maxmargin.core.formulation import words
 from maxmargin.core.kernel import interpreted
-from maxmargin.core.known import (
-    Known,
-    check_known,
-    check_truths,
-    restored_known,
-    state_of_known,
-)
+from maxmargin.core.known import Known, checked_known, state_of_known
 from maxmargin.core.problem import check_problem, has_own
 from maxmargin.core.rescale import violation as violation_kernel
 from maxmargin.core.state import Stateful, restored
@@ -117,13 +111,10 @@ class FunctionBatch(Stateful):
         self.recalls = restored(False, state["recalls"], "recalls")
         self.answers.seconds = restored(0.0, state["seconds"], "seconds")
         if not self.listed:
-            known = restored_known(state["known"], self.n_features)
-            check_known(known, self._entry)
-            self._check_truths(known)
-            self.known = known
+            self._adopt_known(state["known"], [one[0] for one in self.known])
 
-    def _check_truths(self, known: list[Known]) -> None:
-        check_truths([one[0] for one in self.known], known)
+    def _adopt_known(self, state, truths) -> None:
+        self.known = checked_known(state, self.n_features, self._entry, truths)
 
     def possible(self, i, y) -> bool:
         return int(y[0]) in self.known[i].entries

@@ -165,6 +165,16 @@ def _check_arrays(state: dict[str, Any], n_features: int) -> None:
     require(state["outputs"].dtype == np.uint8, "outputs", "no text")
 
 
+def checked_known(
+    state: Any, n_features: int, entry_of: Callable, truths: list
+) -> list[Known]:
+    """What a checkpoint knows; ValueError or Refused where the problem disagrees."""
+    known = restored_known(state, n_features)
+    check_known(known, entry_of)
+    check_truths(truths, known)
+    return known
+
+
 def same_entry(now: Entry, saved: Entry) -> bool:
     """Whether two outputs have the same features and loss."""
     same = np.array_equal(now.index, saved.index)

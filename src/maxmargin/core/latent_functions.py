@@ -15,15 +15,7 @@ import numpy as np
 
 from maxmargin.core.answers import Answers
 from maxmargin.core.functions import SLOP, FunctionBatch
-from maxmargin.core.known import (
-    LOST,
-    check_known,
-    check_truths,
-    read,
-    restored_known,
-    state_of_known,
-    written,
-)
+from maxmargin.core.known import LOST, read, state_of_known, written
 from maxmargin.core.problem import Problem, has_own
 
 SEARCHES = ("argmax", "loss_augmented_argmax", "most_violated")
@@ -126,19 +118,16 @@ class LatentBatch(FunctionBatch):
     def restore(self, state) -> None:
         hidden = map(read, json.loads(state["hidden"].tobytes()))
         self.Y = list(zip(self.given, hidden, strict=True))
+        lost = [h is LOST for _, h in self.Y]
+        self._truths = [
+            None if lost[i] else self._checked(i, y) for i, y in enumerate(self.Y)
+        ]
         super().restore(state)
         if self.listed:
-            known = restored_known(state["known"], self.n_features)
-            check_known(known, self._entry)
-            self._check_truths(known)
-            self.known = known
+            self._adopt_known(state["known"], self._truths)
 
-    def _check_truths(self, known) -> None:
-        lost = [h is LOST for _, h in self.Y]
-        check_truths(
-            [None if lost[i] else self._checked(i, y) for i, y in enumerate(self.Y)],
-            known,
-        )
+    def _adopt_known(self, state, truths) -> None:
+        super()._adopt_known(state, self._truths)
 
     def again(self):
         """The same examples, for a start of their own."""
