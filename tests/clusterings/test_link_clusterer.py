@@ -1,5 +1,6 @@
 """LinkClusterer: documents in, clusters out, and what is wrong said in sentences."""
 
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from maxmargin import LinkClusterer, Mention, MentionDocument, load, save
+from maxmargin.clusterings.features import PairFeatures
+from maxmargin.clusterings.input import KEPT, WORK
 from maxmargin.testing import check_model_file
 
 TEXT = [["Emma", "saw", "her", "friend"], ["He", "greeted", "Emma", "."]]
@@ -186,3 +189,32 @@ def test_cues_of_words():
     assert cues[0].gender == "f"
     assert [c.number for c in cues] == ["sg", "pl", "pl", "sg"]
     assert cues[2].lemma == "they"
+
+
+def long_document(n):
+    return MentionDocument("long", [["Emma"]] * n, [Mention(k, 0, 0) for k in range(n)])
+
+
+def test_memory_of_pairs_is_guarded():
+    model = LinkClusterer(C=10).fit([EMMA], [[0, 0, 1, 1, 0]])
+    with pytest.raises(
+        ValueError, match=r"X\[1\] has 9,000 mentions, 40,495,500 pairs"
+    ):
+        model.predict([EMMA, long_document(9000)])
+    small = LinkClusterer(pair_memory=1000)
+    with pytest.raises(ValueError, match="Split long documents"):
+        small.fit([EMMA], [[0, 0, 1, 1, 0]])
+    with pytest.raises(ValueError, match="pair_memory=0 is not possible"):
+        LinkClusterer(pair_memory=0).fit([EMMA], [[0, 0, 1, 1, 0]])
+
+
+def test_memory_of_pairs_is_what_the_guard_says():
+    n = 700
+    features = PairFeatures([])
+    tracemalloc.start()
+    try:
+        features.encode(long_document(n))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < (KEPT + WORK) * n * (n - 1) / 2

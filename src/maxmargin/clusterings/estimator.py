@@ -18,6 +18,7 @@ from maxmargin.core.saved import Saved, restore_shared, shared_state
 from maxmargin.core.structural import check_lengths, listed_inputs
 from maxmargin.core.unlabelled import UNLABELLED, weigh
 from maxmargin.engine.spread import over_cluster
+from maxmargin.kernels.memory import checked_memory
 
 METHODS = ("forest", "correlation")
 
@@ -46,6 +47,10 @@ class LinkClusterer(MaxMarginEstimator):
         Times the sample weight of documents whose clusters are all None, not known. None in
         place of a cluster id says that this one is not (``docs/partial-labels.md``). For
         forests.
+    pair_memory : float, default 4e9
+        Bytes that the pairs of documents with words may take, in training and prediction.
+        Pairs grow with the square of mentions: some 130 bytes each, 2,000 mentions are
+        0.3 GB. Beyond, documents are refused before any is encoded.
     n_restarts, max_outer, self_paced
         As in :class:`maxmargin.LatentStructuralSVM`.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
@@ -85,6 +90,7 @@ class LinkClusterer(MaxMarginEstimator):
         max_outer=100,
         self_paced=False,
         unlabelled_weight=UNLABELLED,
+        pair_memory=4e9,
     )
 
     @over_cluster()
@@ -156,6 +162,7 @@ class LinkClusterer(MaxMarginEstimator):
         good = isinstance(r, numbers.Real) and not isinstance(r, bool)
         if not good or not 0 <= r < math.inf:
             raise ValueError(f"r={r!r} is not possible: it must be a number >= 0.")
+        checked_memory(self.pair_memory, "pair_memory")
         return super()._settings()
 
     def _encode(self, X, y, sample_weight) -> Encoded:
@@ -173,7 +180,7 @@ class LinkClusterer(MaxMarginEstimator):
         inputs.check_clusters(X, gold, known)
         labelled = [len(mask) == 0 or mask.any() for mask in known]
         weights = weigh(self, weights, labelled)
-        batch = self._make_batch(inputs.encode(X), gold)
+        batch = self._make_batch(inputs.encode(X, float(self.pair_memory)), gold)
         attributes = {"_inputs": inputs, **inputs.attributes()}
         settings = inputs.n_weights, np.float64, weights, attributes
         known = np.concatenate(known)
@@ -214,7 +221,8 @@ class LinkClusterer(MaxMarginEstimator):
         X = listed_inputs("X", X, "documents")
         sizes = [1 if n is None else n for n in self._inputs.sizes(X)]
         gold = [np.arange(n, dtype=np.int32) for n in sizes]
-        return self._make_batch(self._inputs.encode(X), gold)
+        memory = checked_memory(self.pair_memory, "pair_memory")
+        return self._make_batch(self._inputs.encode(X, memory), gold)
 
     def _weights(self) -> np.ndarray:
         constant = [self.intercept_] * self._inputs.constant

@@ -119,11 +119,11 @@ class PairFeatures:
     def encode(self, document: MentionDocument):
         """(codes of all pairs, CSR patterns) of one document, for ``pair_table``."""
         cues = m.mention_cues(document)
-        a, b = np.triu_indices(len(cues), 1)
+        a, b = (side.astype(np.int32) for side in np.triu_indices(len(cues), 1))
         fields = self._mention_fields(cues, a, b)
         between, strings = _distances(cues, fields, a, b), _strings(cues, a, b)
         columns = fields | between | strings
-        columns["distance"] = np.digitize(columns["sentences"], (1, 5))
+        columns["distance"] = _small(np.digitize(columns["sentences"], (1, 5)))
         codes, rows = [], []
         shift = 0
         for group, offsets in zip(GROUPS, self.offsets, strict=True):
@@ -143,8 +143,12 @@ class PairFeatures:
     def _patterns(self, group, offsets, columns):
         """(pattern of every pair, features of every pattern) of one group."""
         names = list(dict.fromkeys(" ".join(group).split()))
-        keys = np.ravel_multi_index([columns[f] for f in names], self._sizes(names))
+        keys = np.zeros(len(columns[names[0]]), np.int64)
+        for name, size in zip(names, self._sizes(names), strict=True):
+            keys *= size  # as numpy.ravel_multi_index, without copies of all columns
+            keys += columns[name]
         found, codes = np.unique(keys, return_inverse=True)
+        codes = codes.astype(np.int32)
         values = dict(
             zip(names, np.unravel_index(found, self._sizes(names)), strict=True)
         )
@@ -162,23 +166,23 @@ class PairFeatures:
         fields = {}
         for name in ("form", "gender", "number", "person", "lemma", "determiner"):
             values = {v: k for k, v in enumerate(self.fields[f"{name}1"])}
-            codes = np.array([values[getattr(c, name)] for c in cues], np.int64)
+            codes = np.array([values[getattr(c, name)] for c in cues], np.uint8)
             fields |= {f"{name}1": codes[a], f"{name}2": codes[b]}
         types = {v: k for k, v in enumerate(self.types)}
-        codes = np.array([types.get(c.type, len(types)) for c in cues], np.int64)
+        codes = np.array([types.get(c.type, len(types)) for c in cues], np.uint8)
         fields |= {"type1": codes[a], "type2": codes[b]}
-        codes = np.array([c.quoted for c in cues], np.int64)
+        codes = np.array([c.quoted for c in cues], np.uint8)
         fields |= {"quoted1": codes[a], "quoted2": codes[b]}
         one, two = fields["type1"], fields["type2"]
-        fields["types"] = np.where((one == 0) | (two == 0), 0, 1 + (one == two))
+        fields["types"] = _agreement(one, two)
         one, two = fields["lemma1"], fields["lemma2"]
-        fields["pronouns"] = np.where((one == 0) | (two == 0), 0, 1 + (one == two))
+        fields["pronouns"] = _agreement(one, two)
         return fields
 
 
 def _distances(cues, fields, a, b) -> dict[str, np.ndarray]:
     sentence, token, end = (
-        np.array([getattr(c, name) for c in cues], np.int64)
+        np.array([getattr(c, name) for c in cues], np.int32)
         for name in ("sentence", "token", "end")
     )
     n = len(cues)
@@ -187,17 +191,31 @@ def _distances(cues, fields, a, b) -> dict[str, np.ndarray]:
     # how many mentions between both would also suit the second one
     suits = (fields["types"] != 1) & ~_conflict(fields, "gender")
     suits &= ~_conflict(fields, "number")
-    table = np.zeros((n, n), np.int64)
+    table = np.zeros((n, n), bool)
     table[a, b] = suits
-    later = np.cumsum(table[::-1], axis=0)[::-1]  # those from a on
+    later = np.cumsum(table[::-1], axis=0, dtype=np.int32)[::-1]  # those from a on
     count = later[a, b] - suits
     return {
-        "nested": (inside | around).astype(np.int64),
-        "sentences": np.digitize(abs(sentence[b] - sentence[a]), SENTENCES, right=True),
-        "mentions": np.digitize(b - a, MENTIONS, right=True),
-        "tokens": np.digitize(abs(token[b] - token[a]), TOKENS, right=True),
-        "between": np.where(suits, 1 + np.digitize(count, BETWEEN, right=True), 0),
+        "nested": _small(inside | around),
+        "sentences": _bucket(abs(sentence[b] - sentence[a]), SENTENCES),
+        "mentions": _bucket(b - a, MENTIONS),
+        "tokens": _bucket(abs(token[b] - token[a]), TOKENS),
+        "between": suits * (1 + _bucket(count, BETWEEN)),
     }
+
+
+def _small(values) -> np.ndarray:
+    """A byte per pair: fields have few values, and long documents millions of pairs."""
+    return values.astype(np.uint8)
+
+
+def _bucket(values, ends) -> np.ndarray:
+    return _small(np.digitize(values, ends, right=True))
+
+
+def _agreement(one, two) -> np.ndarray:
+    """0 where one is not known, 1 where they differ, 2 where they agree."""
+    return _small(((one != 0) & (two != 0)) * (np.uint8(1) + (one == two)))
 
 
 def _conflict(fields, name: str) -> np.ndarray:
@@ -227,10 +245,10 @@ def _strings(cues, a, b) -> dict[str, np.ndarray]:
     )
     both = plain[a] & plain[b]
     return {
-        "text": (text[a] == text[b]).astype(np.int64),
-        "head": (both & (head[a] == head[b])).astype(np.int64),
-        "within": ((within[a, b] > 0) | (within[b, a] > 0)).astype(np.int64),
-        "shared": shared.astype(np.int64) + subset,
+        "text": _small(text[a] == text[b]),
+        "head": _small(both & (head[a] == head[b])),
+        "within": _small((within[a, b] > 0) | (within[b, a] > 0)),
+        "shared": _small(shared) + subset,
     }
 
 

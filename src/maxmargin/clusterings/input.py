@@ -13,6 +13,8 @@ from maxmargin.clusterings.pairs import PairTable, pair_table
 from maxmargin.core.arrays import MAX_FEATURES, csr_arrays
 from maxmargin.core.saved import Saved
 
+KEPT = 24  # bytes per pair: codes of its patterns, and once more while they are joined
+WORK = 110  # bytes per pair of the document that is encoded or searched
 MOST_TYPES = 100  # of entities: features of pairs grow with them
 
 
@@ -60,11 +62,12 @@ class Inputs:
             ids = [int(g) if k else None for g, k in pairs]
             check_spans(as_document(x, f"X[{i}]"), ids, f"y[{i}]")
 
-    def encode(self, X: list) -> PairTable:
+    def encode(self, X: list, memory: float) -> PairTable:
+        """The pairs of all documents; those of words may take so many bytes."""
         if self.features is not None:
-            parts = [
-                self.features.encode(as_document(x, f"X[{i}]")) for i, x in enumerate(X)
-            ]
+            documents = [as_document(x, f"X[{i}]") for i, x in enumerate(X)]
+            check_memory([len(d.mentions) for d in documents], memory)
+            parts = [self.features.encode(document) for document in documents]
             codes, patterns = ([p[k] for p in parts] for k in (0, 1))
             return pair_table(codes, patterns, self.n_weights)
         codes, patterns = [], []
@@ -115,6 +118,20 @@ class Inputs:
         if len(types) > MOST_TYPES or "" in types:
             raise ValueError("'types' is not valid")
         return cls(PairFeatures(types), 0, 0)
+
+
+def check_memory(sizes: list[int], memory: float) -> None:
+    """Refuse documents whose pairs would take more; they grow with mentions squared."""
+    pairs = [n * (n - 1) // 2 for n in sizes]
+    needed = KEPT * sum(pairs) + WORK * max(pairs, default=0)
+    if needed > memory:
+        i = int(np.argmax(pairs))
+        raise ValueError(
+            f"the {sum(pairs):,} pairs of mentions in X would take about "
+            f"{needed / 1e9:.3g} GB, but pair_memory={memory:g} allows {memory / 1e9:.3g} "
+            f"GB; X[{i}] has {sizes[i]:,} mentions, {pairs[i]:,} pairs. Split long "
+            "documents (by chapters or scenes), or allow more."
+        )
 
 
 def _has_words(x) -> bool:
