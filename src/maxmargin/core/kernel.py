@@ -130,6 +130,15 @@ def inlined(function):
     return inner(function, forceinline=True)
 
 
+def merged(function):
+    """For long functions with one caller: part of its source, never compiled alone.
+
+    Machine code of a function that others call is optimised again in each of them, and
+    again in their callers; that costs the compiler more than the function itself.
+    """
+    return inner(function, inline="always")
+
+
 def summing(function):
     """Like ``inlined``, with sums in any order, so that they run in SIMD lanes.
 

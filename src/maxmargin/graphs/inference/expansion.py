@@ -19,7 +19,7 @@ from time import monotonic
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, inner, kernel
+from maxmargin.core.kernel import inlined, kernel, merged
 from maxmargin.graphs.field import Field, field_score, states_of
 from maxmargin.graphs.inference.graph_cut import ROUNDING, barrier, node_form, pair_form
 from maxmargin.graphs.inference.max_flow import minimum_cut
@@ -135,7 +135,7 @@ def lowered_score(field, theta, loss, y):
     return total
 
 
-@inner
+@merged
 def fuse(field, theta, loss, zero, one, y, score):
     """y <- what is better than y of labels from two labellings; returns its score.
 

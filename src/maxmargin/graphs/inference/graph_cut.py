@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.kernel import inlined, kernel, merged
 from maxmargin.graphs.field import field_score, states_of
 from maxmargin.graphs.inference.max_flow import minimum_cut
 
@@ -116,7 +116,7 @@ def is_submodular(field, theta):
     return True
 
 
-@kernel
+@merged
 def graph_cut(field, theta, y):
     """y <- the best labelling of a submodular field; returns its score.
 

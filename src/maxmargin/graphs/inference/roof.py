@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, inner, kernel
+from maxmargin.core.kernel import inlined, kernel, merged
 from maxmargin.graphs.field import states_of
 from maxmargin.graphs.inference.graph_cut import add_nodes, barrier, table_form
 from maxmargin.graphs.inference.max_flow import minimum_cut
@@ -39,7 +39,7 @@ def roof(field, theta, twice):
     return relaxed_value(field, theta, twice)
 
 
-@inner
+@merged
 def half_integral(ends, gain, weight, twice):
     """twice <- a solution of the relaxation with gains g and weights k.
 
