@@ -32,6 +32,12 @@ def answer() -> None:
         _signal.signal(_signal.SIGINT, _leave)
 
 
+def hand_over() -> None:
+    """From here on Ctrl-C is KeyboardInterrupt, which the command handles."""
+    if _signal.getsignal(_signal.SIGINT) is _leave:
+        _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+
+
 def main() -> int:
     """Run the command of ``sys.argv``; returns its exit code."""
     answer()
@@ -40,8 +46,6 @@ def main() -> int:
     ours = _signal.getsignal(_signal.SIGINT) is _leave
     code = INTERRUPTED
     try:
-        if ours:
-            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
         code = command()
     except KeyboardInterrupt:  # between two lines of ours
         _leave()

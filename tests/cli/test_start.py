@@ -52,6 +52,23 @@ def test_ctrl_c_among_imports(module, command, tmp_path, monkeypatch):
     assert not (tmp_path / "m").exists()
 
 
+def test_the_command_handles_ctrl_c_itself():
+    """Also if something else than `start.main` calls it as a program."""
+    code = """
+import signal, sys
+sys.argv = ["maxmargin", "--version"]
+import maxmargin
+early = signal.getsignal(signal.SIGINT).__name__
+from maxmargin.cli.main import main
+try:
+    main()
+except SystemExit:
+    print(early, signal.getsignal(signal.SIGINT).__name__)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stdout.split()[-2:] == [b"_leave", b"default_int_handler"]
+
+
 def test_what_is_ignored_stays_ignored():
     done = run("maxmargin.cli.main", "--version", how="SIG_IGN")
     assert (done.returncode, done.stderr) == (0, b"")

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import NoReturn
 
-from maxmargin import __version__
+from maxmargin import __version__, start
 from maxmargin.cli import cluster, shard, warmup
 from maxmargin.cli.command import Command
 from maxmargin.cli.common import INTERRUPTED, load_model
@@ -52,6 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options: dict[str, str] = {}
     argv = sys.argv[1:] if argv is None else list(argv)
     try:
+        start.hand_over()
         args, extra = _parser(argv).parse_known_args(argv)
         options = getattr(args, "spoken", {})
         if extra and args.command == "evaluate" and args.file is None:
