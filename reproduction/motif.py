@@ -60,6 +60,7 @@ def fit(args, width, seed, chosen, X, y, rest, **more):
     labels = np.r_[y, np.zeros(len(rest), bool)]
     model = MotifFinder(
         width,
+        order=3,
         C=C,
         shifts=args.shifts,
         both_strands=args.both_strands,

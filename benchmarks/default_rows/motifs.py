@@ -1,8 +1,10 @@
 """MotifFinder as it comes, beside other settings and words of six letters counted.
 
 Planted: where an exon ends (20 letters of real donor sites), anywhere in 100 letters of
-other DNA. Origins: yeast's origins of replication against its other features. Probes: some
-4,000 of a microarray, bound by a protein (146) or not. Half of each is for training.
+other DNA. Origins: yeast's origins of replication against pieces between genes, two of the
+same length for each; or against other features, most of which are copies of a few repeats.
+Probes: some 4,000 of a microarray, bound by a protein (146) or not. Half of each is for
+training.
 """
 
 from __future__ import annotations
@@ -16,7 +18,11 @@ from common import Clock, need_data
 METRIC = "100 AUC"
 DATA = {
     "planted": ["splice/splice.fasta.gz"],
-    "origins": ["yeast_ars/sgd_other_features.fasta.gz"],
+    "origins": [
+        "yeast_ars/sgd_other_features.fasta.gz",
+        "yeast_ars/sgd_intergenic.fasta.gz",
+    ],
+    "origins, repeats": ["yeast_ars/sgd_other_features.fasta.gz"],
     "probes": ["pbm_motif/pbm_motif.tsv.gz"],
 }
 SETTINGS = {
@@ -43,7 +49,7 @@ def warm() -> None:
 
 
 def run(data: str, setting: str, quick: bool) -> dict:
-    X, y = {"planted": _planted, "origins": _origins, "probes": _probes}[data]()
+    X, y = LOAD[data]()
     order = np.random.default_rng(3).permutation(len(X))
     cut = QUICK if quick else len(X) // 2
     train, test = order[:cut], order[cut:]
@@ -142,10 +148,25 @@ def _planted():
     return X, y
 
 
-def _origins():
-    records = [(t, x) for t, x in _fasta(*DATA["origins"]) if len(x) >= 20]
+def _features():
+    records = [(t, x) for t, x in _fasta(DATA["origins"][0]) if len(x) >= 20]
     y = np.array(["type=ARS" in title.split() for title, _ in records])
     return [x for _, x in records], y
+
+
+def _origins():
+    """Origins, and pieces of the same lengths from between genes, twice as many."""
+    rng = np.random.default_rng(7)
+    X, y = _features()
+    origins = [x for x, yes in zip(X, y, strict=True) if yes]
+    between = [x for _, x in _fasta(DATA["origins"][1])]
+    pieces = []
+    for x in origins * 2:
+        longer = [z for z in between if len(z) >= len(x)]
+        z = longer[rng.integers(len(longer))]
+        at = int(rng.integers(len(z) - len(x) + 1))
+        pieces.append(z[at : at + len(x)])
+    return origins + pieces, np.arange(3 * len(origins)) < len(origins)
 
 
 def _probes():
@@ -155,3 +176,11 @@ def _probes():
     rows = [(row[0], row[5].strip()) for row in rows if row[5].strip() != "."]
     rows = rows[:: len(rows) // PROBES]
     return [x for x, _ in rows], np.array([int(v.split("/")[0]) > 0 for _, v in rows])
+
+
+LOAD = {
+    "planted": _planted,
+    "origins": _origins,
+    "origins, repeats": _features,
+    "probes": _probes,
+}

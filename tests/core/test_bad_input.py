@@ -159,7 +159,6 @@ PARAMETERS = [
     (dict(C=np.nan), r"C=nan .*positive"),
     (dict(C=-np.inf), r"C=-inf .*positive"),
     (dict(C="1"), r"C='1' .*positive"),
-    (dict(C=None), r"C=None .*positive"),
     (dict(C=True), r"C=True .*positive"),
     (dict(tol=0.0), r"tol=0.0 .*positive"),
     (dict(tol=-1), r"tol=-1 .*positive"),
