@@ -9,7 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from maxmargin import KernelSVM, kernels
-from maxmargin.kernel_svm import exact
+from maxmargin.kernel_svm import exact, scores
+from maxmargin.kernel_svm import rows as rows_
 from maxmargin.kernel_svm.rows import Rows
 
 
@@ -17,13 +18,14 @@ from maxmargin.kernel_svm.rows import Rows
 def small(monkeypatch):
     """Working sets and caches far smaller than the data."""
     monkeypatch.setattr(exact, "WORKING", 12)
-    monkeypatch.setattr(exact, "LEAST_ROWS", 5)
-    monkeypatch.setattr(exact, "TILE", 7)
+    monkeypatch.setattr(rows_, "LEAST_ROWS", 5)
+    monkeypatch.setattr(scores, "TOGETHER", 5)
+    monkeypatch.setattr(scores, "TILE", 7)
 
 
 def memory_for(rows, n, classes):
     """Bytes that hold about so many rows of doubles."""
-    return 8.0 * n * (4 * classes + 4) + n * (8 * rows + 24) / 0.9
+    return 8.0 * n * (8 * classes + 4) + n * (8 * rows + 24) / 0.9
 
 
 def test_rows_are_computed_once_while_there_is_room():

@@ -14,10 +14,13 @@ over examples,
 
 so that it is known at any time, and says who is to be visited. A round takes the examples
 with the largest gaps, moves their dual variables against each other until most of their
-gaps is gone, which needs the kernel between them only, and then brings the scores of all
-up to date, which needs their rows of K. Rows are kept while there is room (``rows.py``).
-(Working sets: Joachims 1999; many classes: Crammer & Singer 2001. There is no intercept,
-so that one example can be moved alone.)
+gaps is gone, which needs the kernel between them only (``sweeps.py``, ``pairs.py``), and
+then brings the scores of all up to date, which needs their rows of K. Rows are kept while there is room
+(``rows.py``). (Working sets: Joachims 1999; many classes: Crammer & Singer 2001. There is
+no intercept, so that one example can be moved alone.)
+
+Rows may be kept in single precision. What is said in the end is proved in double precision
+(:meth:`Ascent.prove`); where that says less than ``tol``, rounds go on with rows of double precision.
 """
 
 from __future__ import annotations
@@ -26,77 +29,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from maxmargin.core.interrupts import Undisturbed
-from maxmargin.core.kernel import inlined, kernel
 from maxmargin.kernel_svm.clock import INTERRUPTED, Clock, Progress
-from maxmargin.kernel_svm.rows import Rows
+from maxmargin.kernel_svm.linear import signed
+from maxmargin.kernel_svm.mixing import Best
+from maxmargin.kernel_svm.pairs import ascend_pairs
+from maxmargin.kernel_svm.rows import Rows, Table
+from maxmargin.kernel_svm.scores import judge, scores_of, spread
+from maxmargin.kernel_svm.sweeps import ascend_sweeps
 
-WORKING = 512  # examples of a round, at most
+WORKING = 512  # examples of a round, at most; of two classes, half as many
 KEPT = 0.5  # share of them that stays for the next: else they would soon be back
-LEAST_ROWS = 100  # of the kernel's table that memory must hold
 INNER = 0.1  # share of their gap that is left to the next round
-SWEEPS = 100  # over them, at most
-SOLVED = 0.1  # share of an example's gap that its block may keep
-STEPS_PER_CLASS = 4  # pairwise steps within a block, at most
+STEPS = 10  # of a round, at most, for each of them
 MAX_ROUNDS = 100_000  # where no limit was asked for
-SECTIONS = 8  # of a line search
-TILE = 1024  # scores of so many examples stay in the processor's cache
-
-
-class Best:
-    """The signed dual variables with the smallest objective so far, and their scores.
-
-    Where K has one large eigenvalue, scores swing around the optimum long after the dual
-    is near it. So what a round finds is mixed with the best before, by a line search.
-    """
-
-    def __init__(self, ascent: Ascent):
-        self.a, self.scores = ascent.signed(), ascent.scores.copy()
-        self.square = np.vdot(self.a.T, self.scores)
-        self.primal, self.dual = ascent.judge()
-
-    def see(self, ascent: Ascent) -> None:
-        """Mix with what the ascent has now."""
-        primal, dual = ascent.judge()
-        self.dual = max(self.dual, dual)
-        a, scores = ascent.signed(), ascent.scores
-        cross = np.vdot(self.a.T, scores)
-        own = np.vdot(a.T, scores)
-        known = ascent.y, ascent.cost, ascent.mass
-
-        def objective(t):
-            square = (1 - t) ** 2 * self.square + 2 * t * (1 - t) * cross + t * t * own
-            return 0.5 * square + risk_between(self.scores, scores, t, *known), square
-
-        t = _minimum(lambda t: objective(t)[0])
-        found, square = objective(t)
-        if primal <= found:
-            t, found, square = 1.0, primal, own
-        if found < self.primal:
-            with Undisturbed():
-                self.primal, self.square = found, square
-                for mine, theirs in ((self.a, a), (self.scores, scores)):
-                    mine *= 1 - t
-                    mine += t * theirs
-        self.dual = min(self.dual, self.primal)
-
-
-def _minimum(f) -> float:
-    """Of a convex function on [0, 1], by golden sections."""
-    shrink = (5**0.5 - 1) / 2
-    low, high = 0.0, 1.0
-    left, right = 1 - shrink, shrink
-    at_left, at_right = f(left), f(right)
-    for _ in range(SECTIONS):
-        if at_left < at_right:
-            high, right, at_right = right, left, at_left
-            left = high - shrink * (high - low)
-            at_left = f(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + shrink * (high - low)
-            at_right = f(right)
-    return left if at_left < at_right else right
+ROUNDED = "ended, as rounding allows no more steps,"
 
 
 @dataclass
@@ -111,12 +57,15 @@ class Machine:
 
 
 class Ascent:
-    """Dual variables, scores up to date, and rows of the kernel's table."""
+    """Dual variables, scores up to date, and rows of the kernel's table.
 
-    def __init__(self, problem, rows: Rows, rng):
+    Rows are those of a ``table``; with ``single`` they begin in single precision.
+    """
+
+    def __init__(self, problem, table: Table, rng, single: bool):
+        self.table, self.rng = table, rng
         self.y = np.ascontiguousarray(problem.y, np.int64)
         self.cost = np.ascontiguousarray(problem.cost, np.float64)
-        self.rows, self.rng = rows, rng
         m, n = len(self.cost), len(self.y)
         lines = np.eye(m) if problem.lines is None else problem.lines
         self.classes = lines @ lines.T
@@ -125,6 +74,11 @@ class Ascent:
         self.alpha[np.arange(n), self.y] = self.mass
         self.scores = np.zeros((m, n))
         self.working = np.zeros(0, np.int64)
+        self.rows: Rows = table.rows(np.float32 if single else np.float64)
+
+    @property
+    def single(self) -> bool:
+        return self.rows.values.dtype == np.float32
 
     def scale(self, factor: float) -> None:
         """The same dual point for masses that are larger by a factor."""
@@ -133,9 +87,7 @@ class Ascent:
         self.scores *= factor
 
     def signed(self) -> np.ndarray:
-        a = -self.alpha
-        a[np.arange(len(self.y)), self.y] += self.mass
-        return a
+        return signed(self.alpha, self.y, self.mass)
 
     def judge(self) -> tuple[float, float]:
         """(objective, dual), with the gap of every example."""
@@ -145,18 +97,21 @@ class Ascent:
 
     def round(self) -> bool:
         """Visit the examples with the largest gaps; False if nothing moved."""
-        n, most = len(self.y), min(WORKING, len(self.rows.values))
+        n, most = len(self.y), WORKING if len(self.cost) > 2 else WORKING // 2
+        most = min(most, len(self.rows.values))
         some = self._violators(most) if most < n else np.arange(n)
         slots = self.rows.slots(some)
         table = self.rows.values[slots[:, None], some].astype(np.float64)
-        before = self.alpha[some]
-        alpha, scores = before.copy(), np.ascontiguousarray(self.scores[:, some])
-        known = self.y[some], self.cost, self.mass[some]
+        alpha = np.ascontiguousarray(self.alpha[some].T)
+        v = self.scores[:, some] + self.cost[self.y[some]].T
         target = INNER * float(self.gaps[some].sum())
-        ascend(table, self.classes, scores, *known, alpha, target, SWEEPS)
-        moved = np.flatnonzero((alpha != before).any(axis=1))
-        self.alpha[some[moved]] = alpha[moved]
-        steps = (before[moved] - alpha[moved]) @ self.classes
+        if len(self.cost) > 2:
+            ascend_sweeps(table, self.classes, v, alpha, target)
+        ascend_pairs(table, self.classes, v, alpha, target, STEPS * len(some))
+        before, after = self.alpha[some], np.ascontiguousarray(alpha.T)
+        moved = np.flatnonzero((after != before).any(axis=1))
+        self.alpha[some[moved]] = after[moved]
+        steps = (before[moved] - after[moved]) @ self.classes
         spread(self.rows.values, slots[moved], steps, self.scores)
         return len(moved) > 0
 
@@ -166,9 +121,8 @@ class Ascent:
         All of one kind together would push the scores of all others too far.
         """
         kept = self.working[len(self.working) - int(KEPT * most) :]
-        order = self.gaps * self.rng.uniform(
-            0.99, 1.0, len(self.y)
-        )  # at first all equal
+        # at first all are equal
+        order = self.gaps * self.rng.uniform(0.99, 1.0, len(self.y))
         order[kept] = 0.0
         found = [kept]
         each = -(-(most - len(kept)) // len(self.cost))
@@ -180,168 +134,54 @@ class Ascent:
         self.working = np.concatenate(found)[:most]
         return self.working
 
+    def prove(self, best: Best) -> None:
+        """Scores of the dual point, and of the best one, anew and in double precision."""
+        m, compute = len(self.cost), self.table.compute if self.single else self.rows.get
+        found = scores_of(compute, np.hstack([self.signed(), best.a]))
+        self.scores = self.classes @ found[:m]
+        best.restart(self, self.classes @ found[m:])
+
+    def sharpen(self) -> None:
+        """Rows of double precision from now on."""
+        computed, self.rows = self.rows.computed, None
+        self.rows = self.table.rows(np.float64)
+        self.rows.computed = computed
+
 
 def solve_exact(ascent: Ascent, limits, clock: Clock) -> Machine:
     """Rounds until the relative gap is at most ``tol``, or a limit is reached."""
     best, history, status = Best(ascent), [], ""
     progress, most = Progress(limits, clock), limits.max_iter or MAX_ROUNDS
+    proved = False
     try:
         while not status:
-            moved = ascent.round()
+            proved, moved = False, ascent.round()
             best.see(ascent)
-            gap = best.primal - best.dual
+            if best.reached(limits.tol) or not moved:
+                ascent.prove(best)
+                proved = True
+                if best.reached(limits.tol):
+                    status = "converged"
+                elif ascent.single:
+                    ascent.sharpen()
+                elif not moved:
+                    status = ROUNDED
             row = {
                 "iteration": len(history) + 1,
                 "seconds": clock.seconds(),
-                "primal": best.primal,
-                "dual": best.dual,
-                "gap": gap,
+                **best.bounds(),
                 "rows": ascent.rows.computed,
             }
             history.append(row)
             progress(row)
-            if gap <= limits.tol * best.primal:
-                status = "converged"
-            elif not moved:
-                status = "ended, as rounding allows no more steps,"
-            elif len(history) >= most:
+            if not status and len(history) >= most:
                 status = f"stopped after max_iter={most} rounds"
-            else:
-                status = progress.status
+            status = status or progress.status
     except KeyboardInterrupt:
         status = INTERRUPTED
+    if not proved:
+        ascent.prove(best)
+        if history:
+            history[-1].update(best.bounds())
     progress.end()
     return Machine(best.a, best.primal, best.dual, history, status)
-
-
-# compiled ---------------------------------------------------------------------------------
-
-
-@kernel
-def judge(scores, y, cost, mass, alpha):
-    """(gaps, classes to raise, risk, sum of alpha times cost, sum of a times scores)."""
-    m, n = scores.shape
-    gaps, raised = np.empty(n), np.empty(n, np.int64)
-    risk, linear, square = 0.0, 0.0, 0.0
-    for i in range(n):
-        truth = y[i]
-        base, top, mean = scores[truth, i], 0.0, 0.0
-        lowest = np.inf
-        raised[i] = truth
-        for k in range(m):
-            v = scores[k, i] + cost[truth, k] - base
-            top = max(top, v)
-            if alpha[i, k] > 0.0 and v < lowest:
-                lowest = v
-                raised[i] = k
-            mean += alpha[i, k] * v
-            linear += alpha[i, k] * cost[truth, k]
-            square += alpha[i, k] * (base - scores[k, i])
-        risk += mass[i] * top
-        gaps[i] = max(mass[i] * top - mean, 0.0)
-    return gaps, raised, risk, linear, square
-
-
-@kernel
-def risk_between(first, second, t, y, cost, mass):
-    """The risk of scores (1 - t) first + t second."""
-    m, n = first.shape
-    total = 0.0
-    for i in range(n):
-        truth = y[i]
-        base = (1 - t) * first[truth, i] + t * second[truth, i]
-        top = 0.0
-        for k in range(m):
-            score = (1 - t) * first[k, i] + t * second[k, i]
-            top = max(top, score + cost[truth, k] - base)
-        total += mass[i] * top
-    return total
-
-
-@kernel
-def ascend(table, classes, scores, y, cost, mass, alpha, target, sweeps):
-    """Move the dual variables of a working set until its gaps sum up to `target`."""
-    m, q = scores.shape
-    v, new, step = np.empty(m), np.empty(m), np.empty(m)
-    for _ in range(sweeps):
-        total = 0.0
-        for i in range(q):
-            truth = y[i]
-            base = scores[truth, i]
-            for k in range(m):
-                v[k] = scores[k, i] + cost[truth, k] - base
-                new[k] = alpha[i, k]
-            gap = solve_block(v, new, mass[i], table[i, i], classes)
-            if gap <= 0.0:
-                continue
-            total += gap
-            for k in range(m):
-                step[k] = 0.0
-            for k in range(m):
-                change = alpha[i, k] - new[k]
-                alpha[i, k] = new[k]
-                if change != 0.0:
-                    for j in range(m):
-                        step[j] += change * classes[k, j]
-            for k in range(m):
-                if step[k] != 0.0:
-                    for j in range(q):
-                        scores[k, j] += step[k] * table[i, j]
-        if total <= target:
-            break
-
-
-@inlined
-def solve_block(v, new, mass, square, classes):
-    """Steps between classes of one example; v and the dual variables change in place.
-
-    Mass moves to the most violated class s from the partner with which the dual gains
-    most. Returns the gap before, 0 if there is nothing to gain.
-    """
-    m = len(v)
-    first = 0.0
-    for t in range(STEPS_PER_CLASS * m):
-        s, mean = 0, 0.0
-        for k in range(m):
-            mean += new[k] * v[k]
-            if v[k] > v[s]:
-                s = k
-        gap = mass * v[s] - mean
-        if t == 0:
-            first = gap
-        if gap <= 1e-15 * mass * v[s] or gap < SOLVED * first:
-            break
-        partner, best, size = -1, 0.0, 0.0
-        for k in range(m):
-            lead = v[s] - v[k]
-            if new[k] > 0.0 and lead > 0.0:
-                curve = square * (classes[s, s] + classes[k, k] - 2.0 * classes[s, k])
-                move = new[k]
-                if curve * move > lead:
-                    move = lead / curve
-                gain = move * (lead - 0.5 * move * curve)
-                if gain > best:
-                    partner, best, size = k, gain, move
-        if partner < 0:
-            break
-        new[s] += size
-        new[partner] -= size
-        for k in range(m):
-            v[k] += size * square * (classes[k, partner] - classes[k, s])
-    return first
-
-
-@kernel
-def spread(rows, slots, steps, scores):
-    """Add sum_i steps[i, k] times row i to the scores of class k."""
-    m, n = scores.shape
-    for low in range(0, n, TILE):
-        high = min(low + TILE, n)
-        for i in range(len(slots)):
-            row = rows[slots[i], low:high]
-            for k in range(m):
-                factor = steps[i, k]
-                if factor != 0.0:
-                    out = scores[k, low:high]
-                    for j in range(high - low):
-                        out[j] += factor * row[j]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from maxmargin.kernel_svm.devices import Cpu
 from maxmargin.kernels.inputs import count, is_sparse, take, toarray
 
 BLOCKS = 3 * 8  # bytes per value while a block of rows is computed
+LEAST_ROWS = 100  # that memory must hold
 SHARE = 0.1  # of the memory, that such a block may take
 
 
@@ -48,24 +50,51 @@ class Rows:
             self.computed += k
         return self.slot[rows]
 
+    def get(self, rows: np.ndarray) -> np.ndarray:
+        """These rows."""
+        return self.values[self.slots(rows)]
 
-def kernel_rows(problem, device: Cpu, dtype) -> Callable:
-    """From numbers of samples to their rows of the kernel matrix."""
-    X, kernel = problem.X, problem.kernel
-    if kernel.kind == "precomputed":
-        return lambda rows: toarray(X[rows])
-    if device.name == "cpu":
+
+class Table:
+    """The kernel's table of a problem: its rows, computed on a device or given."""
+
+    _double: Callable | None = None  # computes rows in double precision
+
+    def __init__(self, problem, device: Cpu, memory: float):
+        self.problem, self.device, self.memory = problem, device, memory
+
+    def compute(self, rows: np.ndarray) -> np.ndarray:
+        """These rows, in double precision."""
+        if self._double is None:
+            self._double = self._computer(np.float64)
+        return self._double(rows)
+
+    def rows(self, dtype) -> Rows:
+        """A cache of rows that takes the memory that is allowed."""
+        n, classes = count(self.problem.X), len(self.problem.cost)
+        return Rows(self._computer(dtype), n, *rooms(n, classes, dtype, self.memory))
+
+    def _computer(self, dtype) -> Callable:
+        """From numbers of samples to their rows of the kernel matrix."""
+        X, kernel, device = self.problem.X, self.problem.kernel, self.device
+        if kernel.kind == "precomputed":
+            return lambda rows: toarray(X[rows])
+        if device.name != "cpu":
+            there = device.put(X.toarray() if is_sparse(X) else X, dtype)
+            return lambda rows: device.get(kernel(there[device.index(rows)], there))
+        if dtype == np.float64 and getattr(X, "dtype", None) == np.float32:
+            X = X.astype(np.float64)
         return lambda rows: kernel(take(X, rows), X)
-    there = device.put(X.toarray() if is_sparse(X) else X, dtype)
-    return lambda rows: device.get(kernel(there[device.index(rows)], there))
 
 
-def make_rows(problem, device: Cpu, dtype, memory: float, least: int) -> Rows:
-    """A cache that takes so many bytes, or a sentence if it would hold too few rows."""
-    n, classes = count(problem.X), len(problem.cost)
+def rooms(n: int, classes: int, dtype, memory: float) -> tuple[int, Any, int]:
+    """(rows that are kept, their type, rows that are computed together).
+
+    A sentence is raised where memory would hold too few rows.
+    """
     size = np.dtype(dtype).itemsize
-    fixed = 8.0 * n * (4 * classes + 4)  # scores, dual variables, the best of them
-    least = min(least, n)
+    fixed = 8.0 * n * (8 * classes + 4)  # scores, dual variables, the best, the proof
+    least = min(LEAST_ROWS, n)
     needed = fixed + n * (least * size + BLOCKS)
     if needed > memory:
         raise ValueError(
@@ -75,5 +104,4 @@ def make_rows(problem, device: Cpu, dtype, memory: float, least: int) -> Rows:
         )
     together = int(np.clip(SHARE * (memory - fixed) / (n * BLOCKS), 1, n))
     room = int((memory - fixed - n * together * BLOCKS) / (n * size))
-    room = min(max(room, least), n)
-    return Rows(kernel_rows(problem, device, dtype), n, room, dtype, together)
+    return min(max(room, least), n), dtype, together

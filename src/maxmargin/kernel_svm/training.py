@@ -29,6 +29,8 @@ METHODS = (
     "exact",
 )
 SAMPLED_CUTS = 200  # where max_iter says nothing else
+FULL_TABLE = 2**27  # bytes of a kernel's table of double precision that do not hurt
+SLACK = 0.1  # share of tol that scores may be off by, with rows of single precision
 HASTY_TERMS = 2000  # that a proof has at most when time is up
 
 
@@ -245,17 +247,20 @@ def _exact(problem, basis, Z, a, rows, linear, found, memory) -> KernelCertifica
 def _exactly(problem, model, limits, rng, clock, name, values):
     """One machine for all sizes; along C, each starts from that of the next smaller."""
     from maxmargin.kernel_svm.devices import find_device
-    from maxmargin.kernel_svm.exact import LEAST_ROWS, Ascent, solve_exact
-    from maxmargin.kernel_svm.rows import make_rows
+    from maxmargin.kernel_svm.exact import Ascent, solve_exact
+    from maxmargin.kernel_svm.rows import Table
 
-    single = limits.tol >= SINGLE_PRECISION_TOL
-    dtype = np.float32 if single else np.float64
     device, given = find_device(model.device), problem.kernel.kind == "precomputed"
     lengths = problem.X.diagonal() if given else problem.kernel.diagonal(problem.X)
     if np.max(lengths) <= 0:
         raise ValueError(NOTHING)
-    rows = make_rows(problem, device, dtype, model.memory, LEAST_ROWS)
-    ascent, C = Ascent(problem, rows, rng), float(model.C)
+    largest = float(np.max(problem.mass)) * (max(values) / model.C if name == "C" else 1)
+    rounding = largest * np.sqrt(len(problem)) * float(np.max(lengths)) * 2.0**-24
+    large = 8.0 * len(problem) ** 2 > FULL_TABLE
+    single = large and limits.tol >= SINGLE_PRECISION_TOL
+    single = single and rounding <= SLACK * limits.tol
+    table = Table(problem, device, model.memory)
+    ascent, C = Ascent(problem, table, rng, single), float(model.C)
     order = np.argsort(values, kind="stable").tolist() if name == "C" else [0]
     for i in order:
         if name == "C":
