@@ -15,12 +15,13 @@ over examples,
 so that it is known at any time, and says who is to be visited. A round takes the examples
 with the largest gaps, moves their dual variables against each other until most of their
 gaps is gone, which needs the kernel between them only (``sweeps.py``, ``pairs.py``), and
-then brings the scores of all up to date, which needs their rows of K. Rows are kept while there is room
-(``rows.py``). (Working sets: Joachims 1999; many classes: Crammer & Singer 2001. There is
-no intercept, so that one example can be moved alone.)
+then brings the scores of all up to date, which needs their rows of K. Rows are kept while
+there is room (``rows.py``). (Working sets: Joachims 1999; many classes: Crammer & Singer
+2001. There is no intercept, so that one example can be moved alone.)
 
 Rows may be kept in single precision. What is said in the end is proved in double precision
-(:meth:`Ascent.prove`); where that says less than ``tol``, rounds go on with rows of double precision.
+(:meth:`Ascent.prove`); where the gap is then more than ``tol``, rounds go on with rows of
+double precision.
 """
 
 from __future__ import annotations
@@ -136,7 +137,10 @@ class Ascent:
 
     def prove(self, best: Best) -> None:
         """Scores of the dual point, and of the best one, anew and in double precision."""
-        m, compute = len(self.cost), self.table.compute if self.single else self.rows.get
+        m, compute = (
+            len(self.cost),
+            self.table.compute if self.single else self.rows.get,
+        )
         found = scores_of(compute, np.hstack([self.signed(), best.a]))
         self.scores = self.classes @ found[:m]
         best.restart(self, self.classes @ found[m:])

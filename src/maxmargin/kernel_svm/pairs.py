@@ -14,8 +14,6 @@ second-order working sets) without an intercept, as in Steinwart, Hush & Scovel 
 
 from __future__ import annotations
 
-import numpy as np
-
 from maxmargin.core.kernel import inlined, kernel
 
 RUN = 0.1  # of the gain that the first step alone would have: then look at all classes
@@ -28,7 +26,6 @@ def ascend_pairs(table, classes, v, alpha, target, steps):
 
     ``v`` are scores plus costs, of the same shape: both change in place.
     """
-    m, q = v.shape
     left = steps
     while left > 0:
         total, s, p = worst_pair(table, classes, v, alpha)

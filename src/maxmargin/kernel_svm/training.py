@@ -254,7 +254,9 @@ def _exactly(problem, model, limits, rng, clock, name, values):
     lengths = problem.X.diagonal() if given else problem.kernel.diagonal(problem.X)
     if np.max(lengths) <= 0:
         raise ValueError(NOTHING)
-    largest = float(np.max(problem.mass)) * (max(values) / model.C if name == "C" else 1)
+    largest = float(np.max(problem.mass)) * (
+        max(values) / model.C if name == "C" else 1
+    )
     rounding = largest * np.sqrt(len(problem)) * float(np.max(lengths)) * 2.0**-24
     large = 8.0 * len(problem) ** 2 > FULL_TABLE
     single = large and limits.tol >= SINGLE_PRECISION_TOL
