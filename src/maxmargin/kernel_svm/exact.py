@@ -109,11 +109,23 @@ class Ascent:
         if len(self.cost) > 2:
             ascend_sweeps(table, self.classes, v, alpha, target)
         ascend_pairs(table, self.classes, v, alpha, target, STEPS * len(some))
-        before, after = self.alpha[some], np.ascontiguousarray(alpha.T)
-        moved = np.flatnonzero((after != before).any(axis=1))
+        return self._move(some, slots, np.ascontiguousarray(alpha.T))
+
+    def _move(self, some, slots, after) -> bool:
+        """Give some examples new dual variables; False if they are the old ones.
+
+        Those of the truth follow from the others, which keep their digits where C is large.
+        """
+        before, places = self.alpha[some], np.arange(len(some))
+        truth = places, self.y[some]
+        after[truth] = 0.0
+        after[truth] = np.maximum(self.mass[some] - after.sum(axis=1), 0.0)
+        steps = before - after
+        steps[truth] = 0.0
+        steps[truth] = -steps.sum(axis=1)
+        moved = np.flatnonzero(steps.any(axis=1))
         self.alpha[some[moved]] = after[moved]
-        steps = (before[moved] - after[moved]) @ self.classes
-        spread(self.rows.values, slots[moved], steps, self.scores)
+        spread(self.rows.values, slots[moved], steps[moved] @ self.classes, self.scores)
         return len(moved) > 0
 
     def _violators(self, most: int) -> np.ndarray:

@@ -17,6 +17,9 @@ from __future__ import annotations
 from maxmargin.core.kernel import inlined, kernel
 
 RUN = 0.1  # of the gain that the first step alone would have: then look at all classes
+TIE = (
+    1 + 1e-9
+)  # the first of equal gains: the last bit of a kernel value decides nothing
 SINGULAR = 1e-9  # of K_ii K_jj: two examples that are one
 
 
@@ -58,7 +61,7 @@ def worst_pair(table, classes, v, alpha):
             if alpha[p, i] > 0.0 and lead > 0.0:
                 curve = classes[s, s] + classes[p, p] - 2.0 * classes[s, p]
                 gain = gain_of(lead, curve * table[i, i], 0.0, alpha[p, i])
-                if gain > best:
+                if gain > TIE * best:
                     best, up, down = gain, s, p
     return total, up, down
 
@@ -91,7 +94,7 @@ def run_pair(table, classes, v, alpha, s, p, target, steps):
             g = v[s, k] - v[p, k]
             gain = gain_of(g, c * table[k, k], -alpha[s, k], alpha[p, k])
             total += alpha[p, k] * g if g > 0.0 else -alpha[s, k] * g
-            if gain > best:
+            if gain > TIE * best:
                 best, i = gain, k
         first = max(first, best)
         if i < 0 or (m == 2 and total <= target) or (m > 2 and best < RUN * first):
@@ -128,18 +131,13 @@ def partner(table, c, up, down, more, less, i):
         e = min(max((g - cross * d) / hk, -more[k]), less[k])
         d = min(max((gi - cross * e) / hi, lowest), highest)
         gain = d * (gi - 0.5 * d * hi) + e * (g - 0.5 * e * hk) - d * e * cross
-        if gain > best:
+        if gain > TIE * best:
             best, j, step, other = gain, k, d, e
     return j, step, other
 
 
 @inlined
 def move(alpha, s, p, i, d):
-    """Mass d from class p to s; what is all of it leaves nothing behind."""
-    mass = alpha[s, i] + alpha[p, i]
-    alpha[s, i] = min(max(alpha[s, i] + d, 0.0), mass)
-    alpha[p, i] = mass - alpha[s, i]
-    for k in (s, p):
-        if alpha[k, i] < 1e-15 * mass:
-            alpha[k, i] = 0.0
-            alpha[s + p - k, i] = mass
+    """Mass d from class p to s. Each for itself: small ones keep their digits."""
+    alpha[s, i] = max(alpha[s, i] + d, 0.0)
+    alpha[p, i] = max(alpha[p, i] - d, 0.0)

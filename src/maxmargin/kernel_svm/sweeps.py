@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.kernel import inlined, kernel
+from maxmargin.kernel_svm.pairs import TIE
 
 SWEEPS = 100  # over a working set, at most
 STALLED = 0.9  # share of the gaps before that a sweep leaves where it no longer pays
@@ -24,27 +25,27 @@ def ascend_sweeps(table, classes, v, alpha, target):
     sweeps no longer pay.
     """
     m, q = v.shape
-    own, new, step = np.empty(m), np.empty(m), np.empty(m)
+    own, new, change = np.empty(m), np.empty(m), np.empty(m)
+    step = np.empty(m)
     before = np.inf
     for _ in range(SWEEPS):
         total = 0.0
         for i in range(q):
             mass = 0.0
             for k in range(m):
-                own[k], new[k] = v[k, i], alpha[k, i]
+                own[k], new[k], change[k] = v[k, i], alpha[k, i], 0.0
                 mass += new[k]
-            gap = solve_block(own, new, mass, table[i, i], classes)
+            gap = solve_block(own, new, change, mass, table[i, i], classes)
             if gap <= 0.0:
                 continue
             total += gap
             for k in range(m):
                 step[k] = 0.0
             for k in range(m):
-                change = alpha[k, i] - new[k]
                 alpha[k, i] = new[k]
-                if change != 0.0:
+                if change[k] != 0.0:
                     for j in range(m):
-                        step[j] += change * classes[k, j]
+                        step[j] -= change[k] * classes[k, j]
             for k in range(m):
                 if step[k] != 0.0:
                     for j in range(q):
@@ -55,11 +56,12 @@ def ascend_sweeps(table, classes, v, alpha, target):
 
 
 @inlined
-def solve_block(v, new, mass, square, classes):
+def solve_block(v, new, change, mass, square, classes):
     """Steps between classes of one example; v and the dual variables change in place.
 
     Mass moves to the most violated class s from the partner with which the dual gains
-    most. Returns the gap before, 0 if there is nothing to gain.
+    most. ``change`` gets what moved, with all digits where the mass of the truth is large.
+    Returns the gap before, 0 if there is nothing to gain.
     """
     m = len(v)
     first = 0.0
@@ -83,12 +85,14 @@ def solve_block(v, new, mass, square, classes):
                 if curve * move > lead:
                     move = lead / curve
                 gain = move * (lead - 0.5 * move * curve)
-                if gain > best:
+                if gain > TIE * best:
                     partner, best, size = k, gain, move
         if partner < 0:
             break
         new[s] += size
         new[partner] -= size
+        change[s] += size
+        change[partner] -= size
         for k in range(m):
             v[k] += size * square * (classes[k, partner] - classes[k, s])
     return first
