@@ -19,6 +19,7 @@ from maxmargin.core.data_weight import C_of
 from maxmargin.core.interrupts import INTERRUPTED, Whole
 from maxmargin.core.unconverged import warn_unconverged
 from maxmargin.core.unlabelled import check_unlabelled_weight
+from maxmargin.core.zero_weights import warn_zero_weights
 from maxmargin.engine.choose import check_engine, portable
 
 # Passes of the baselines, which have no certificate to stop at.
@@ -56,6 +57,7 @@ class MaxMarginEstimator(BaseEstimator):
     objective = "hinge"  # of a family without that parameter
     _objectives = OBJECTIVES
     _no_sums = ""  # why a family has no log objective
+    _if_zero = ""  # what else to do in a family about weights that are all zero
 
     def fit(self, X, y, sample_weight=None):
         """Train on inputs X and true outputs y.
@@ -216,6 +218,7 @@ class MaxMarginEstimator(BaseEstimator):
 
     def _finish(self, encoded: Encoded, solution) -> None:
         """Set the fitted attributes."""
+        warn_zero_weights(solution.w, self._if_zero)
         for name in ("rounds_", "n_outer_", "restarts_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         self._install(encoded, solution.w)

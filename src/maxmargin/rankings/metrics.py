@@ -1,8 +1,9 @@
 """How good rankings are: precision at k, average precision, NDCG at k, reciprocal rank.
 
 Grades of ``relevant`` (1) or more are relevant. All are means over queries; a query without
-a relevant document counts 0, as in the scripts of LETOR. Documents with equal scores stay
-in the order in which they are given.
+a relevant document counts 0, as in the scripts of LETOR. Scores say nothing about the order
+of documents that they tie, so every metric is its mean over all orders of these, in closed
+form (McSherry & Najork 2008): an order that the file happens to have is worth nothing.
 
     P@k      relevant documents among the first k, divided by k
     AP       mean over the relevant documents of the precision at their places
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -66,13 +68,13 @@ def ranking_scores(y, scores, qid, at=AT, relevant: float = 1.0) -> RankingRepor
     lists = _ranked(y, scores, qid)
     at = [_place(k) for k in at]
     return RankingReport(
-        precision={k: _mean(_precision(g >= relevant, k) for g in lists) for k in at},
-        ndcg={k: _mean(_ndcg(g, k) for g in lists) for k in at},
-        mean_average_precision=_mean(_average_precision(g >= relevant) for g in lists),
-        mean_reciprocal_rank=_mean(_reciprocal(g >= relevant) for g in lists),
+        precision={k: _mean(_precision(q, k, relevant) for q in lists) for k in at},
+        ndcg={k: _mean(_ndcg(q, k) for q in lists) for k in at},
+        mean_average_precision=_mean(_average_precision(q, relevant) for q in lists),
+        mean_reciprocal_rank=_mean(_reciprocal(q, relevant) for q in lists),
         queries=len(lists),
-        documents=sum(map(len, lists)),
-        irrelevant=sum(not (g >= relevant).any() for g in lists),
+        documents=sum(len(q.grades) for q in lists),
+        irrelevant=sum(not (q.grades >= relevant).any() for q in lists),
     )
 
 
@@ -83,23 +85,23 @@ def precision_at_k(y, scores, qid, k: int = 10, relevant: float = 1.0) -> float:
     0.5
     """
     k = _place(k)
-    return _mean(_precision(g >= relevant, k) for g in _ranked(y, scores, qid))
+    return _mean(_precision(q, k, relevant) for q in _ranked(y, scores, qid))
 
 
 def mean_average_precision(y, scores, qid, relevant: float = 1.0) -> float:
     """Mean over queries of average precision (MAP)."""
-    return _mean(_average_precision(g >= relevant) for g in _ranked(y, scores, qid))
+    return _mean(_average_precision(q, relevant) for q in _ranked(y, scores, qid))
 
 
 def ndcg_at_k(y, scores, qid, k: int = 10) -> float:
     """Mean NDCG at k, with gains 2^grade - 1."""
     k = _place(k)
-    return _mean(_ndcg(g, k) for g in _ranked(y, scores, qid))
+    return _mean(_ndcg(q, k) for q in _ranked(y, scores, qid))
 
 
 def mean_reciprocal_rank(y, scores, qid, relevant: float = 1.0) -> float:
     """Mean over queries of 1 / place of the first relevant document (MRR)."""
-    return _mean(_reciprocal(g >= relevant) for g in _ranked(y, scores, qid))
+    return _mean(_reciprocal(q, relevant) for q in _ranked(y, scores, qid))
 
 
 def pairs_in_order(y, scores, qid) -> float:
@@ -128,12 +130,26 @@ def _numbers(scores) -> np.ndarray:
     return scores
 
 
-def _ranked(y, scores, qid) -> list[np.ndarray]:
-    """Grades of every query, best score first."""
+class Ranked(NamedTuple):
+    """One query, best score first: grades, and the numbers 0, 1, ... of their ties."""
+
+    grades: np.ndarray
+    tie: np.ndarray
+
+    def levelled(self, values) -> np.ndarray:
+        """Expected values by place, where tied documents stand in a random order."""
+        return (np.bincount(self.tie, values) / np.bincount(self.tie))[self.tie]
+
+
+def _ranked(y, scores, qid) -> list[Ranked]:
     scores = _numbers(scores)
     grades = check_grades(y, len(scores))
-    groups = group(qid, len(scores))
-    return [grades[rows[np.argsort(-scores[rows], kind="stable")]] for rows in groups]
+    lists = []
+    for rows in group(qid, len(scores)):
+        rows = rows[np.argsort(-scores[rows], kind="stable")]
+        new = scores[rows[1:]] != scores[rows[:-1]]
+        lists.append(Ranked(grades[rows], np.concatenate([[0], np.cumsum(new)])))
+    return lists
 
 
 def _place(k) -> int:
@@ -147,24 +163,42 @@ def _mean(values) -> float:
     return float(np.mean(values)) if values else 0.0
 
 
-def _precision(hits, k) -> float:
-    return float(hits[:k].sum()) / k
+def _precision(query: Ranked, k: int, relevant: float) -> float:
+    return float(query.levelled(query.grades >= relevant)[:k].sum()) / k
 
 
-def _average_precision(hits) -> float:
-    places = np.flatnonzero(hits) + 1
-    return (
-        float(np.mean(np.arange(1, len(places) + 1) / places)) if len(places) else 0.0
-    )
+def _average_precision(query: Ranked, relevant: float) -> float:
+    """With h of t tied documents relevant and r relevant ones above them, the j-th of the
+    tie is relevant with probability h / t, and then r + 1 + (j - 1) (h - 1) / (t - 1)
+    relevant ones are expected down to it."""
+    hits = query.grades >= relevant
+    count = int(hits.sum())
+    if count == 0:
+        return 0.0
+    h, t = np.bincount(query.tie, hits), np.bincount(query.tie)
+    above, first = np.cumsum(h) - h, np.cumsum(t) - t
+    place = np.arange(len(hits))
+    share = (h - 1.0) / np.maximum(t - 1, 1)
+    inside = (place - first[query.tie]) * share[query.tie]
+    down = above[query.tie] + 1.0 + inside
+    return float((h / t)[query.tie] @ (down / (place + 1.0))) / count
 
 
-def _reciprocal(hits) -> float:
-    places = np.flatnonzero(hits)
-    return 1.0 / (1.0 + float(places[0])) if len(places) else 0.0
+def _reciprocal(query: Ranked, relevant: float) -> float:
+    """Of the first tie with relevant documents: where the first of them is expected."""
+    hits = query.grades >= relevant
+    if not hits.any():
+        return 0.0
+    tied = query.tie == query.tie[int(np.argmax(hits))]
+    h, t, first = int(hits[tied].sum()), int(tied.sum()), int(np.argmax(tied))
+    left = np.arange(t, 0, -1.0)  # documents of the tie from here on
+    here = np.minimum(h / left, 1.0)  # relevant, if none was before
+    none = np.cumprod(np.append(1.0, 1.0 - here))[:-1]
+    return float((none * here) @ (1.0 / (first + np.arange(1.0, t + 1))))
 
 
-def _ndcg(grades, k) -> float:
-    gain = gains(grades)
+def _ndcg(query: Ranked, k: int) -> float:
+    gain = gains(query.grades)
     discount = 1.0 / np.log2(np.arange(min(k, len(gain))) + 2.0)
     best = float(np.sort(gain)[::-1][:k] @ discount)
-    return float(gain[:k] @ discount) / best if best > 0 else 0.0
+    return float(query.levelled(gain)[:k] @ discount) / best if best > 0 else 0.0

@@ -39,15 +39,21 @@ class LocalFinder:
         return np.array(best, np.int64)
 
     def score(self, X, y, sample_weight=None) -> float:
-        """Share of samples whose homolog is found.
+        """Share of samples whose homolog is found; one of m candidates that tie counts 1/m.
 
-        y holds numbers of candidates, or pairs as for ``fit``, of which the first counts.
+        The order of candidates says nothing, so a tie is not a find, wherever the homolog
+        stands. y holds numbers of candidates, or pairs as for ``fit``, of which the first
+        counts.
         """
         truth = check_numbers(check_inputs(X), y)
         if not len(truth):
             raise ValueError("X is empty: there is no score without samples.")
         weights = check_weights(sample_weight, len(truth))
-        return float(np.average(self.predict(X) == truth, weights=weights))
+        found = [
+            (scores[k] == scores.max()) / (scores == scores.max()).sum()
+            for k, scores in zip(truth, self.decision_function(X), strict=True)
+        ]
+        return float(np.average(found, weights=weights))
 
     def align(self, x: str, z: str) -> list[tuple[int, int]]:
         """The matched pairs of the best local alignment of two sequences.
