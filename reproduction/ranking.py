@@ -129,7 +129,9 @@ def convex(loss, measure):
 def latent(k):
     def run(fold):
         X, y, qid = fold.train
-        models = TopKRanker(k=k, init=fold.initial).path(X, y, CS, qid)
+        models = TopKRanker(k=k, loss="precision", init=fold.initial).path(
+            X, y, CS, qid
+        )
         C, w = fold.best(
             [(m.C, m.coef_) for m in models], lambda report: report.precision[k]
         )

@@ -103,7 +103,8 @@ def here(tmp_path, monkeypatch):
 
 
 def test_files_to_models_to_files(here, capsys):
-    assert main(["train", "rank", "train.txt", "--k", "2", "--C", "10", "-o", "m"]) == 0
+    options = ["--loss", "precision", "--k", "2", "--C", "10"]
+    assert main(["train", "rank", "train.txt", *options, "-o", "m"]) == 0
     out = capsys.readouterr().out
     assert "60 documents of 6 queries, 3 features" in out
     assert main(["predict", "m", "train.txt", "-o", "scores.txt"]) == 0

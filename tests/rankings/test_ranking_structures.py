@@ -12,6 +12,8 @@ from maxmargin.core.asker import Asker
 from maxmargin.core.completion import complete_all, complete_randomly
 from maxmargin.core.formulation import make_form
 from maxmargin.rankings import pairs, top_k
+from maxmargin.rankings.metrics import mean_average_precision, ndcg_at_k
+from maxmargin.rankings.queries import gains
 from maxmargin.testing import FORMULATIONS, check_structure
 
 
@@ -28,36 +30,53 @@ def random_queries(seed, sizes=(4, 1, 5, 3, 2), n_features=3, grades=3):
 
 
 def lists(batch, i):
-    """Every list of k documents, or of all if there are fewer."""
+    """Every list of as many documents as count."""
     n = int(batch.start[i + 1] - batch.start[i])
-    for chosen in combinations(range(n), min(n, batch.k)):
+    for chosen in combinations(range(n), batch.k[i]):
         y = np.zeros(n, np.int32)
         y[list(chosen)] = 1
         yield y
 
 
 def swaps(batch, i):
-    """Every output of a pair batch: sets of pairs, or what rankings swap."""
+    """Every output of a pair batch: sets of pairs, or what a ranking per level swaps."""
     grade = batch.grade[batch.first[i] : batch.first[i + 1]]
+    levels = range(batch.level[i + 1] - batch.level[i])
+    for chosen in product(*(swaps_at(batch, grade, t) for t in levels)):
+        yield np.concatenate(chosen)
+
+
+def swaps_at(batch, grade, t):
     n = len(grade)
-    wanted = [(a, b) for a in range(n) for b in range(n) if grade[a] > grade[b]]
     if batch.kind == pairs.PAIRWISE:
+        wanted = [(a, b) for a in range(n) for b in range(n) if grade[a] > grade[b]]
         swapped = (
             [pair for pair, on in zip(wanted, chosen, strict=True) if on]
             for chosen in product((0, 1), repeat=len(wanted))
         )
     else:
-        swapped = (
-            [(a, b) for a, b in wanted if order.index(b) < order.index(a)]
-            for order in permutations(range(n))
-        )
-    for chosen in swapped:
-        y = np.zeros(n + 1, np.int32)
-        for a, b in chosen:
-            y[a] += 1
-            y[b] -= 1
-        y[n] = len(chosen)
-        yield y
+        swapped = (swapped_by(order, grade > t) for order in permutations(range(n)))
+    found = {tuple(swaps_of(chosen, n).tolist()) for chosen in swapped}
+    return [np.array(y, np.int32) for y in sorted(found)]
+
+
+def swapped_by(order, relevant):
+    place = np.argsort(order)
+    return [
+        (a, b)
+        for a in np.flatnonzero(relevant)
+        for b in np.flatnonzero(~relevant)
+        if place[b] < place[a]
+    ]
+
+
+def swaps_of(chosen, n):
+    y = np.zeros(n + 1, np.int32)
+    for a, b in chosen:
+        y[a] += 1
+        y[b] -= 1
+    y[n] = len(chosen)
+    return y
 
 
 def top_k_batch(seed, k=2):
@@ -67,7 +86,9 @@ def top_k_batch(seed, k=2):
 
 def pair_batch(seed, kind):
     rows, first, y = random_queries(seed)
-    grades = y if kind == "pairwise" else y > 0
+    if kind == "ndcg":
+        y = gains(y)
+    grades = y > 0 if kind == "average-precision" else y
     return pairs.make_batch(rows, first, 3, grades, pairs.KINDS[kind])
 
 
@@ -127,23 +148,44 @@ def test_pairs_are_searched_exactly(kind, seed, scale):
         assert ask.value(y) + scale * ask.loss(y) == pytest.approx(best, abs=1e-9)
 
 
-def test_losses_are_those_of_the_metrics():
-    from maxmargin.rankings.metrics import mean_average_precision, ndcg_at_k
+@pytest.mark.parametrize("kind", ["average-precision", "ndcg"])
+@given(seed=st.integers(0, 10**6))
+def test_losses_are_those_of_the_metrics(kind, seed):
+    """Of every ranking, not of the best one only; also where all gain something."""
+    rng = np.random.default_rng(seed)
+    grades = rng.integers(0, 4, 5) + seed % 2
+    first, rows = np.array([0, 5]), csr_arrays(rng.normal(size=(5, 3)), np.float64)
+    given_ = gains(grades) if kind == "ndcg" else grades > 1
+    batch = pairs.make_batch(rows, first, 3, given_, pairs.KINDS[kind])
+    ask = Asker(batch, 0, np.zeros(3), True)
+    order = rng.permutation(5)
+    scores = np.empty(5)
+    scores[order] = -np.arange(5.0)
+    if kind == "ndcg":
+        metric = ndcg_at_k(grades, scores, np.zeros(5, int), 99)
+    else:
+        metric = mean_average_precision(grades, scores, np.zeros(5, int), 2)
+    levels = range(batch.level[1])
+    y = [swaps_of(swapped_by(order, batch.grade > t), 5) for t in levels]
+    nothing = (grades == grades[0]).all()  # then no order is better than another
+    wanted = 0.0 if nothing else 1 - metric
+    assert ask.loss(np.concatenate(y)) == pytest.approx(wanted, abs=1e-12)
 
-    for seed in range(5):
-        for kind, metric in (
-            ("average-precision", mean_average_precision),
-            ("ndcg", lambda y, s, q: ndcg_at_k(y, s, q, 99)),
-        ):
-            batch = pair_batch(seed, kind)
-            for i in range(3):
-                w = np.random.default_rng(seed).normal(size=3)
-                ask = Asker(batch, i, w, True)
-                grade = batch.grade[batch.first[i] : batch.first[i + 1]]
-                if grade.any():
-                    n = len(grade)
-                    wanted = 1 - metric(grade, ask.theta[0, :n], np.zeros(n, int))
-                    assert ask.loss(ask.argmax(0.0)) == pytest.approx(wanted)
+
+def test_the_hinge_bounds_the_loss_of_the_ranking_by_the_weights():
+    for seed in range(20):
+        rows, first, y = random_queries(seed)
+        batch = pairs.make_batch(rows, first, 3, gains(y), pairs.NDCG)
+        w = np.random.default_rng(seed).normal(size=3)
+        for i in range(len(first) - 1):
+            ask = Asker(batch, i, w, True)
+            worst, best = ask.argmax(1.0), ask.argmax(0.0)
+            hinge = ask.loss(worst) - ask.margin(worst)
+            n = int(first[i + 1] - first[i])
+            grades = y[first[i] : first[i + 1]]
+            loss = 1 - ndcg_at_k(grades, ask.theta[0, :n], np.zeros(n, int), n)
+            assert ask.loss(best) == pytest.approx(loss if np.ptp(grades) else 0.0)
+            assert hinge >= ask.loss(best) - 1e-12
 
 
 def test_many_grades_are_counted_without_listing_pairs():

@@ -95,7 +95,7 @@ def test_solvers_agree(loss):
     X, y, qid = queries(6, 8)
     found = [
         TopKRanker(k=2, loss=loss, C=2, solver=solver, tol=1e-3).fit(X, y, qid)
-        for solver in ("auto", "block-coordinate")
+        for solver in ("auto", "one-slack")
     ]
     if loss == "precision":  # both from the same start, but not to the same point
         values = [model.certificate_.objective for model in found]
@@ -107,14 +107,17 @@ def test_solvers_agree(loss):
 
 def test_the_objective_never_rises_and_the_start_is_kept():
     X, y, qid = queries(20, 12, noise=1.5)
-    model = TopKRanker(k=3, C=20).fit(X, y, qid)
+    model = TopKRanker(k=3, C=20, loss="precision").fit(X, y, qid)
     values = [row["objective"] for row in model.rounds_]
     assert all(b <= a * (1 + 1e-6) for a, b in pairwise(values))
     assert model.initial_.shape == model.coef_.shape
-    again = TopKRanker(k=3, C=20, init=model.initial_).fit(X, y, qid)
+    again = TopKRanker(k=3, C=20, loss="precision", init=model.initial_)
+    again.fit(X, y, qid)
     np.testing.assert_allclose(again.coef_, model.coef_)
     assert not hasattr(again, "initial_")
-    random = TopKRanker(k=3, C=20, init="random", n_restarts=3, random_state=1)
+    random = TopKRanker(
+        k=3, C=20, loss="precision", init="random", n_restarts=3, random_state=1
+    )
     assert len(random.fit(X, y, qid).restarts_) == 3
 
 
@@ -122,7 +125,7 @@ def test_one_place_for_one_relevant_document_has_nothing_hidden():
     X, _, qid = queries(10, 6)
     y = np.zeros(len(X), int)
     y[np.arange(10) * 6 + np.argmax((X @ [1, -1, 0, 0]).reshape(10, 6), axis=1)] = 1
-    model = TopKRanker(k=1, C=50, tol=1e-3).fit(X, y, qid)
+    model = TopKRanker(k=1, C=50, loss="precision", tol=1e-3).fit(X, y, qid)
     assert model.n_outer_ == 1
     assert model.score(X, y, qid) == 1.0
 
@@ -133,19 +136,27 @@ def test_queries_that_teach_nothing_change_nothing():
     grades = np.concatenate([y, [0] * 4, [2] * 4, [1]])  # none, all, one document
     names = np.concatenate([qid, [100] * 4, [101] * 4, [102]])
     for loss in LOSSES:
-        few = TopKRanker(k=4, loss=loss, tol=1e-3).fit(X, y, qid)
-        all_ = TopKRanker(k=4, loss=loss, tol=1e-3).fit(more, grades, names)
-        np.testing.assert_allclose(all_.coef_, few.coef_, atol=1e-6)
+        few = TopKRanker(k=4, loss=loss, tol=1e-5).fit(X, y, qid)
+        all_ = TopKRanker(k=4, loss=loss, tol=1e-5).fit(more, grades, names)
+        np.testing.assert_allclose(all_.coef_, few.coef_, atol=2e-3)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_k_may_be_larger_than_every_list(loss):
     X, y, qid = queries(4, 5)
     model = TopKRanker(k=50, loss=loss, C=5).fit(X, y, qid)
-    if loss == "precision":  # every list holds all documents: nothing can be lost
-        assert not model.coef_.any()
-    else:
-        assert model.score(X, y, qid) > 0.6
+    assert model.coef_.any()
+    assert pairs_in_order(y, X @ model.coef_, qid) > 0.7
+
+
+def test_short_lists_are_judged_by_r_precision():
+    X, y, qid = queries(12, 8)
+    kept = np.bincount(qid, y > 0)[qid] == 3  # so that one k is R of all of them
+    short = TopKRanker(k=10, C=5, loss="precision", tol=1e-4)
+    exact = TopKRanker(k=3, C=5, loss="precision", tol=1e-4)
+    data = X[kept], y[kept], qid[kept]
+    np.testing.assert_allclose(short.fit(*data).coef_, exact.fit(*data).coef_)
+    assert short.coef_.any()
 
 
 def test_weights_of_queries_and_paths():
@@ -251,7 +262,7 @@ def test_bad_data_are_named(change, words):
 )
 def test_bad_parameters_are_named(parameters, words):
     with pytest.raises(ValueError, match=words):
-        TopKRanker(**{"k": 1, **parameters}).fit(*GOOD)
+        TopKRanker(**{"k": 1, "loss": "precision", **parameters}).fit(*GOOD)
 
 
 def test_other_data_are_checked_too():

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 from maxmargin.core.arrays import csr_arrays
 from maxmargin.core.estimator import check_weights
 from maxmargin.core.unlabelled import split_known, weigh
+from maxmargin.core.unused_columns import check_columns
 
 
 def read_classes(model, X, y, sample_weight) -> tuple:
@@ -47,6 +48,7 @@ def rows_of(model, X) -> tuple[tuple, int]:
     """(CSR arrays, features), with a last feature 1 if there is an intercept."""
     indptr, indices, values = csr_arrays(X)
     n, n_features = X.shape
+    check_columns(indices, n_features, n_features)  # at the least
     if not model.fit_intercept:
         return (indptr, indices, values), n_features
     at = indptr[1:]

@@ -19,6 +19,7 @@ from maxmargin.core.data_weight import C_of
 from maxmargin.core.interrupts import INTERRUPTED, Whole
 from maxmargin.core.unconverged import warn_unconverged
 from maxmargin.core.unlabelled import check_unlabelled_weight
+from maxmargin.core.unused_columns import check_columns
 from maxmargin.core.zero_weights import warn_zero_weights
 from maxmargin.engine.choose import check_engine, portable
 
@@ -142,6 +143,9 @@ class MaxMarginEstimator(BaseEstimator):
         from maxmargin.solvers.warm_start import DualState
 
         form, limits, name, seed, n_jobs = settings
+        if hasattr(encoded.batch, "indices"):
+            batch = encoded.batch
+            check_columns(batch.indices, batch.n_features, encoded.n_weights)
         if limits.verbose == 1:  # at 2, there are lines of JSON only
             announce(say_on_stderr)
         C = C_of(self, encoded)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.kernel import inlined
+from maxmargin.core.unused_columns import check_columns
 
 LARGE_TABLE = 1 << 18  # weights: about what the second level of cache holds
 
@@ -30,6 +31,7 @@ def by_frequency(tokens, width: int):
     """
     if tokens.n_features * width < LARGE_TABLE:
         return tokens, None
+    check_columns(tokens.indices, tokens.n_features, tokens.n_features * width)
     counts = np.bincount(tokens.indices, minlength=tokens.n_features)
     order, number = frequency_order(counts)
     return tokens._replace(indices=number[tokens.indices]), order

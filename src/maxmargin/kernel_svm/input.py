@@ -16,6 +16,7 @@ from maxmargin.classes.input import read_classes, validated
 from maxmargin.core.arrays import csr_arrays
 from maxmargin.core.estimator import check_weights
 from maxmargin.core.label_costs import cost_table
+from maxmargin.core.unused_columns import check_columns
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.inputs import count, is_sparse
 
@@ -128,6 +129,8 @@ def read_training(model, X, y, sample_weight) -> Data:
         if known is not None:
             raise ValueError(UNKNOWN)
         _finite(X)
+        if is_sparse(X):
+            check_columns(X.indices, X.shape[1], X.shape[1])
         return Data(X, numbers, weights, attributes)
     if any(label is None for label in y):
         raise ValueError(UNKNOWN)

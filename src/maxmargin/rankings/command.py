@@ -15,8 +15,8 @@ class Rank(Command):
     name = "rank"
     about = "Rank the documents of queries, one per line, the relevant ones first."
     example = """example:
-  maxmargin train rank train.txt --k 10 -o ranker.model
-  maxmargin train rank train.txt --loss ndcg --dev vali.txt --path 0.1,1,10 -o r.model
+  maxmargin train rank train.txt -o ranker.model
+  maxmargin train rank train.txt --loss pairwise --dev vali.txt --path 0.1,1,10 -o r.model
   maxmargin predict ranker.model test.txt -o scores.txt
 
 Lines are GRADE qid:QUERY 1:0.5 2:0.1 ... #comment, as in LETOR; see docs/ranking.md. Files
@@ -29,8 +29,8 @@ may be compressed with gzip."""
       --encoding NAME=utf-8  default: utf-8
     the model
       --loss precision|ndcg|average-precision|pairwise  what a ranking is judged by
-          (default: precision)
-      --k  places that count, for precision
+          (default: ndcg)
+      --k  places that count, for precision; for ndcg, those that are reported
       --relevant  the lowest grade that is relevant
       --C  weight of the data
       --init classification|random  where precision begins (default: classification)

@@ -14,7 +14,8 @@ from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.latent_training import check_latent_parameters
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, restore_shared, shared_state
-from maxmargin.rankings.queries import check_grades, group, unpack
+from maxmargin.core.unused_columns import check_columns
+from maxmargin.rankings.queries import check_grades, gains, group, unpack
 
 LOSSES = ("precision", "ndcg", "average-precision", "pairwise")
 
@@ -30,15 +31,18 @@ class TopKRanker(MaxMarginEstimator):
     Parameters
     ----------
     k : int, default 10
-        Places that count, for "precision"; may be more than there are documents. For
-        "ndcg", those that ``score`` counts.
+        Places that count, for "precision"; in lists of at most k documents, where nothing
+        could be lost, as many as there are relevant ones. For "ndcg", those that ``score``
+        counts.
     C : float, default 1.0
-    loss : str, default "precision"
-        "precision": what precision at k lacks of the best possible one; "ndcg": 1 - NDCG;
-        "average-precision": 1 - average precision; "pairwise": share of pairs of documents
-        with different grades that are in the wrong order (Ranking SVM).
+    loss : str, default "ndcg"
+        "ndcg": 1 - NDCG of the whole ranking, with gains 2^grade - 1; "precision": what
+        precision at k lacks of the best possible one; "average-precision": 1 - average
+        precision; "pairwise": share of pairs of documents with different grades that are in
+        the wrong order (Ranking SVM).
     relevant : float, default 1.0
-        The lowest grade that is relevant. Only "pairwise" tells higher grades apart.
+        The lowest grade that is relevant. For "ndcg", lower ones gain nothing; "pairwise"
+        compares all grades.
     init : "classification", "random", array or fitted model, default "classification"
         Where "precision" begins: with the weights of a classification SVM in which every
         query has the same weight, at random (which mostly ends at w = 0), or with weights.
@@ -62,7 +66,7 @@ class TopKRanker(MaxMarginEstimator):
     >>> X = [[3.0, 0.1], [1.0, 0.2], [0.0, 0.9], [0.4, 0.5], [0.1, 0.8], [0.9, 0.1]]
     >>> y = [1, 0, 0, 0, 0, 1]
     >>> qid = ["cats", "cats", "cats", "dogs", "dogs", "dogs"]
-    >>> model = TopKRanker(k=1, C=10).fit(X, y, qid)
+    >>> model = TopKRanker(C=10).fit(X, y, qid)
     >>> model.rank(X, qid).tolist()
     [0, 1, 2, 5, 3, 4]
     >>> model.score(X, y, qid)
@@ -76,7 +80,7 @@ class TopKRanker(MaxMarginEstimator):
     __init__ = training_parameters(
         k=10,
         C=1.0,
-        loss="precision",
+        loss="ndcg",
         relevant=1.0,
         init="classification",
         n_restarts=1,
@@ -115,7 +119,10 @@ class TopKRanker(MaxMarginEstimator):
         return self.predict(X)
 
     def rank(self, X, qid=None) -> np.ndarray:
-        """Rows of X, query after query as they first appear, each with the best first."""
+        """Rows of X, query after query as they first appear, each with the best first.
+
+        Documents with equal scores stand as they were given.
+        """
         scores = self.predict(X)
         _, qid = unpack(X, qid)
         groups = group(qid, len(scores))
@@ -175,12 +182,13 @@ class TopKRanker(MaxMarginEstimator):
         X, grades = X[groups.order], grades[groups.order]
         weights = check_weights(sample_weight, len(groups.names))
         relevant = grades >= self.relevant
-        graded = grades if self.loss == "pairwise" else relevant
-        weights = weights * _differ(graded, groups)
+        worth = self._worth(grades, relevant)
+        weights = weights * _differ(worth, groups)
         if not weights.any():
             raise ValueError(self._nothing_to_learn(relevant))
         rows = csr_arrays(X, np.float64)
-        batch = self._batch(rows, groups.first, d, grades, relevant)
+        check_columns(rows[1], d, d)
+        batch = self._batch(rows, groups.first, d, worth)
         if self.loss == "precision" and isinstance(self.init, str):
             from maxmargin.core.completion import complete_all
             from maxmargin.rankings.start import classification_weights
@@ -191,19 +199,19 @@ class TopKRanker(MaxMarginEstimator):
                 batch = batch._replace(y=complete_all(batch, w))
         return Encoded(batch, d, np.float64, weights, attributes)
 
-    def _batch(self, rows, first, d, grades, relevant):
+    def _worth(self, grades, relevant) -> np.ndarray:
+        """What the loss knows of every document: its grade, its gain, or a yes or no."""
+        if self.loss == "pairwise":
+            return grades
+        return gains(grades) * relevant if self.loss == "ndcg" else relevant
+
+    def _batch(self, rows, first, d, worth):
         from maxmargin.rankings import pairs, top_k
 
         if self.loss == "precision":
             k = min(int(self.k), np.iinfo(np.int32).max)
-            return top_k.make_batch(rows, first, d, relevant, k)
-        grades = grades if self.loss == "pairwise" else relevant
-        return pairs.make_batch(rows, first, d, grades, pairs.KINDS[self.loss])
-
-    def _solver_name(self) -> str:
-        """One cut for all queries: there are few of them, and each has many outputs."""
-        name = super()._solver_name()
-        return "one-slack" if name == "auto" and not np.isinf(self.C) else name
+            return top_k.make_batch(rows, first, d, worth, k)
+        return pairs.make_batch(rows, first, d, worth, pairs.KINDS[self.loss])
 
     def _nothing_to_learn(self, relevant) -> str:
         if not relevant.any() and self.loss != "pairwise":

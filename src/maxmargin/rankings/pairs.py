@@ -9,8 +9,8 @@ so that documents of one grade may stand in any order, and nothing is hidden. Th
     pairwise            share of swapped pairs. The hinge is that of all pairs, divided by
                         N: Ranking SVM (Herbrich et al. 2000; Joachims 2002)
     average-precision   1 - AP, with two grades (Yue, Finley, Radlinski & Joachims 2007)
-    ndcg                1 - NDCG of the whole ranking, with two grades (Chakrabarti,
-                        Khanna, Sawant & Bhattacharyya 2008)
+    ndcg                1 - NDCG of the whole ranking, with gains of any size (with two
+                        grades: Chakrabarti, Khanna, Sawant & Bhattacharyya 2008)
 
 Slot d counts the swapped pairs in which document d is a, minus those in which it is b; the
 slot behind the documents counts all swapped pairs. No search lists the pairs:
@@ -26,6 +26,18 @@ document, which has the place r + u_r. The loss is a sum of terms in (r, u_r),
     ndcg                (D_r - D_(r + u_r)) / sum_r D_r       with D_p = 1 / log2(1 + p)
 
 and so is the score: the best u is found exactly, by dynamic programming.
+
+More than two gains g_0 < g_1 < ... < g_T make T *levels*, at which the documents with a
+gain of g_t or more are relevant. A gain is a sum of steps, so that for every ranking
+
+    1 - NDCG = sum_t v_t (1 - NDCG_t),      v_t = (g_t - g_(t-1)) ideal_t / ideal,
+
+with NDCG_t that of level t, of gains 0 and 1, and ideal DCGs. An output has a ranking for
+every level, each with slots of its own; Psi and the loss are sums over levels with the
+weights v_t. Rankings of different levels may disagree, as swapped pairs may: then searches
+are exact level by level, whatever the number of grades, and the hinge bounds 1 - NDCG, for
+one ranking at all levels is an output too. (Where it must be one, the programme runs over
+as many counts as there are grades, and grows with the product of their sizes.)
 """
 
 from __future__ import annotations
@@ -48,7 +60,9 @@ KINDS = {"pairwise": PAIRWISE, "average-precision": AVERAGE_PRECISION, "ndcg": N
 class PairBatch(NamedTuple):
     """Queries with graded documents."""
 
-    cuts = cut_by(**DOCUMENTS, grade="first", pairs="example")
+    cuts = cut_by(
+        **DOCUMENTS, grade="first", level="example", weight="level", pairs="level"
+    )
 
     start: np.ndarray
     y: np.ndarray
@@ -60,42 +74,76 @@ class PairBatch(NamedTuple):
     widest: int
     entries: int
     grade: np.ndarray  # int32 of every document, 0 .. of its query
-    pairs: np.ndarray  # float64, N of every query (1 where there is none)
+    level: np.ndarray  # query i has the levels level[i] .. level[i + 1]
+    weight: np.ndarray  # float64, v_t of every level
+    pairs: np.ndarray  # float64, N of every level (1 where there is none)
     discount: np.ndarray  # D_p by place, from 1 on
     kind: int
 
 
 def make_batch(rows, first, n_features, grade, kind: int) -> PairBatch:
-    """Encode CSR arrays ``rows`` of documents; query i has first[i] .. first[i + 1]."""
-    n = len(first) - 1
+    """Encode CSR arrays ``rows`` of documents; query i has first[i] .. first[i + 1].
+
+    For "ndcg", the grades are gains.
+    """
+    fields = row_fields(rows, first, n_features)
+    discount = 1.0 / np.log2(1.0 + np.arange(1.0, fields["widest"] + 1))
     own = np.zeros(len(grade), np.int32)
-    pairs = np.zeros(n)
-    for i, (a, b) in enumerate(pairwise(first)):
-        _, own[a:b], counts = np.unique(
+    weights, pairs = [], []
+    for a, b in pairwise(first):
+        values, own[a:b], counts = np.unique(
             grade[a:b], return_inverse=True, return_counts=True
         )
-        pairs[i] = counts @ (np.cumsum(counts) - counts)
-    fields = row_fields(rows, first, n_features)
-    places = np.arange(1.0, fields["widest"] + 1)
-    start = first + np.arange(n + 1)
+        if kind == NDCG and len(values) > 1:
+            found = gain_levels(values.astype(np.float64), counts, discount)
+        else:
+            found = [1.0], [max(counts @ (np.cumsum(counts) - counts), 1)]
+        weights.append(found[0])
+        pairs.append(found[1])
+    n_levels = np.array(list(map(len, weights)), np.int64)
+    start = np.concatenate([[0], np.cumsum(n_levels * (np.diff(first) + 1))])
     return PairBatch(
-        start=start,
+        start=start.astype(np.int64),
         y=np.zeros(int(start[-1]), np.int32),
         grade=own,
-        pairs=np.maximum(pairs, 1.0),
-        discount=np.append(0.0, 1.0 / np.log2(1.0 + places)),
+        level=np.concatenate([[0], np.cumsum(n_levels)]).astype(np.int64),
+        weight=np.concatenate(weights).astype(np.float64),
+        pairs=np.concatenate(pairs).astype(np.float64),
+        discount=np.append(0.0, discount),
         kind=kind,
         **fields,
     )
 
 
+def gain_levels(values, counts, discount) -> tuple[np.ndarray, np.ndarray]:
+    """v_t and N_t of a query with so many documents of these rising gains."""
+    n = int(counts.sum())
+    relevant = n - np.cumsum(counts)[:-1]
+    ideal = np.cumsum(discount[:n])
+    steps = np.diff(values) * ideal[relevant - 1]
+    return steps / (values[0] * ideal[-1] + steps.sum()), relevant * (n - relevant)
+
+
+@inlined
+def add_swaps(batch, i, y, factor, c):
+    """c_d += factor times what swapped pairs put before document d, over all levels."""
+    n, at = batch.first[i + 1] - batch.first[i], 0
+    for t in range(batch.level[i], batch.level[i + 1]):
+        share = factor * batch.weight[t] / batch.pairs[t]
+        for d in range(n):
+            c[d] += share * y[at + d]
+        at += n + 1
+
+
 @inlined
 def lead(batch, i, theta, y):
-    """1/N sum over swapped pairs of theta_a - theta_b."""
+    """sum_t v_t / N_t times the sum over swapped pairs of theta_a - theta_b."""
+    c = np.zeros(batch.first[i + 1] - batch.first[i])
+    add_swaps(batch, i, y, 1.0, c)
     total = 0.0
-    for d in range(batch.first[i + 1] - batch.first[i]):
-        total += y[d] * theta[0, d]
-    return total / batch.pairs[i]
+    for d in range(len(c)):
+        total += c[d] * theta[0, d]
+    return total
 
 
 @implements(contract.value, PairBatch)
@@ -128,20 +176,24 @@ def possible(batch, i, y):
 
 @implements(contract.loss, PairBatch)
 def loss(batch, i, y):
-    n = batch.first[i + 1] - batch.first[i]
-    if batch.kind == PAIRWISE or y[n] == 0:
-        return y[n] / batch.pairs[i]
+    n, at, total = batch.first[i + 1] - batch.first[i], 0, 0.0
     above = np.empty(n, np.int32)
-    count = 0
-    for d in range(n):
-        if batch.grade[batch.first[i] + d] == 1:
-            above[count] = y[d]
-            count += 1
-    above[:count].sort()
-    total = 0.0
-    for r in range(count):
-        total += cost(batch, r + 1, above[r])
-    return total / whole(batch, count)
+    for t in range(batch.level[i], batch.level[i + 1]):
+        if batch.kind == PAIRWISE or y[at + n] == 0:
+            total += batch.weight[t] * y[at + n] / batch.pairs[t]
+        else:
+            count = 0
+            for d in range(n):
+                if batch.grade[batch.first[i] + d] > t - batch.level[i]:
+                    above[count] = y[at + d]
+                    count += 1
+            above[:count].sort()
+            part = 0.0
+            for r in range(count):
+                part += cost(batch, r + 1, above[r])
+            total += batch.weight[t] * part / whole(batch, count)
+        at += n + 1
+    return total
 
 
 @inlined
@@ -165,17 +217,16 @@ def whole(batch, count):
 
 @implements(contract.emit, PairBatch)
 def emit(batch, i, y, factor, index, values, m):
-    c = np.empty(batch.first[i + 1] - batch.first[i])
-    for d in range(len(c)):
-        c[d] = -factor / batch.pairs[i] * y[d]
+    c = np.zeros(batch.first[i + 1] - batch.first[i])
+    add_swaps(batch, i, y, -factor, c)
     return append_sum(batch, i, c, index, values, m)
 
 
 @implements(contract.difference, PairBatch)
 def difference(batch, i, s, rs, a, ra, index, values):
-    c = np.empty(batch.first[i + 1] - batch.first[i])
-    for d in range(len(c)):
-        c[d] = (rs * s[d] - ra * a[d]) / batch.pairs[i]
+    c = np.zeros(batch.first[i + 1] - batch.first[i])
+    add_swaps(batch, i, s, rs, c)
+    add_swaps(batch, i, a, -ra, c)
     return append_sum(batch, i, c, index, values, 0)
 
 
@@ -187,13 +238,15 @@ def argmax(batch, i, theta, scale, y):
     n = batch.first[i + 1] - batch.first[i]
     scores = np.empty(n)
     for d in range(n):
-        y[d] = 0
         scores[d] = theta[0, d]
-    y[n] = 0
+    for slot in range(batch.start[i + 1] - batch.start[i]):
+        y[slot] = 0
     if batch.kind == PAIRWISE:
         swap(batch, i, scores, scale, y)
     else:
-        interleave(batch, i, scores, scale, y)
+        order = np.argsort(-scores, kind="mergesort")
+        for t in range(batch.level[i + 1] - batch.level[i]):
+            interleave(batch, i, t, scores, order, scale, y)
 
 
 @inlined
@@ -247,14 +300,13 @@ def below(tree, grade):
 
 
 @inlined
-def interleave(batch, i, scores, scale, y):
-    """The best u_1 <= u_2 <= ..., by dynamic programming over (r, u_r)."""
-    first, n = batch.first[i], len(scores)
-    order = np.argsort(-scores, kind="mergesort")
+def interleave(batch, i, t, scores, order, scale, y):
+    """The best u_1 <= u_2 <= ... of level t, by dynamic programming over (r, u_r)."""
+    first, n, at = batch.first[i], len(scores), t * (len(scores) + 1)
     relevant, others = np.empty(n, np.int64), np.empty(n, np.int64)
     count, rest = 0, 0
     for d in order:
-        if batch.grade[first + d] == 1:
+        if batch.grade[first + d] > t:
             relevant[count] = d
             count += 1
         else:
@@ -262,7 +314,7 @@ def interleave(batch, i, scores, scale, y):
             rest += 1
     if count == 0:
         return
-    share = scale / whole(batch, count)
+    share, pairs = scale / whole(batch, count), batch.pairs[batch.level[i] + t]
     taken = np.zeros((count, rest + 1), np.int32)  # the best u_r up to u
     best = np.zeros(rest + 1)  # of the relevant documents so far, with u_r up to u
     for r in range(count):
@@ -270,7 +322,7 @@ def interleave(batch, i, scores, scale, y):
         for u in range(rest + 1):
             if u > 0:
                 behind += scores[relevant[r]] - scores[others[u - 1]]
-            v = best[u] + share * cost(batch, r + 1, u) - behind / batch.pairs[i]
+            v = best[u] + share * cost(batch, r + 1, u) - behind / pairs
             if v > top:
                 top = v
                 taken[r, u] = u
@@ -280,8 +332,8 @@ def interleave(batch, i, scores, scale, y):
     u, total = rest, 0
     for r in range(count - 1, -1, -1):
         u = taken[r, u]
-        y[relevant[r]] = u
+        y[at + relevant[r]] = u
         total += u
         for j in range(u):
-            y[others[j]] -= 1
-    y[n] = total
+            y[at + others[j]] -= 1
+    y[at + n] = total

@@ -15,14 +15,23 @@ def classification_weights(X, relevant, first, use=None, C: float = 1.0) -> np.n
     """Weights of min 1/2 |w|^2 + C sum_q 1/n_q sum_d (1 - y_d (w.x_d + b))_+^2.
 
     Query i has the rows first[i] .. first[i + 1]; ``use`` says which queries take part.
+    liblinear sees the columns that hold a value only: it allocates all others too, with
+    sizes that overflow, and ends the process if it fails.
     """
+    import scipy.sparse as sp
     from sklearn.svm import LinearSVC
 
     sizes = np.diff(first)
     use = np.ones(len(sizes), bool) if use is None else use
     weights = np.repeat(use / sizes, sizes)
     taken = weights > 0
-    # the primal Newton method: the same answer every time, and it ends
-    svm = LinearSVC(C=C, dual=False, tol=1e-4, max_iter=10_000)
-    svm.fit(X[taken], np.asarray(relevant)[taken], sample_weight=weights[taken])
-    return svm.coef_[0].astype(np.float64)
+    X = sp.csr_matrix(X)[taken]
+    columns, numbers = np.unique(X.indices, return_inverse=True)
+    w = np.zeros(X.shape[1])
+    if len(columns):
+        X = sp.csr_matrix((X.data, numbers, X.indptr), (X.shape[0], len(columns)))
+        # the primal Newton method: the same answer every time, and it ends
+        svm = LinearSVC(C=C, dual=False, tol=1e-4, max_iter=10_000)
+        svm.fit(X, np.asarray(relevant)[taken], sample_weight=weights[taken])
+        w[columns] = svm.coef_[0]
+    return w

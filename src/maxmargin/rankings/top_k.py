@@ -8,6 +8,10 @@ sort: prediction by theta, the most violated list by theta - scale [relevant], c
 the relevant ones first and equals by theta; where fewer than k are relevant, the best of
 the others fill the list. (Yu & Joachims 2009; thesis of Yu, 5.4.3.)
 
+A list of at most k documents holds them all, in any order: precision at k has nothing to
+lose, and would teach nothing. There, k is the number of relevant documents, and the loss
+what R-precision lacks of 1.
+
 Slot d of a labelling is 1 if document d is in the list; an order within it has no meaning.
 """
 
@@ -29,7 +33,7 @@ from maxmargin.rankings.documents import DOCUMENTS, append_sum, of_documents, ro
 class TopKBatch(NamedTuple):
     """Queries whose truth is any list with as many relevant documents as can be."""
 
-    cuts = cut_by(**DOCUMENTS, relevant="first")
+    cuts = cut_by(**DOCUMENTS, relevant="first", k="example")
 
     start: np.ndarray
     y: np.ndarray
@@ -41,7 +45,7 @@ class TopKBatch(NamedTuple):
     widest: int
     entries: int
     relevant: np.ndarray  # uint8 of every document
-    k: int
+    k: np.ndarray  # int64 of every query
 
 
 def make_batch(rows, first, n_features, relevant, k: int) -> TopKBatch:
@@ -51,15 +55,22 @@ def make_batch(rows, first, n_features, relevant, k: int) -> TopKBatch:
     """
     relevant = np.ascontiguousarray(relevant, np.uint8)
     y = np.zeros(len(relevant), np.int32)
-    for a, b in pairwise(first.tolist()):
-        y[a + np.argsort(1 - relevant[a:b], kind="stable")[:k]] = 1
+    places = places_that_count(first, relevant, k)
+    for (a, b), size in zip(pairwise(first.tolist()), places.tolist(), strict=True):
+        y[a + np.argsort(1 - relevant[a:b], kind="stable")[:size]] = 1
     return TopKBatch(
         start=first.copy(),
         y=y,
         relevant=relevant,
-        k=k,
+        k=places,
         **row_fields(rows, first, n_features),
     )
+
+
+def places_that_count(first, relevant, k: int) -> np.ndarray:
+    """k of every query: where all documents would be in the list, the relevant ones."""
+    counts = np.add.reduceat(np.asarray(relevant, np.int64), first[:-1])
+    return np.where(np.diff(first) > k, k, np.maximum(counts, 1)).astype(np.int64)
 
 
 @implements(contract.value, TopKBatch)
@@ -68,7 +79,7 @@ def value(batch, i, theta, y):
     for d in range(batch.first[i + 1] - batch.first[i]):
         if y[d]:
             total += theta[0, d]
-    return total / batch.k
+    return total / batch.k[i]
 
 
 @implements(contract.possible, TopKBatch)
@@ -88,19 +99,19 @@ def loss(batch, i, y):
     for d in range(batch.first[i + 1] - first):
         wanted += batch.relevant[first + d]
         found += batch.relevant[first + d] * y[d]
-    return (min(wanted, batch.k) - found) / batch.k
+    return (min(wanted, batch.k[i]) - found) / batch.k[i]
 
 
 @implements(contract.least_loss, TopKBatch)
 def least_loss(batch):
-    return 1.0 / batch.k
+    return 1.0 / batch.k.max()
 
 
 @implements(contract.emit, TopKBatch)
 def emit(batch, i, y, factor, index, values, m):
     c = np.empty(batch.first[i + 1] - batch.first[i])
     for d in range(len(c)):
-        c[d] = factor / batch.k * y[d]
+        c[d] = factor / batch.k[i] * y[d]
     return append_sum(batch, i, c, index, values, m)
 
 
@@ -109,7 +120,7 @@ def difference(batch, i, s, rs, a, ra, index, values):
     first = batch.first[i]
     c = np.empty(batch.first[i + 1] - first)
     for d in range(len(c)):
-        c[d] = ((rs - ra) * batch.y[first + d] - rs * s[d] + ra * a[d]) / batch.k
+        c[d] = ((rs - ra) * batch.y[first + d] - rs * s[d] + ra * a[d]) / batch.k[i]
     return append_sum(batch, i, c, index, values, 0)
 
 
@@ -130,7 +141,7 @@ def take(batch, i, order, wanted, y):
     """The list of the first ``wanted`` relevant documents of an order, and of the others
     the first, as many as there is room for."""
     first = batch.first[i]
-    room = batch.k - wanted
+    room = batch.k[i] - wanted
     for d in order:
         if batch.relevant[first + d]:
             y[d] = 1 if wanted > 0 else 0
@@ -156,7 +167,7 @@ def argmax(batch, i, theta, scale, y):
         keys[d] = scale * batch.relevant[first + d] - theta[0, d]
     order = np.argsort(keys, kind="mergesort")
     for p in range(len(order)):
-        y[order[p]] = 1 if p < batch.k else 0
+        y[order[p]] = 1 if p < batch.k[i] else 0
 
 
 @implements(contract.argmax_rescaled, TopKBatch)
@@ -175,11 +186,11 @@ def argmax_rescaled(batch, i, theta, form, y):
             s += 1
             outside[s] = outside[s - 1] + theta[0, d]
         truth += batch.y[first + d] * theta[0, d]
-    size, most = min(n, batch.k), min(count, batch.k)
+    size, most = min(n, batch.k[i]), min(count, batch.k[i])
     best, chosen = -np.inf, most
     for hits in range(max(0, size - (n - count)), most + 1):
-        lead = (truth - inside[hits] - outside[size - hits]) / batch.k
-        v = violation(form, (most - hits) / batch.k, lead)
+        lead = (truth - inside[hits] - outside[size - hits]) / batch.k[i]
+        v = violation(form, (most - hits) / batch.k[i], lead)
         if v > best:
             best, chosen = v, hits
     take(batch, i, order, chosen, y)
@@ -188,5 +199,5 @@ def argmax_rescaled(batch, i, theta, form, y):
 
 @implements(contract.complete, TopKBatch)
 def complete(batch, i, theta, y):
-    wanted = min(count_relevant(batch, i), batch.k)
+    wanted = min(count_relevant(batch, i), batch.k[i])
     take(batch, i, ordered(batch, i, theta), wanted, y)

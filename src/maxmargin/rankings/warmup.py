@@ -8,5 +8,5 @@ def rank():
 
     X = [[0.0, 1.0], [1.0, 0.1], [0.2, 0.9], [0.9, 0.0]]
     y, qid = [0, 1, 0, 1], [1, 1, 2, 2]
-    TopKRanker(k=1, loss="pairwise").fit(X, y, qid)
-    return TopKRanker(k=1).fit(X, y, qid), X
+    TopKRanker(k=1, loss="precision").fit(X, y, qid)
+    return TopKRanker().fit(X, y, qid), X
