@@ -222,7 +222,8 @@ class MaxMarginEstimator(BaseEstimator):
 
     def _finish(self, encoded: Encoded, solution) -> None:
         """Set the fitted attributes."""
-        warn_zero_weights(solution.w, self._if_zero)
+        if solution.converged or self.objective in BASELINE_PASSES:
+            warn_zero_weights(solution.w, self._if_zero)  # else it is said already
         for name in ("rounds_", "n_outer_", "restarts_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         self._install(encoded, solution.w)

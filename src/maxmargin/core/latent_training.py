@@ -30,6 +30,7 @@ from maxmargin.core.interrupts import INTERRUPTED, STOPPED, Whole
 from maxmargin.core.known import written
 from maxmargin.core.partial import alternate, is_partial, ordinary, sure_part
 from maxmargin.core.unconverged import warn_unconverged
+from maxmargin.core.zero_weights import still_zero
 
 ENDED = (INTERRUPTED, STOPPED)
 LATENT: dict[str, Any] = {
@@ -250,7 +251,8 @@ def _warn(run, tol: float) -> None:
         f"Training {solution.status}, before a stationary point: the last step lowered "
         f"the objective by {point.decrease:.3g} to {point.objective:.6g}, and its convex "
         f"problem could have gained {point.bound:.3g} in all (tol={tol:g}). The weights "
-        "are the best found. Allow more max_outer, max_iter or max_time, or a larger tol.",
+        "are the best found. Allow more max_outer, max_iter or max_time, or a larger tol."
+        + still_zero(solution.w),
         ConvergenceWarning,
         stacklevel=6,
     )

@@ -8,6 +8,8 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from maxmargin.core.zero_weights import still_zero
+
 # Features whose values are larger, or differ by a larger factor, make training slow.
 LARGE_FEATURE = 10.0
 UNEVEN = 100.0
@@ -43,6 +45,7 @@ def warn_unconverged(solution, tol, objective) -> None:
         elif limited:
             text += " Allow more max_iter or max_time, or a larger tol, for less."
             text += _advice_on_scales(objective.batch)
+    text += still_zero(solution.w)
     warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.estimator import MaxMarginEstimator, _positive, masses
 from maxmargin.core.interrupts import Whole
 from maxmargin.core.parameters import parameters
-from maxmargin.core.zero_weights import warn_zero_weights
+from maxmargin.core.zero_weights import still_zero, warn_zero_weights
 from maxmargin.kernel_svm.devices import find_device
 from maxmargin.kernel_svm.input import (
     KernelProblem,
@@ -217,7 +217,8 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
 
     def _take(self, data, trained: Trained) -> None:
         """Set the fitted attributes."""
-        warn_zero_weights(trained.coefficients, stacklevel=4)
+        if trained.converged:
+            warn_zero_weights(trained.coefficients, stacklevel=4)
         for attribute in ("n_features_in_", "feature_names_in_"):  # of an earlier fit
             self.__dict__.pop(attribute, None)
         self.kernel_, self.basis_ = trained.kernel, own(trained.points, data.X)
@@ -231,7 +232,8 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
         self.converged_ = trained.converged
         self.seconds_ = trained.seconds
         if trained.warning:
-            warnings.warn(trained.warning, ConvergenceWarning, stacklevel=3)
+            text = trained.warning + still_zero(trained.coefficients)
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
     # using ------------------------------------------------------------------------------
 
