@@ -19,7 +19,7 @@ from maxmargin.core.data_weight import C_of
 from maxmargin.core.interrupts import INTERRUPTED, Whole
 from maxmargin.core.unconverged import warn_unconverged
 from maxmargin.core.unlabelled import check_unlabelled_weight
-from maxmargin.core.unused_columns import check_columns
+from maxmargin.core.unused_columns import check_batch
 from maxmargin.core.zero_weights import warn_zero_weights
 from maxmargin.engine.choose import check_engine, portable
 
@@ -58,7 +58,6 @@ class MaxMarginEstimator(BaseEstimator):
     objective = "hinge"  # of a family without that parameter
     _objectives = OBJECTIVES
     _no_sums = ""  # why a family has no log objective
-    _if_zero = ""  # what else to do in a family about weights that are all zero
 
     def fit(self, X, y, sample_weight=None):
         """Train on inputs X and true outputs y.
@@ -143,9 +142,7 @@ class MaxMarginEstimator(BaseEstimator):
         from maxmargin.solvers.warm_start import DualState
 
         form, limits, name, seed, n_jobs = settings
-        if hasattr(encoded.batch, "indices"):
-            batch = encoded.batch
-            check_columns(batch.indices, batch.n_features, encoded.n_weights)
+        check_batch(encoded.batch, encoded.n_weights)
         if limits.verbose == 1:  # at 2, there are lines of JSON only
             announce(say_on_stderr)
         C = C_of(self, encoded)
@@ -223,7 +220,7 @@ class MaxMarginEstimator(BaseEstimator):
     def _finish(self, encoded: Encoded, solution) -> None:
         """Set the fitted attributes."""
         if solution.converged or self.objective in BASELINE_PASSES:
-            warn_zero_weights(solution.w, self._if_zero)  # else it is said already
+            warn_zero_weights(solution.w)  # else it is said already
         for name in ("rounds_", "n_outer_", "restarts_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         self._install(encoded, solution.w)

@@ -24,3 +24,9 @@ def check_columns(indices: np.ndarray, n_columns: int, n_weights: int) -> None:
         f"would take {needed / 1e9:.3g} GB for weights that stay zero. Number the features "
         "anew without gaps, as X[:, np.unique(X.indices)] does for a sparse matrix."
     )
+
+
+def check_batch(batch, n_weights: int) -> None:
+    """The same of a batch whose rows are sparse."""
+    if hasattr(batch, "indices"):
+        check_columns(batch.indices, batch.n_features, n_weights)

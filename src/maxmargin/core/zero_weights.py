@@ -18,10 +18,10 @@ ZERO = (
 STILL_ZERO = " All weights are still zero: every output scores the same."
 
 
-def warn_zero_weights(w, hint: str = "", stacklevel: int = 5) -> None:
+def warn_zero_weights(w, stacklevel: int = 5) -> None:
     """A certificate of w = 0 is true, and looks like success: say that it is none."""
     if not np.any(w):
-        warnings.warn(f"{ZERO} {hint}".rstrip(), UserWarning, stacklevel=stacklevel)
+        warnings.warn(ZERO, UserWarning, stacklevel=stacklevel)
 
 
 def still_zero(w) -> str:
