@@ -72,7 +72,7 @@ def check_structure(
 ) -> None:
     """Compare a batch type with enumeration, on random weights.
 
-    Checks for every example: the loss is zero on the truth, finite and not negative;
+    Checks for every example: ``possible`` knows its outputs; the loss is zero on the truth, finite and not negative;
     ``value(theta, y) == <w, Psi(x, y)>``; ``margin`` and ``difference`` agree with it;
     ``argmax`` finds the maximum with and without loss; the search for the most violated
     output is right, or bounded, in all four formulations. Where there are ``sums``, they
@@ -90,6 +90,8 @@ def check_structure(
 
 def _check_example(batch, i, w, outputs, rng, compiled, where) -> None:
     ask = Asker(batch, i, w, compiled)
+    refused = [y for y in outputs if ask.size and not ask.possible(y)]
+    assert not refused, f"{where}: possible() refuses the output {refused[:1]}."
     psi = [ask.features(y) for y in outputs]
     truth = batch.y[batch.start[i] : batch.start[i + 1]]
     psi_truth = ask.features(truth)

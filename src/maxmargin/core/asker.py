@@ -48,6 +48,9 @@ class Asker:
     def margin(self, y):
         return self.call(_margin)(self.batch, self.i, self.theta, y)
 
+    def possible(self, y):
+        return self.call(_possible)(self.batch, self.i, y)
+
     def loss(self, y):
         return self.call(_loss)(self.batch, self.i, y)
 
@@ -81,6 +84,11 @@ class Asker:
         y = np.zeros(self.size, np.int32)
         found = self.call(most_violated)(self.batch, form, self.i, self.theta, y)
         return (*found, y)
+
+
+@kernel
+def _possible(batch, i, y):
+    return contract.possible(batch, i, y)
 
 
 @kernel
