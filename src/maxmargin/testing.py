@@ -73,7 +73,8 @@ def check_structure(
     """Compare a batch type with enumeration, on random weights.
 
     Checks for every example: ``possible`` knows its outputs; the loss is zero on the truth,
-    finite and not negative; ``value(theta, y) == <w, Psi(x, y)>``; ``margin`` and ``difference`` agree with it;
+    finite and not negative; ``value(theta, y) == <w, Psi(x, y)>``; ``margin`` and
+    ``difference`` agree with it;
     ``argmax`` finds the maximum with and without loss; the search for the most violated
     output is right, or bounded, in all four formulations. Where there are ``sums``, they
     are those of all outputs, and ``spread`` is the adjoint of ``score``.
