@@ -251,7 +251,16 @@ def peak_mb() -> float:
 
 
 def single_thread() -> None:
-    """One thread in every library, and one core where the system can pin it."""
+    """One thread in every library, and one core where the system can pin it.
+
+    With MAXMARGIN_BENCH_THREADS=users in the environment, or ``--as-users`` among the
+    arguments, nothing is pinned: libraries have the threads that users give them.
+    """
+    if "--as-users" in sys.argv:
+        sys.argv.remove("--as-users")
+        os.environ["MAXMARGIN_BENCH_THREADS"] = "users"
+    if os.environ.get("MAXMARGIN_BENCH_THREADS") == "users":
+        return
     for variable in THREAD_VARIABLES:
         os.environ[variable] = "1"
     if hasattr(os, "sched_setaffinity"):

@@ -166,8 +166,10 @@ def _save_pictures(model, output, test, readings) -> None:
     }
     from matplotlib import pyplot
 
+    from maxmargin.plots.cells import save_figure
+
     for name, (figure, meaning) in pictures.items():
-        figure.savefig(output / name, dpi=150)
+        save_figure(figure, output / name)
         pyplot.close(figure)
         print(f"  {name:<24}  {meaning}")
 

@@ -159,3 +159,17 @@ def test_a_scheduler_that_goes_before_the_first_shard(monkeypatch):
     gone = SimpleNamespace(scheduler=scheduler, security=None)
     with pytest.raises(EngineLost, match="does not answer any more"):
         DaskCrew(specs(), gone, patience=0.5)
+
+
+def test_a_cluster_that_is_lost_can_be_replaced_by_this_process():
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
+    ) as own:
+        client = Client(own, set_as_default=False)
+        crew = DaskCrew(specs(), client, patience=5.0)
+        client.close()
+        home = crew.at_home()
+        assert home.ask("score", weights(0)) == scores(weights(0))
+        crew.close()

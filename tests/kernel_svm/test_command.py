@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import time
 
 import numpy as np
 import pytest
@@ -206,6 +207,18 @@ def test_names_are_told_from_numbers():
     assert len(table("1,2,3\n3,4,5\n", header="yes").X) == 1
     again = table("7,8\n", like=bare.columns, truth=False)
     assert (again.X.tolist(), again.labels) == ([[7, 8]], None)
+
+
+def test_wide_tables_take_linear_time():
+    n = 20_000  # it took seconds when every name was looked for among all
+    row = ",".join(["1"] * n)
+    text = ",".join(map("c{}".format, range(n))) + f"\n{row}\n{row}\n"
+    began = time.process_time()
+    found = table(text)
+    assert table(text, like=found.columns).X.shape == (2, n - 1)
+    assert time.process_time() - began < 1.0
+    with pytest.raises(ValueError, match="two columns have the name 'b'"):
+        table("a,b,c,b,d\n1,2,3,4,x\n")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from maxmargin.files import columns_from, read_columns
 from maxmargin.files.text_files import RawText
 from maxmargin.tags.corpus import sources
 from maxmargin.tags.corpus.counting import KeyCounter
-from maxmargin.tags.corpus.litter import workshop
 from maxmargin.tags.features import ColumnEncoder
 from maxmargin.tags.files.reader import read_piece
 
@@ -380,18 +379,17 @@ def test_a_folder_that_cannot_be_made(data, tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("tempfile.mkdtemp", refuse)
+    monkeypatch.setattr(os, "mkdir", refuse)
     with pytest.raises(ValueError, match=r"c cannot be made \(Permission denied\)"):
         TagCorpus.build(tmp_path / "c", data, TEMPLATE)
 
 
 @pytest.mark.parametrize("when", [1, 2])
 def test_an_interrupted_move_keeps_the_old_corpus(tmp_path, monkeypatch, when):
-    from maxmargin.tags.corpus.build import _move
+    from maxmargin.files.atomic import workshop
 
-    for name in ("old", "new"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "manifest.json").write_text(name)
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "manifest.json").write_text("old")
     rename, times = os.rename, []
 
     def interrupted(*names):
@@ -401,10 +399,15 @@ def test_an_interrupted_move_keeps_the_old_corpus(tmp_path, monkeypatch, when):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(os, "rename", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        _move(str(tmp_path / "new"), str(tmp_path / "old"))
-    found = (tmp_path / "old" / "manifest.json").read_text()
+    target = str(tmp_path / "c")
+    with workshop(target, "manifest.json", lambda: None) as shop:
+        with open(os.path.join(shop.folder, "manifest.json"), "w") as file:
+            file.write("new")
+        with pytest.raises(KeyboardInterrupt):
+            shop.finish()
+    found = (tmp_path / "c" / "manifest.json").read_text()
     assert found == ("old" if when == 1 else "new")
+    assert os.listdir(tmp_path) == ["c"]
 
 
 def test_a_shard_that_cannot_be_read(data, tmp_path, monkeypatch):
@@ -580,7 +583,7 @@ def test_killed_while_building(data, tmp_path, when):
     done = subprocess.run([sys.executable, "-c", code, folder, data, TEMPLATE])
     assert done.returncode == -9
     assert not folder.exists()
-    (rest,) = [name for name in os.listdir(tmp_path) if name != "text"]
+    (rest,) = [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
     with pytest.raises(ValueError, match="not a corpus"):
         TagCorpus.open(tmp_path / rest)
     TagCorpus.build(folder, data, TEMPLATE)
@@ -592,24 +595,19 @@ def test_lines_of_pieces_in_messages():
 
 
 def test_a_killed_build_leaves_nothing_for_ever(data, tmp_path):
-    """What it left goes with the next build; what somebody still fills stays."""
+    """What it left goes with the next build."""
     code = f"""
 import os, signal
 from maxmargin import TagCorpus
-from maxmargin.tags.corpus import build
-build.finish = lambda folder: os.kill(os.getpid(), signal.SIGKILL)
+from maxmargin.files.atomic import Workshop
+Workshop.finish = lambda shop: os.kill(os.getpid(), signal.SIGKILL)
 TagCorpus.build({str(tmp_path / "c")!r}, {str(data)!r}, "words")
 """
     killed = subprocess.run([sys.executable, "-c", code], check=False)
     assert killed.returncode == -9
-    (left,) = [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
-    replaced = tmp_path / ".c.x.tmp.old"  # of one killed while it went away
-    replaced.mkdir()
-    with workshop(str(tmp_path / "c")) as other:
-        assert not (tmp_path / left).exists()
-        assert replaced.exists()  # it may be all that there is
-        TagCorpus.build(tmp_path / "c", data, "words")
-        assert os.path.isdir(other)
+    assert len(os.listdir(tmp_path)) == 3  # its folder and its lock
+    (tmp_path / ".c.x.tmp.old").mkdir()  # of one killed while it went away
+    (tmp_path / "c").mkdir()
+    TagCorpus.build(tmp_path / "c", data, "words")
     TagCorpus.build(tmp_path / "c", data, "words", overwrite=True)
     assert sorted(os.listdir(tmp_path)) == ["c", "text"]
-    assert "lock" not in os.listdir(tmp_path / "c")

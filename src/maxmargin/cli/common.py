@@ -91,16 +91,12 @@ def without_display() -> None:
 
 def save_figure(figure, path: str) -> None:
     """Write a figure whole or not at all, and close it."""
-    import io
-
     from matplotlib import pyplot
 
-    from maxmargin.files.text_files import write_raw
+    from maxmargin.plots import cells
 
-    data = io.BytesIO()
-    figure.savefig(data, format=os.path.splitext(path)[1][1:].lower(), dpi=150)
+    cells.save_figure(figure, path)
     pyplot.close(figure)
-    write_raw(path, data.getvalue())
 
 
 # models ------------------------------------------------------------------------------

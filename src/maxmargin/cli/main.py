@@ -18,6 +18,7 @@ from maxmargin.cli.evaluate import evaluate
 from maxmargin.cli.inspect import inspect
 from maxmargin.cli.language import options_of, spoken
 from maxmargin.cli.options import add_options, add_train_options, declared, flag
+from maxmargin.cli.outputs import held
 from maxmargin.cli.predict import predict
 from maxmargin.cli.train import train as train_model
 from maxmargin.core.interrupts import was_ctrl_c
@@ -60,7 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             args.file = extra.pop(0) if not extra[0].startswith("--") else None
         if extra:
             raise ValueError(f"unknown arguments: {' '.join(extra)}; see --help.")
-        code = args.run(args)
+        with held(args):
+            code = args.run(args)
         sys.stdout.flush()
         return code
     except (KeyboardInterrupt, SystemError) as error:

@@ -10,6 +10,7 @@ import argparse
 import ast
 import functools
 import importlib.util
+import os
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
@@ -243,6 +244,10 @@ def check_outputs(args) -> None:
     if args.train == args.dev == "-":
         raise ValueError("standard input holds one file: name another one for --dev.")
     check_output(args.output, "The model")
+    if os.path.exists(args.output) and not os.path.isfile(args.output):
+        raise ValueError(
+            f"The model {args.output} is no regular file: name another one."
+        )
     check_output(args.log, "The log")
     check_picture(args.plot)
 

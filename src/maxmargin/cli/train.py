@@ -16,6 +16,7 @@ from maxmargin.cli.common import (
     plain_notes,
     plain_warnings,
     print_json,
+    say,
 )
 from maxmargin.cli.options import check_outputs, chosen_estimator, values_of_C
 from maxmargin.core.interrupts import Undisturbed
@@ -39,7 +40,6 @@ def _train(kind: type[Command], args, client) -> int:
     command.check(args)
 
     import maxmargin
-    from maxmargin.files.model_file import save
 
     estimator = getattr(maxmargin, name)
     watch("importing")
@@ -54,7 +54,7 @@ def _train(kind: type[Command], args, client) -> int:
     model, scores = _fit(command, model, sample, dev, Cs, args, interrupts, watch)
     model.notes = {"task": kind.name, **command.notes(model, sample)}
     with Undisturbed(raising=False) as late:  # now that there is a model, it is kept
-        save(model, args.output)
+        args.output = _save(model, args.output)
     interrupts.seen |= late.came
     watch("saving")
     try:
@@ -63,6 +63,23 @@ def _train(kind: type[Command], args, client) -> int:
     except KeyboardInterrupt:  # the model is there: that has to be said
         interrupts.seen = True
     return interrupts.exit_code(args.output)
+
+
+def _save(model, path: str) -> str:
+    """Where the model is kept: under another name if somebody else took this one.
+
+    What was learned in hours must not be lost to that.
+    """
+    from maxmargin.files.locks import Changed
+    from maxmargin.files.model_file import save
+
+    try:
+        save(model, path)
+    except Changed:
+        taken, path = path, f"{path}.{os.getpid()}"
+        save(model, path)
+        say(f"somebody else wrote {taken} meanwhile; the model is in {path}.")
+    return path
 
 
 def _tell(command, model, dev, scores, args, watch) -> None:

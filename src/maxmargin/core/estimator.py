@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
+from maxmargin.core.blas import at_most
 from maxmargin.core.choices import OBJECTIVES, check_objective, check_shards, wanted_C
 from maxmargin.core.compiling import announce, say_on_stderr
 from maxmargin.core.data_weight import C_of
@@ -65,12 +66,12 @@ class MaxMarginEstimator(BaseEstimator):
         A call that raises leaves the estimator as it was. Ctrl-C ends training and keeps
         the best weights found so far.
         """
-        from maxmargin.solvers.checkpoint import place_of, prepare
+        from maxmargin.solvers.checkpoint import kept, place_of
 
         settings = self._settings()
-        prepare(place_of(self))
-        encoded = self._encode(X, y, sample_weight)
-        self._train(encoded, settings, getattr(self, "_dual_state", None))
+        with at_most(1), kept(place_of(self)):
+            encoded = self._encode(X, y, sample_weight)
+            self._train(encoded, settings, getattr(self, "_dual_state", None))
         return self
 
     def path(self, X, y, Cs, sample_weight=None) -> list:
@@ -81,7 +82,8 @@ class MaxMarginEstimator(BaseEstimator):
         largest. Ctrl-C ends them all: the models fitted so far are returned, the
         interrupted one with the best weights it has found, the others left out.
         """
-        from maxmargin.solvers.checkpoint import path_places
+        from maxmargin.core.path import train_path
+        from maxmargin.solvers.checkpoint import kept, path_places
 
         try:
             Cs = list(Cs)
@@ -95,27 +97,10 @@ class MaxMarginEstimator(BaseEstimator):
         models = [clone(self).set_params(C=C) for C in Cs]
         settings = [model._settings() for model in models]
         places = path_places([limits.checkpoint for _, limits, *_ in settings], Cs)
-        # the largest C asks for the most precision
-        encoder = models[int(np.argmax(Cs))] if Cs else self
-        encoded = encoder._encode(X, y, sample_weight)
-        for C in Cs:
-            masses(C, encoded.weights)
-        state, fitted = None, []
-        for position in np.argsort(Cs, kind="stable").tolist():
-            model, (form, limits, *rest) = models[position], settings[position]
-            limits = replace(limits, checkpoint=places[position])
-            try:
-                status = model._train(encoded, (form, limits, *rest), state, True)
-            except KeyboardInterrupt:  # before there is anything to keep of this one
-                if not fitted:
-                    raise
-                break
-            fitted.append(position)
-            state = getattr(model, "_dual_state", None)
-            if state is not None and not self.warm_start:
-                del model._dual_state
-            if status == INTERRUPTED:
-                break
+        with at_most(1), kept(*places):
+            encoder = models[int(np.argmax(Cs))] if Cs else self  # of most precision
+            encoded = encoder._encode(X, y, sample_weight)
+            fitted = train_path(models, encoded, Cs, settings, places, self.warm_start)
         return [models[position] for position in sorted(fitted)]
 
     # copies ----------------------------------------------------------------------------
@@ -137,6 +122,7 @@ class MaxMarginEstimator(BaseEstimator):
     def _train(self, encoded: Encoded, settings, state, keep_state=False) -> str:
         """Train and set the fitted attributes; returns how training ended."""
         from maxmargin.core.completion import hidden
+        from maxmargin.files.atomic import require_room
         from maxmargin.solvers import registry, sharded_training
         from maxmargin.solvers.driver import drive
         from maxmargin.solvers.warm_start import DualState
@@ -158,6 +144,7 @@ class MaxMarginEstimator(BaseEstimator):
             objective.nonnegative = encoded.nonnegative
             return objective
 
+        require_room(encoded.n_weights * np.dtype(dtype).itemsize)
         if hidden(encoded.batch) and not self._sums_over_hidden(encoded.batch, name):
             from maxmargin.core.latent_training import train
 
@@ -166,9 +153,8 @@ class MaxMarginEstimator(BaseEstimator):
             return self._train_over_shards(encoded, make, mass, settings)
         objective = make(encoded.batch)
         keep = self.warm_start or keep_state
-        planes = None
-        if keep and state is not None:
-            planes = state.planes_for(objective)
+        known = keep and state is not None
+        planes = state.planes_for(objective) if known else None
         solver = registry.make(name, objective, planes)
         solution = drive(objective, solver, limits)
         with Whole(self) as late:

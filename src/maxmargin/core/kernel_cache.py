@@ -7,6 +7,8 @@ its index imports every batch class that was ever used. Here a file's name says 
     <kernel>-<hash of signature and processor>-<stamp>.nbc
 
 A process looks only for the files it needs, so it never meets batch classes of others.
+Behind the machine code stands its CRC-32: what is damaged is compiled anew. Where nothing
+can be written, code is compiled in memory, and a warning says so, once in a process.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ import os
 import pickle
 import sys
 import uuid
+import warnings
+import zlib
 from pathlib import Path
 
 from numba.core.caching import CompileResultCacheImpl, _Cache
@@ -26,11 +30,13 @@ from numba.core.serialize import dumps
 from maxmargin.core.packed import named_tuples
 from maxmargin.core.stamps import stamp
 
+SEAL = b"mm01"  # before the checksum
+
 
 class KernelCache(_Cache):
-    """What a numba dispatcher asks for machine code; a damaged file costs a compilation.
+    """What a numba dispatcher asks for machine code; nothing here fails a fit.
 
-    Where no folder can be written, nothing is kept: slow, but never wrong.
+    A damaged file costs a compilation, and where no folder can be written nothing is kept.
     """
 
     def __init__(self, function, inner=False):
@@ -40,12 +46,23 @@ class KernelCache(_Cache):
 
     @functools.cached_property
     def _numba(self):
-        """numba's choice of a folder and its form of machine code, made on first use."""
-        return CompileResultCacheImpl(self._function)
+        """numba's choice of a folder and its form of machine code, made on first use.
+
+        None where it finds no folder that can be written.
+        """
+        try:
+            return CompileResultCacheImpl(self._function)
+        except Exception as error:
+            if os.path.exists(
+                self._function.__code__.co_filename
+            ):  # else no file has it
+                _tell(f"{error}")
+            return None
 
     @property
-    def cache_path(self):
-        return self._numba.locator.get_cache_path()
+    def cache_path(self) -> str:
+        """Where files are kept; empty if nowhere."""
+        return "" if self._numba is None else self._numba.locator.get_cache_path()
 
     def enable(self):
         self._enabled = True
@@ -54,15 +71,16 @@ class KernelCache(_Cache):
         self._enabled = False
 
     def flush(self):
-        for path in Path(self.cache_path).glob(f"{self._name()}-*.nbc"):
-            path.unlink(missing_ok=True)
+        if self.cache_path:
+            for path in Path(self.cache_path).glob(f"{self._name()}-*.nbc"):
+                path.unlink(missing_ok=True)
 
     def load_overload(self, sig, target_context):
         target_context.refresh()
         with contextlib.suppress(Exception):
-            if self._enabled:
+            if self._enabled and self._numba is not None:
                 folder, name, fresh = self._file(sig, target_context.codegen())
-                data = Path(folder, name + fresh).read_bytes()
+                data = _unsealed(Path(folder, name + fresh).read_bytes())
                 result = self._numba.rebuild(target_context, pickle.loads(data))
                 # a class of the main script comes back as another: compile for this one
                 if tuple(result.signature.args) == _arguments(sig):
@@ -71,17 +89,28 @@ class KernelCache(_Cache):
 
     def save_overload(self, sig, data):
         with contextlib.suppress(Exception):
-            if self._enabled and self._numba.check_cachable(data):
-                self._numba.locator.ensure_cache_path()
-                folder, name, fresh = self._file(sig, data.codegen)
-                content = dumps(self._numba.reduce(data))
-                stale = list(Path(folder).glob(f"{name}*"))
-                temporary = Path(folder, f"{name}{uuid.uuid4().hex[:16]}.tmp")
-                temporary.write_bytes(content)
-                os.replace(temporary, Path(folder, name + fresh))
-                for path in stale:
-                    if path.name != name + fresh:
-                        path.unlink(missing_ok=True)
+            if not self._enabled or self._numba is None:
+                return
+            if self._numba.check_cachable(data):
+                try:
+                    self._save(sig, data)
+                except OSError as error:  # such as a full disk
+                    _tell(error.strerror or str(error))
+
+    def _save(self, sig, data) -> None:
+        self._numba.locator.ensure_cache_path()
+        folder, name, fresh = self._file(sig, data.codegen)
+        content = _sealed(dumps(self._numba.reduce(data)))
+        stale = list(Path(folder).glob(f"{name}*"))
+        temporary = Path(folder, f"{name}{uuid.uuid4().hex[:16]}.tmp")
+        try:
+            temporary.write_bytes(content)
+            os.replace(temporary, Path(folder, name + fresh))
+        finally:
+            temporary.unlink(missing_ok=True)
+        for path in stale:
+            if path.name != name + fresh:
+                path.unlink(missing_ok=True)
 
     def _name(self) -> str:
         function = self._function
@@ -98,6 +127,38 @@ class KernelCache(_Cache):
         signature = hashlib.sha256(text.encode()).hexdigest()[:16]
         fresh = stamp(self._function, arguments)[:32]
         return self.cache_path, f"{self._name()}-{signature}-", f"{fresh}.nbc"
+
+
+def _sealed(data: bytes) -> bytes:
+    return data + SEAL + zlib.crc32(data).to_bytes(4, "little")
+
+
+def _unsealed(data: bytes) -> bytes:
+    """The content; ValueError if it is damaged. Files of earlier versions have no seal,
+    and pickle finds those that were cut short."""
+    content, seal, total = data[:-8], data[-8:-4], data[-4:]
+    if seal != SEAL:
+        return data
+    if zlib.crc32(content).to_bytes(4, "little") != total:
+        raise ValueError("the file is damaged")
+    return content
+
+
+_told = False
+
+
+def _tell(reason: str) -> None:
+    """A word, once in a process, that compiled code is not kept."""
+    global _told
+    if not _told:
+        _told = True
+        warnings.warn(
+            f"Compiled code cannot be kept on disk ({reason}), so that every process "
+            "compiles it anew, in memory: set the environment variable NUMBA_CACHE_DIR "
+            "to a folder that can be written.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
 
 
 def _arguments(sig) -> tuple:

@@ -124,6 +124,10 @@ class Sharded(Objective):
     def prepare(self) -> None:
         self.crew.ask("prepare")
 
+    def come_home(self) -> None:
+        self.crew = self.crew.at_home()
+        self.crew.ask("prepare")
+
     def sweep(self, w, multiple=1.0) -> Totals:
         replies = self.crew.ask("totals", w, multiple)
         risk, pull, left_open, obeying, calls = zip(*replies, strict=True)

@@ -51,6 +51,10 @@ class Crew:
         """The same of one shard alone; only crews of this process can."""
         raise NotImplementedError
 
+    def at_home(self) -> Crew:
+        """Shards built anew in this process, when those of a cluster are lost."""
+        return self
+
     def close(self) -> None:
         """Let go of the shards."""
 

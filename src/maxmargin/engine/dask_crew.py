@@ -19,9 +19,9 @@ import numpy as np
 
 from maxmargin.core.interrupts import Undisturbed
 from maxmargin.core.mirrors import Followed
-from maxmargin.engine.crew import Crew, each_of
+from maxmargin.engine.crew import Crew, ThreadCrew, each_of
 from maxmargin.engine.dask_host import MISSING, STALE, Failure, First
-from maxmargin.engine.dask_workers import Remote, Workers, settled
+from maxmargin.engine.dask_workers import GONE, Remote, Workers, settled
 from maxmargin.engine.lost import EngineLost
 from maxmargin.engine.packing import (
     Sparse,
@@ -74,6 +74,16 @@ class DaskCrew(Crew):
         except BaseException:
             self.close()
             raise
+
+    def at_home(self) -> Crew:
+        """EngineLost where the data of a shard cannot be read from here."""
+        try:
+            return ThreadCrew([loads(frames) for frames in self._specs])
+        except (OSError, ValueError) as error:
+            raise EngineLost(
+                f"{GONE} The data cannot be read from here ({error}), so that nothing is "
+                "proved of the weights so far: fit again, with a checkpoint to go on from."
+            ) from None
 
     def close(self):
         self._specs, self._late = [], {}

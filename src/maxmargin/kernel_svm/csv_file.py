@@ -16,6 +16,7 @@ import io
 import math
 import os
 from array import array
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -171,7 +172,7 @@ def _learned(first, has_names, label, where) -> tuple[Columns, list[int], int]:
         )
     if not has_names:
         return Columns(width - 1), list(range(width - 1)), width - 1
-    twice = [cell for j, cell in enumerate(first) if cell in first[:j]]
+    twice = [name for name, n in Counter(first).items() if n > 1]
     if twice:
         raise ValueError(
             f"{where}: two columns have the name {short(twice[0])}; rename one, or say "
@@ -199,14 +200,15 @@ def _found(like: Columns, first, where, truth) -> tuple[list[int], int | None]:
         place = like.n if len(first) > like.n else None
         numbers = list(range(like.n))
     else:
-        missing = [name for name in like.names if name not in first]
+        places = {name: j for j, name in reversed(list(enumerate(first)))}
+        missing = [name for name in like.names if name not in places]
         if missing:
             raise ValueError(
                 f"{where}: {column_count(len(missing))} of the training data are not "
                 f"there, such as {short(missing[0])}; the first row must have the names."
             )
-        place = first.index(like.label) if like.label in first else None
-        numbers = [first.index(name) for name in like.names]
+        place = places.get(like.label)
+        numbers = [places[name] for name in like.names]
     if truth and place is None:
         column = "the last column" if like.label is None else short(like.label)
         raise ValueError(f"{where}: the classes, {column}, are missing.")

@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.core.blas import at_most
 from maxmargin.core.estimator import MaxMarginEstimator, _positive, masses
 from maxmargin.core.interrupts import Whole
 from maxmargin.core.parameters import parameters
@@ -155,7 +156,8 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
         of a pursuit, that of its last stage, whose basis may be smaller than asked for.
         """
         data, problem, settings = self._prepare(X, y, sample_weight)
-        trained = train(problem, self, settings)
+        with at_most(self._threads()):
+            trained = train(problem, self, settings)
         with Whole(self):
             self._take(data, trained)
         return self

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.matchings.metrics import as_links
+from maxmargin.plots.cells import save_figure
 from maxmargin.plots.training import BLUE, GREY, INK, ORANGE, _axes
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def plot_links(
         ax.set_title(title, loc="left", fontsize=10, color=INK, **PLAIN)
     _legend(ax, gold, links, allowed)
     if path is not None:
-        ax.figure.savefig(path, dpi=150)
+        save_figure(ax.figure, path)
     if own and path is not None:
         from matplotlib import pyplot
 

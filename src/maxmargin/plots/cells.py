@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import math
 import os
 from typing import TYPE_CHECKING
 
+from maxmargin.files.atomic import write_file
 from maxmargin.plots.training import _pyplot
 
 if TYPE_CHECKING:
@@ -54,19 +56,20 @@ def number_text(value: float, digits: int) -> str:
     return text.lstrip("-") if float(text) == 0 else text
 
 
+def save_figure(figure, path: str | os.PathLike) -> None:
+    """Write a picture whole or not at all; its ending says of what kind (default: PNG)."""
+    data = io.BytesIO()
+    ending = os.path.splitext(os.fsdecode(path))[1].lstrip(".").lower() or "png"
+    figure.savefig(data, format=ending, dpi=150)
+    write_file(path, data.getvalue())
+
+
 def finish(figure, own: bool, path) -> Figure:
     if own:  # squares of fixed shape need a round of layout before that of drawing
         figure.get_layout_engine().execute(figure)
     if path is None:
         return figure
-    import io
-
-    from maxmargin.tags.page import write_file
-
-    data = io.BytesIO()
-    ending = os.path.splitext(os.fsdecode(path))[1].lstrip(".").lower() or "png"
-    figure.savefig(data, format=ending, dpi=150)
-    write_file(path, data.getvalue())
+    save_figure(figure, path)
     if own:
         _pyplot().close(figure)  # it is in the file: do not keep it for show()
     return figure

@@ -10,6 +10,7 @@ import contextlib
 import math
 import numbers
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +24,8 @@ class Checkpoint:
     Parameters
     ----------
     folder : str or path-like
-        Made if there is none. Of one fit at a time.
+        Made if there is none. Of one fit at a time: another one that is given it while
+        a fit runs, in any process, is refused.
     every : float, default 60
         Seconds between two writings, at least; they come between passes. 0 writes after
         every pass.
@@ -105,28 +107,57 @@ def place_of(model: Any) -> Place | None:
     return Place(folder, float(every), bool(resume))
 
 
-def prepare(place: Place | None) -> None:
-    """Make the folder, try to write to it and look at what is there, before any work."""
-    if place is None:
+@contextlib.contextmanager
+def kept(*places: Place | None) -> Iterator[None]:
+    """Hold the folder while a fit runs, or several after another.
+
+    Before any work it is made and written to, and what is there is looked at. Another fit
+    that is given the same folder meanwhile, in whatever process, is refused.
+    """
+    found = [place for place in places if place is not None]
+    if not found:
+        yield
         return
+    from maxmargin.files.locks import Busy, reserve
+
+    folder = os.path.realpath(found[0].folder)
+    with contextlib.ExitStack() as stack:
+        try:
+            os.makedirs(folder, exist_ok=True)
+            stack.enter_context(reserve(os.path.join(folder, "fit")))
+            _try_to_write(folder)
+        except Busy as error:
+            raise ValueError(
+                f"checkpoint={found[0].folder!r} is in use by a fit of {error.by}, and "
+                "two would overwrite each other: wait until that has ended, or give "
+                "another folder."
+            ) from None
+        except OSError as error:
+            raise ValueError(
+                f"checkpoint={found[0].folder!r} cannot be written to "
+                f"({reason_of(error)}): give a folder that can."
+            ) from None
+        for place in found:
+            _prepare(place)
+        yield
+
+
+def _try_to_write(folder: str) -> None:
+    """Write some bytes: who may do so, and whether there is room, is seen only then."""
     from maxmargin.files.atomic import remove_litter, temporary_name
 
+    remove_litter(os.path.join(folder, "probe"))
+    probe = os.path.join(folder, temporary_name("probe"))
     try:
-        os.makedirs(place.folder, exist_ok=True)
-        remove_litter(place.path)
-        remove_litter(os.path.join(place.folder, "probe"))
-        probe = os.path.join(place.folder, temporary_name("probe"))
-        try:
-            with open(probe, "xb") as file:
-                file.write(b" " * 4096)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(probe)
-    except OSError as error:
-        raise ValueError(
-            f"checkpoint={place.folder!r} cannot be written to ({reason_of(error)}): give "
-            "a folder that can."
-        ) from None
+        with open(probe, "xb") as file:
+            file.write(b" " * 4096)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(probe)
+
+
+def _prepare(place: Place) -> None:
+    """Look at what is there."""
     found = place.all()
     for one in found:
         look(one)
@@ -136,7 +167,7 @@ def prepare(place: Place | None) -> None:
 
 
 def path_places(places: list[Place | None], Cs: list[float]) -> list[Place | None]:
-    """A file for each of several fits that differ in C, all looked at before any work."""
+    """A file for each of several fits that differ in C."""
     named: list[Place | None] = []
     for place, C in zip(places, Cs, strict=True):
         if place is not None:
@@ -144,8 +175,6 @@ def path_places(places: list[Place | None], Cs: list[float]) -> list[Place | Non
             before = Cs[: len(named)].count(C)
             place = place.part(f"again-{before}") if before else place
         named.append(place)
-    for place in named:
-        prepare(place)
     return named
 
 

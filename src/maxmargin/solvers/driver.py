@@ -96,8 +96,10 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
             best.see_dual(solver.dual)  # the steps of an unfinished pass count too
     except EngineLost:
         keeper.interrupted()
-        if best.w is None:  # nobody is left who could certify any weights
-            raise
+        if best.w is None:
+            objective.come_home()  # or EngineLost again
+            best.certify(solver, limits.tol)
+            best.see_dual(solver.dual)
         status = LOST
     best.check(best.primal)
     if stepping or not history:

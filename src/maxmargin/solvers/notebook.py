@@ -19,7 +19,6 @@ import numpy as np
 from maxmargin.core.state import require
 from maxmargin.engine.lost import EngineLost
 from maxmargin.files import checkpoint_file
-from maxmargin.files.atomic import remove_litter
 from maxmargin.files.model_values import Refused
 from maxmargin.solvers.checkpoint import Place, described, look, reason_of, refusal
 from maxmargin.solvers.fingerprint import fingerprint
@@ -63,7 +62,6 @@ class Notebook:
         ``prove`` then computes anew what the state claims, and may spoil it: the state is
         restored a second time after that.
         """
-        remove_litter(self.place.path)
         if not look(self.place):
             return
         try:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.files.atomic import replace_file
+from maxmargin.files.atomic import write_file
 from maxmargin.tags.schemes import guess_scheme, spans
 
 ORDERS = ("first", "uncertain")
@@ -295,16 +295,3 @@ def _chances(i, table, labels, number) -> np.ndarray:
             f"marginals[{i}] must be one probability, or one row of them, per token."
         )
     return table
-
-
-def write_file(path: str | os.PathLike, data: bytes) -> None:
-    """Replace a file at once, or leave it as it was."""
-    path = os.fsdecode(path)
-    target = os.path.realpath(path)
-    if os.path.lexists(target) and not os.path.isfile(target):
-        raise ValueError(f"Cannot write '{path}': it exists and is not a regular file.")
-    if not os.path.isdir(os.path.dirname(target)):
-        raise FileNotFoundError(
-            f"Cannot write '{path}': its directory does not exist. Create it first."
-        )
-    replace_file(target, data)

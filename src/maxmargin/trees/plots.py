@@ -10,6 +10,7 @@ import os
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from maxmargin.plots.cells import save_figure
 from maxmargin.plots.training import GREY, INK, ORANGE, _pyplot
 from maxmargin.trees.metrics import score_brackets, wrong_brackets
 from maxmargin.trees.text import lay_out
@@ -201,7 +202,7 @@ def _levels(tree: Tree) -> dict[int, int]:
 
 def _finish(figure: Figure, path) -> Figure:
     if path is not None:
-        figure.savefig(path, dpi=150)
+        save_figure(figure, path)
     return figure
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -14,9 +15,9 @@ from joblib import effective_n_jobs
 
 from maxmargin.core.compiling import say_on_stderr
 from maxmargin.core.rows import LARGE_TABLE, frequency_order, padded_width
+from maxmargin.files.atomic import require_room, workshop
 from maxmargin.tags.corpus.corpus import ENCODER, TYPES, TagCorpus
 from maxmargin.tags.corpus.counting import TABLE_KEYS
-from maxmargin.tags.corpus.litter import END, OLD, finish, workshop
 from maxmargin.tags.corpus.numbering import Numbering
 from maxmargin.tags.corpus.reading import (
     Piece,
@@ -37,6 +38,8 @@ from maxmargin.tags.features.encoder import ColumnEncoder
 from maxmargin.tags.features.input import check_mapping, whole_number
 from maxmargin.tags.features.sequences import TokenMatrix
 from maxmargin.tags.files.layout import Layout
+
+OUR_FILES = re.compile(rf"\d+\.\w+\.npy|{re.escape(MANIFEST)}|{re.escape(ENCODER)}")
 
 
 class Choices(NamedTuple):
@@ -75,12 +78,15 @@ def build(
     layout = layout.known(beginning(found[0]))
     begun = False
     try:
-        with workshop(target) as temporary:
+        with workshop(
+            target, MANIFEST, lambda: _check_target(target, overwrite)
+        ) as shop:
             begun = True
-            builder = Builder(temporary, layout, work, choices)
-            builder.fill(encoder, found)
-            finish(temporary)
-            _move(temporary, target)
+            require_room(sum(source.size or 0 for source in found))
+            Builder(shop.folder, layout, work, choices).fill(encoder, found)
+            shop.finish()
+    except FileExistsError:  # it says all
+        raise
     except OSError as error:
         reason = full_disk(error, target)
         if reason is None and not begun:
@@ -102,8 +108,6 @@ class Builder:
             work,
             choices,
         )
-        # the umask decides who may read it, as of any folder
-        os.chmod(folder, 0o777 & ~_umask())
         self.drafts = os.path.join(folder, "draft")
         os.mkdir(self.drafts)
         self._counts: np.ndarray | None = None  # how often every feature occurs
@@ -292,6 +296,12 @@ def _check_target(target: str, overwrite: bool) -> None:
         raise FileExistsError(
             f"{target} exists already ({advice}): choose another name."
         )
+    others = [n for n in sorted(os.listdir(target)) if not OUR_FILES.fullmatch(n)]
+    if others:
+        raise FileExistsError(
+            f"{target} holds {others[0]!r}, which is no part of the corpus and would be "
+            "lost with it: move it away, or choose another name."
+        )
 
 
 def _checked(work: Work) -> Work:
@@ -360,23 +370,3 @@ def _described(sources: list[Source], tokens: list[int]) -> list[dict]:
         {"path": s.path, "size": s.size, "changed": s.changed, "tokens": n}
         for s, n in zip(sources, tokens, strict=True)
     ]
-
-
-def _move(temporary: str, target: str) -> None:
-    """Put a whole folder in its place; one that is there goes away after that."""
-    old = temporary.removesuffix(END) + OLD
-    try:
-        if os.path.isdir(target) and os.listdir(target):
-            os.rename(target, old)
-        os.rename(temporary, target)
-    except BaseException:  # also KeyboardInterrupt: the old one keeps its name
-        if os.path.isdir(old) and not os.path.exists(target):
-            os.rename(old, target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

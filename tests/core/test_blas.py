@@ -1,0 +1,74 @@
+"""Threads of BLAS: few while a fit runs, and afterwards as many as before."""
+
+import threading
+
+import numpy as np
+import pytest
+from threadpoolctl import ThreadpoolController, threadpool_limits
+
+from maxmargin import KernelSVM, MulticlassSVM
+from maxmargin.core.blas import at_most
+
+X = np.random.default_rng(0).normal(size=(40, 3))
+Y = np.arange(40) % 3
+
+
+def pools() -> list[int]:
+    info = ThreadpoolController().select(user_api="blas").info()
+    return [library["num_threads"] for library in info]
+
+
+@pytest.fixture
+def three():
+    with threadpool_limits(3, user_api="blas"):
+        if max(pools()) < 3:
+            pytest.skip("BLAS has one thread only")
+        yield pools()
+
+
+def test_a_fit_leaves_the_pools_as_they_were(three):
+    seen = []
+    model = MulticlassSVM(callbacks=[lambda row: seen.append(max(pools()))])
+    model.fit(X, Y)
+    assert set(seen) == {1}
+    assert pools() == three
+    model.path(X, Y, [0.1, 1.0])
+    assert pools() == three
+    with pytest.raises(ValueError, match="NaN"):
+        MulticlassSVM().fit(X * np.nan, Y)
+    assert pools() == three
+    KernelSVM().fit(X, Y)
+    assert pools() == three
+
+
+def test_a_limit_of_the_user_is_not_raised(three):
+    with threadpool_limits(1, user_api="blas"):
+        with at_most(2):
+            assert max(pools()) == 1
+        assert max(pools()) == 1
+    assert pools() == three
+
+
+def test_fits_that_overlap_in_any_order(three):
+    first, second = at_most(1), at_most(2)
+    first.__enter__()
+    second.__enter__()
+    assert max(pools()) == 1
+    first.__exit__(None, None, None)
+    assert max(pools()) == 2
+    second.__exit__(None, None, None)
+    assert pools() == three
+
+
+def test_fits_in_threads(three):
+    def work():
+        for _ in range(20):
+            with at_most(1):
+                pass
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert pools() == three
