@@ -27,6 +27,6 @@ def check_columns(indices: np.ndarray, n_columns: int, n_weights: int) -> None:
 
 
 def check_batch(batch, n_weights: int) -> None:
-    """The same of a batch whose rows are sparse."""
-    if hasattr(batch, "indices"):
+    """The same of a batch, where it has sparse rows of features."""
+    if hasattr(batch, "indices") and hasattr(batch, "n_features"):
         check_columns(batch.indices, batch.n_features, n_weights)
