@@ -37,7 +37,7 @@ def blobs(n=30, d=5, k=3, distance=1.5, seed=0):
 
 
 def tight(**params):
-    return MulticlassSVM(**{"tol": 1e-7, "max_iter": 20_000, **params})
+    return MulticlassSVM(**{"C": 1.0, "tol": 1e-7, "max_iter": 20_000, **params})
 
 
 def hinges(W, X, y, cost, rescaling="margin", penalty="linear"):
@@ -245,7 +245,7 @@ def test_integers_and_duplicate_entries():
 def test_single_precision_has_a_valid_certificate():
     X, y = blobs(n=60)
     X = X.astype(np.float32)
-    model = MulticlassSVM(tol=1e-4).fit(X, y)
+    model = MulticlassSVM(C=1.0, tol=1e-4).fit(X, y)
     optimum = tight().fit(X, y).certificate_.primal
     recomputed = objective(all_weights(model), with_ones(X), y)
     assert model.certificate_.primal == pytest.approx(recomputed, rel=1e-5)
@@ -519,7 +519,7 @@ def test_interrupt_keeps_the_best_so_far(at):
         if row["iteration"] == at:
             raise KeyboardInterrupt
 
-    model = MulticlassSVM(tol=1e-12, callbacks=[interrupt])
+    model = MulticlassSVM(C=1.0, tol=1e-12, callbacks=[interrupt])
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model.fit(X, y)
     assert model.converged_ is False

@@ -305,7 +305,7 @@ def objective(model, X, y, cost):
     margins = scores[np.arange(len(y)), numbers][:, None] - scores
     hinge = (cost[numbers] - margins).max(axis=1)
     squared = (model.coef_**2).sum() + (model.intercept_**2).sum()
-    return 0.5 * squared + model.C * hinge.sum()
+    return 0.5 * squared + model.C_ * hinge.sum()
 
 
 @pytest.mark.parametrize("loss", ["tree", "tree-distance", "zero-one"])
@@ -336,11 +336,11 @@ def test_a_star_is_flat_up_to_the_scale_of_features(data):
     X, y = data
     star = {"top": None, **dict.fromkeys(LABELS.tolist(), "top")}
     chain = {**star, **{z + "'": z for z in LABELS.tolist()}}
-    flat = MulticlassSVM(tol=1e-3, fit_intercept=False)
+    flat = MulticlassSVM(C=1.0, tol=1e-3, fit_intercept=False)
     want = flat.fit(X, y).certificate_.primal
-    got = TaxonomySVM(star, tol=1e-3, fit_intercept=False).fit(X, y)
+    got = TaxonomySVM(star, C=1.0, tol=1e-3, fit_intercept=False).fit(X, y)
     assert got.certificate_.primal == pytest.approx(want, rel=2e-3)
-    longer = TaxonomySVM(chain, loss="zero-one", tol=1e-3, fit_intercept=False)
+    longer = TaxonomySVM(chain, loss="zero-one", C=1.0, tol=1e-3, fit_intercept=False)
     below = np.array([z + "'" for z in y])
     want = flat.fit(np.sqrt(2) * X, y).certificate_.primal
     assert longer.fit(X, below).certificate_.primal == pytest.approx(want, rel=2e-3)
@@ -348,6 +348,7 @@ def test_a_star_is_flat_up_to_the_scale_of_features(data):
     weighted = TaxonomySVM(
         star,
         node_weights=lambda depth: np.sqrt(2) ** depth,
+        C=1.0,
         tol=1e-3,
         fit_intercept=False,
     )

@@ -52,7 +52,7 @@ def test_widths(gamma):
     says("gamma must be", gamma=gamma)
 
 
-@pytest.mark.parametrize("C", [np.inf, 0, -1, np.nan, True, "1", None, 10**400, 1e300])
+@pytest.mark.parametrize("C", [np.inf, 0, -1, np.nan, True, "1", 10**400, 1e300])
 def test_C(C):
     says("^C=inf is not possible with kernels|^C=.* is not possible|^C times", C=C)
 

@@ -112,7 +112,7 @@ Files may be compressed with gzip. What they look like: docs/alignment.md."""
         notes = model.notes
         return (
             f"{notes['pairs']:,} pairs{_families(notes)}, {len(model.coef_):,} features; "
-            f"C={model.C:g}"
+            f"C={model.C_:g}"
         )
 
     # files -----------------------------------------------------------------------------
@@ -249,7 +249,7 @@ Files may be compressed with gzip. What they look like: docs/alignment.md."""
             ("letters", " ".join(model.alphabet_)),
             ("model", f"{kind}, {len(model.coef_):,} weights"),
             ("gaps", f"{model.gaps}: {gaps}"),
-            ("alignments", f"{model.scope}, loss {model.loss}, C={model.C:g}"),
+            ("alignments", f"{model.scope}, loss {model.loss}, C={model.C_:g}"),
             ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
         ]
         if notes["masked"]:

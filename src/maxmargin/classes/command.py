@@ -54,7 +54,7 @@ gzip."""
           tree, the height of the common ancestor)
       --rescaling margin|slack
       --penalty linear|quadratic
-      --C  weight of the data
+      --C  weight of the data (default: 1 / the total variance of the features)
     """
     evaluate_options = "--confusion FILE.png  draw which labels are confused"
     inspect_options = "--label L+  only of this label; repeatable"
@@ -150,7 +150,7 @@ gzip."""
         return (
             f"{model.notes['samples']:,} samples, {len(model.classes_)} classes, "
             f"{len(model.taxonomy_)} nodes, {model.coef_.shape[1]:,} features; "
-            f"C={model.C:g}"
+            f"C={model.C_:g}"
         )
 
     # files -----------------------------------------------------------------------------
@@ -267,7 +267,7 @@ gzip."""
             ("features", f"{model.coef_.shape[1]:,}{words}"),
             ("mode", "sets of nodes" if notes["multilabel"] else model.mode),
             ("loss", f"{model.loss}, {model.rescaling} rescaling"),
-            ("C", f"{model.C:g}"),
+            ("C", f"{model.C_:g}"),
             ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
         ]
 

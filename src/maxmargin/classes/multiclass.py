@@ -9,6 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.classes.input import read_classes, rows_of, validated
+from maxmargin.classes.variance_rule import C_by_variance
 from maxmargin.core.estimator import Encoded, MaxMarginEstimator
 from maxmargin.core.label_costs import cost_table
 from maxmargin.core.parameters import training_parameters
@@ -24,7 +25,10 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     Parameters
     ----------
-    C : float, default 1.0
+    C : float or None, default None
+        Weight of the data, per sample. None is 1 / v, where v is the total variance of
+        the features, no column counted for more than ten times the median: a model that
+        does not depend on the unit of the features. ``C_`` says the value used.
     loss : "zero-one", dict, array or function, default "zero-one"
         What a wrong class costs, see :func:`maxmargin.core.label_costs.cost_table`.
     fit_intercept : bool, default True
@@ -41,6 +45,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
     classes_ : ndarray
     coef_ : ndarray of shape (classes, features); a row per class also for two classes
     intercept_ : ndarray of shape (classes,)
+    C_ : float
     certificate_, history_, n_iter_, converged_
         As in :class:`maxmargin.StructuralSVM`.
 
@@ -59,7 +64,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
     _model_name = "MulticlassSVM.v1"
 
     __init__ = training_parameters(
-        C=1.0, loss="zero-one", fit_intercept=True, unlabelled_weight=UNLABELLED
+        C=None, loss="zero-one", fit_intercept=True, unlabelled_weight=UNLABELLED
     )
 
     def __sklearn_tags__(self):
@@ -110,11 +115,13 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         X, numbers, known, weights, attributes = read_classes(self, X, y, sample_weight)
         cost = cost_table(self.loss, attributes["classes_"].tolist())
         rows, n_features = rows_of(self, X)
-        dtype = self._working_dtype(rows[2], weights)
+        C = C_by_variance(X, weights) if self.C is None else None
+        dtype = self._working_dtype(rows[2], weights, C)
         batch = make_batch(*rows, n_features, numbers, cost, dtype)
         if known is not None:
             batch = partly_known(batch, known)
-        return Encoded(batch, n_features * batch.width, dtype, weights, attributes)
+        size = n_features * batch.width
+        return Encoded(batch, size, dtype, weights, attributes, C=C)
 
     def _install(self, encoded: Encoded, w) -> None:
         rows = w.reshape(-1, encoded.batch.width)[:, : encoded.batch.n_labels]

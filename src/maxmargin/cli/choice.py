@@ -27,7 +27,7 @@ def fit(model, sample: Sample):
 def _path(model, sample: Sample, Cs) -> list:
     """One model per C, in the order in which they are trained."""
     models = model.path(sample.X, sample.y, Cs, **_weights(sample))
-    return sorted(models, key=lambda model: model.C)
+    return sorted(models, key=lambda model: model.C_)
 
 
 def _weights(sample: Sample) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def best_on(command: Command, model, train, dev, Cs, interrupts: Interrupts):
     try:
         for m in models:
             found = command.measures(m, dev, command.predict(m, dev))
-            scores.append(Score(m.C, found, m.history_[-1]["seconds"]))
+            scores.append(Score(m.C_, found, m.history_[-1]["seconds"]))
     except KeyboardInterrupt:  # chosen among those that were tried
         if not scores:
             return models[0], scores

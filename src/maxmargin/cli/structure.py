@@ -110,7 +110,7 @@ Lines are {"x": ..., "y": ...}, unless the class has read(path): docs/command-li
     def summary(self, model) -> str:
         return (
             f"{model.notes['samples']:,} samples, {len(model.coef_):,} weights; "
-            f"C={model.C:g}"
+            f"C={model.C_:g}"
         )
 
     # files -----------------------------------------------------------------------------
@@ -192,7 +192,7 @@ Lines are {"x": ..., "y": ...}, unless the class has read(path): docs/command-li
             ),
             ("structure", self.structure),
             ("weights", f"{len(model.coef_):,}"),
-            ("objective", f"{model.rescaling} rescaling, C={model.C:g}"),
+            ("objective", f"{model.rescaling} rescaling, C={model.C_:g}"),
             ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
         ]
 

@@ -145,7 +145,7 @@ def _numbers(command, model, dev, scores, args, watch: Stopwatch) -> dict[str, A
     """The summary for programs."""
     out: dict[str, Any] = {"model": args.output, "notes": plain_notes(model)}
     if hasattr(model, "certificate_"):
-        out |= {"C": model.C, "passes": model.n_iter_, "converged": model.converged_}
+        out |= {"C": model.C_, "passes": model.n_iter_, "converged": model.converged_}
         out["certificate"] = model.certificate_
     if scores:
         out["choice"] = scores

@@ -63,7 +63,7 @@ be compressed with gzip."""
         notes = model.notes
         return (
             f"{notes['documents']:,} documents, {notes['mentions']:,} mentions, "
-            f"{notes['clusters']:,} clusters, {len(model.coef_):,} features; C={model.C:g}"
+            f"{notes['clusters']:,} clusters, {len(model.coef_):,} features; C={model.C_:g}"
         )
 
     # files -----------------------------------------------------------------------------
@@ -118,7 +118,7 @@ be compressed with gzip."""
             ("mentions", f"{notes['mentions']:,} in {notes['clusters']:,} clusters"),
             ("types", ", ".join(model.types_) or "none"),
             ("features", f"{len(model.coef_):,}"),
-            ("method", f"{model.method}, r={model.r:g}, C={model.C:g}"),
+            ("method", f"{model.method}, r={model.r:g}, C={model.C_:g}"),
             ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
         ]
 

@@ -36,8 +36,9 @@ class StructuralSVM(MaxMarginEstimator):
         (``maxmargin.core.structure.Structure``). It is copied, never changed.
         :func:`maxmargin.save` keeps its attributes, or its ``get_state()``, and the name
         of its class; ``load(path, structure=...)`` wants the class.
-    C : float, default 1.0
-        Weight of the losses against the size of w; ``inf`` demands a hard margin.
+    C : float or None, default 1.0
+        Weight of the losses against the size of w; ``inf`` demands a hard margin, None is
+        the rule of the estimator (``docs/data-formats.md``). ``C_`` is the value used.
     rescaling : {"margin", "slack"}
     penalty : {"linear", "quadratic"}
     solver : {"auto", "block-coordinate", "one-slack", "n-slack", "proximal-bundle",

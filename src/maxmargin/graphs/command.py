@@ -107,7 +107,7 @@ docs/graphs.md. Files may be compressed with gzip."""
         notes = model.notes
         return (
             f"{notes['graphs']:,} graphs, {notes['nodes']:,} nodes, {notes['edges']:,} "
-            f"edges, {_number_of_labels(model)} labels; C={model.C:g}; "
+            f"edges, {_number_of_labels(model)} labels; C={model.C_:g}; "
             f"inference by {_how(model)}"
         )
 
@@ -246,7 +246,7 @@ docs/graphs.md. Files may be compressed with gzip."""
             ("labels", str(_number_of_labels(model))),
             ("edges", model.edges),
             ("inference", _how(model)),
-            ("objective", f"{model.objective}, C={model.C:g}"),
+            ("objective", f"{model.objective}, C={model.C_:g}"),
             ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
         ]
 

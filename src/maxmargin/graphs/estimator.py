@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from maxmargin.core.data_weight import C_of
 from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights, masses
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, restore_shared, shared_state
@@ -212,7 +213,7 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
         batch = ordinary(encoded.batch)
         batch = relaxed_batch(batch.graphs, batch.y, self._tolerance())
         form = make_form(self.rescaling, self.penalty, self._tolerance())
-        mass = masses(float(self.C), encoded.weights)
+        mass = masses(C_of(self, encoded), encoded.weights)
         objective = Objective(batch, len(w), form, mass, np.float64, self._threads())
         return float(objective.primal(np.asarray(w, np.float64))[0])
 

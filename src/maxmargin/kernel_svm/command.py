@@ -138,7 +138,7 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
         return (
             f"{model.notes['samples']:,} samples, {len(model.classes_)} classes, "
             f"{model.n_features_in_:,} features, {len(model.dual_coef_):,} basis functions "
-            f"of {model.kernel_}; C={model.C:g}"
+            f"of {model.kernel_}; C={model.C_:g}"
         )
 
     # files -----------------------------------------------------------------------------
@@ -216,7 +216,7 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
             ("features", f"{model.n_features_in_:,}"),
             ("kernel", f"k(x, x') = {model.kernel_}"),
             ("basis", f"{len(model.dual_coef_):,} functions, {model.method}"),
-            ("C", f"{model.C:g}"),
+            ("C", f"{model.C_:g}"),
             ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
         ]
 

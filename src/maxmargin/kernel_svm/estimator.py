@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.blas import at_most
+from maxmargin.core.data_weight import C_of
 from maxmargin.core.estimator import MaxMarginEstimator, _positive, masses
 from maxmargin.core.interrupts import Whole
 from maxmargin.core.parameters import parameters
@@ -189,7 +190,7 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
     def _prepare(self, X, y, sample_weight):
         settings = self._settings()
         data = read_training(self, X, y, sample_weight)
-        mass = masses(float(self.C), weighted(self, data))
+        mass = masses(C_of(self), weighted(self, data))
         return data, KernelProblem.of(self, data, mass), settings
 
     def _settings(self):
@@ -212,7 +213,7 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
                 )
         _positive("memory", self.memory, "a number of bytes")
         settings = super()._settings()
-        if math.isinf(self.C):
+        if math.isinf(C_of(self)):
             raise ValueError("C=inf is not possible with kernels: choose a finite C.")
         find_device(self.device)
         return settings
@@ -228,6 +229,7 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
         self.columns_ = trained.columns
         for attribute, value in data.attributes.items():
             setattr(self, attribute, value)
+        self.C_ = C_of(self)
         self.certificate_ = trained.certificate
         self.history_ = trained.history
         self.n_iter_ = len(trained.history)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.compiling import announce, say_on_stderr
+from maxmargin.core.data_weight import C_of
 from maxmargin.core.estimator import SINGLE_PRECISION_TOL
 from maxmargin.kernel_svm.bases import Found, check_memory, find_bases
 from maxmargin.kernel_svm.certificate import KernelCertificate
@@ -91,9 +92,9 @@ def _along_C(problem, model, limits, rng, clock, values):
     sizes = [model.n_components]
     (found,) = find_bases(problem, model, sizes, limits, rng, clock)
     Z = _coordinates(problem, found.basis, model)
-    alpha, C = found.alpha, float(model.C)
+    alpha, C = found.alpha, C_of(model)
     for i in np.argsort(values).tolist():
-        scaled = problem.with_mass(float(values[i]) / float(model.C))
+        scaled = problem.with_mass(float(values[i]) / C_of(model))
         if alpha is not None:  # a feasible dual point of the new masses
             alpha = alpha * (float(values[i]) / C)
         C = float(values[i])
@@ -255,14 +256,14 @@ def _exactly(problem, model, limits, rng, clock, name, values):
     if np.max(lengths) <= 0:
         raise ValueError(NOTHING)
     largest = float(np.max(problem.mass)) * (
-        max(values) / model.C if name == "C" else 1
+        max(values) / C_of(model) if name == "C" else 1
     )
     rounding = largest * np.sqrt(len(problem)) * float(np.max(lengths)) * 2.0**-24
     large = 8.0 * len(problem) ** 2 > FULL_TABLE
     single = large and limits.tol >= SINGLE_PRECISION_TOL
     single = single and rounding <= SLACK * limits.tol
     table = Table(problem, device, model.memory)
-    ascent, C = Ascent(problem, table, rng, single), float(model.C)
+    ascent, C = Ascent(problem, table, rng, single), C_of(model)
     order = np.argsort(values, kind="stable").tolist() if name == "C" else [0]
     for i in order:
         if name == "C":
@@ -318,7 +319,7 @@ def _sampled(problem, model, limits, rng, clock, name, values):
     check_memory(model, count(problem.X), 2 * len(problem.cost))
     for i, value in enumerate(values):
         if name == "C":
-            scaled = problem.with_mass(float(value) / float(model.C))
+            scaled = problem.with_mass(float(value) / C_of(model))
             yield i, _cuts(scaled, model.n_components, limits, rng, clock)
         else:
             yield i, _cuts(problem, int(value), limits, rng, clock)

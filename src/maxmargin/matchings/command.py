@@ -82,7 +82,7 @@ are i-j (sure) or i?j (possible), with words counted from 0: docs/matching.md.""
         return (
             f"{notes['pairs']:,} sentence pairs, {notes['links']:,} sure links, "
             f"{len(model.coef_)} features, a dictionary from "
-            f"{model.statistics_.n_pairs_:,} pairs; C={model.C:g}"
+            f"{model.statistics_.n_pairs_:,} pairs; C={model.C_:g}"
         )
 
     # files -----------------------------------------------------------------------------
@@ -138,7 +138,7 @@ are i-j (sure) or i?j (possible), with words counted from 0: docs/matching.md.""
             ("dictionary", f"{words.n_pairs_:,} pairs; forms {', '.join(words.forms)}"),
             ("fertility", str(model.fertility)),
             ("costs", f"extra {model.cost_extra:g}, missing {model.cost_missing:g}"),
-            ("objective", f"{model.rescaling} rescaling, C={model.C:g}"),
+            ("objective", f"{model.rescaling} rescaling, C={model.C_:g}"),
             ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
         ]
 

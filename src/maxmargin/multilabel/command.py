@@ -75,7 +75,7 @@ compressed with gzip."""
     def summary(self, model) -> str:
         return (
             f"{model.notes['samples']:,} samples, {len(model.classes_)} labels, "
-            f"{model.coef_.shape[1]:,} features; C={model.C:g}"
+            f"{model.coef_.shape[1]:,} features; C={model.C_:g}"
         )
 
     def joined(self, outputs) -> list[str]:
@@ -110,7 +110,7 @@ compressed with gzip."""
             ("features", f"{model.coef_.shape[1]:,}"),
             ("loss", f"{model.loss}, {model.rescaling} rescaling"),
             ("graph", str(model.graph or "none")),
-            ("C", f"{model.C:g}"),
+            ("C", f"{model.C_:g}"),
             ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
         ]
 

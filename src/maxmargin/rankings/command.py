@@ -69,7 +69,7 @@ may be compressed with gzip."""
         notes = model.notes
         return (
             f"{notes['documents']:,} documents of {notes['queries']:,} queries, "
-            f"{len(model.coef_):,} features; C={model.C:g}"
+            f"{len(model.coef_):,} features; C={model.C_:g}"
         )
 
     # files -----------------------------------------------------------------------------
@@ -127,7 +127,7 @@ may be compressed with gzip."""
             ("documents", f"{notes['documents']:,} of {notes['queries']:,} queries"),
             ("features", f"{len(model.coef_):,}"),
             ("loss", f"{model.loss}, k={model.k}, relevant from {model.relevant:g}"),
-            ("C", f"{model.C:g}"),
+            ("C", f"{model.C_:g}"),
             ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
         ]
 

@@ -65,7 +65,7 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
           settings only the features, the scheme, the decoding and --alpha
       --objective  hinge, hinge-per-output, log (CRF), marginal, exponential, boosting,
           perceptron, passive-aggressive
-      --C  weight of the data
+      --C  weight of the data (default: 0.1 for hinge, 1 for the others)
       --l1  L1 penalty, for sparse weights
       --order  of transitions: 0, 1 or 2
       --scheme  BIO, IOB1, BIOES, BILOU, IO or auto: make labels that break it impossible
@@ -340,7 +340,7 @@ COMMAND = Tag
 
 
 def _strength(model) -> str:
-    return f"alpha={model.alpha:g}" if hasattr(model, "alpha") else f"C={model.C:g}"
+    return f"alpha={model.alpha:g}" if hasattr(model, "alpha") else f"C={model.C_:g}"
 
 
 def _source(model) -> str:

@@ -238,7 +238,7 @@ Function tags and empty elements are left out. Files may be compressed with gzip
         ]
         if hasattr(model, "certificate_"):
             rows += [
-                ("loss", f"{model.loss}, {model.rescaling} rescaling, C={model.C:g}"),
+                ("loss", f"{model.loss}, {model.rescaling} rescaling, C={model.C_:g}"),
                 ("features", str(model.features or "none")),
                 ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
             ]

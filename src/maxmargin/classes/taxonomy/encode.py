@@ -15,6 +15,7 @@ from maxmargin.classes.taxonomy.labels import (
     resolve,
 )
 from maxmargin.classes.taxonomy.losses import class_costs, node_costs
+from maxmargin.classes.variance_rule import C_by_variance
 from maxmargin.core.estimator import Encoded, check_weights
 
 # Weights are dense: 2 GB in double precision, and solvers keep several copies.
@@ -35,7 +36,8 @@ def encode_classes(model, X, y, sample_weight) -> Encoded:
     cost = class_costs(model.loss, tree, names)
     _check_size(X.shape[1], len(tree) if model.mode != "flat" else len(classes))
     rows, n_features = rows_of(model, X)
-    dtype = model._working_dtype(rows[2], weights)
+    C = C_by_variance(X, weights) if model.C is None else None
+    dtype = model._working_dtype(rows[2], weights, C)
     if model.mode == "flat":
         batch = multiclass.make_batch(*rows, n_features, numbers, cost, dtype)
         nodes, width = classes, batch.width
@@ -50,7 +52,7 @@ def encode_classes(model, X, y, sample_weight) -> Encoded:
         batch = partly_known(batch, known)
     attributes |= {"taxonomy_": tree, "nodes_": nodes, "kind_": model.mode}
     attributes["indicator_"] = False
-    return Encoded(batch, n_features * width, dtype, weights, attributes)
+    return Encoded(batch, n_features * width, dtype, weights, attributes, C=C)
 
 
 def encode_sets(model, X, y, sample_weight) -> Encoded:

@@ -43,7 +43,8 @@ class TaxonomySVM(MulticlassSVM):
     taxonomy : Taxonomy, dict, list or None
         See :func:`maxmargin.classes.taxonomy.as_taxonomy`. None: labels are paths, such as
         "rec.sport.hockey".
-    C : float, default 1.0
+    C : float or None, default None
+        None is the rule of :class:`maxmargin.MulticlassSVM` for classes, 1 for sets.
     mode : "hierarchical" or "flat"
         Flat gives every class weights of its own, as MulticlassSVM does; the taxonomy
         then only defines the loss.
@@ -98,7 +99,7 @@ class TaxonomySVM(MulticlassSVM):
 
     __init__ = training_parameters(
         taxonomy=None,
-        C=1.0,
+        C=None,
         mode="hierarchical",
         loss="tree",
         multilabel=False,
