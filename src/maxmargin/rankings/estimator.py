@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.classes.input import read_rows, validated
 from maxmargin.core.arrays import csr_arrays
-from maxmargin.core.data_weight import C_of
 from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.latent_training import check_latent_parameters
 from maxmargin.core.parameters import training_parameters
