@@ -28,11 +28,7 @@ from maxmargin.tags.input import (
     warn_of_length,
     warn_of_truth,
 )
-from maxmargin.tags.objectives import (
-    OBJECTIVES,
-    check_options,
-    make_objective,
-)
+from maxmargin.tags.objectives import OBJECTIVES, check_options, make_objective
 from maxmargin.tags.partial import fill_rows, has_gaps, known_runs
 from maxmargin.tags.prediction import TagPrediction
 from maxmargin.tags.schemes import check_scheme, forbidden_transitions, guess_scheme
@@ -67,8 +63,7 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
 
     C : float or None, default None
         Per sequence, not divided by their number (``maxmargin.convert_C`` translates).
-        None is 0.1 for the hinge, which scores there as with 1 and trains three to six
-        times faster, and 1 for the others (``benchmarks/tagger_C.py``).
+        None is 0.1 for the hinge, 1 for the others (``benchmarks/tagger_C.py``).
     features : str, path or None
         A feature template (text or file) in the syntax of CRF++, or the name of a ready
         set ("chunking", "ner", "pos"); see ``docs/features.md``. None: X holds features.
