@@ -149,7 +149,7 @@ def test_C_is_chosen_and_small_files_have_fewer_components(here, capsys):
     command = ["train", "kernel", "ring.csv", "--label", "kind", "--path", "0.001,10"]
     assert main([*command, "--cv", "2", "--method", "nystroem", "-o", "m"]) == 0
     assert "<- best" in capsys.readouterr().out
-    assert maxmargin.load("m").n_components == 30  # what a fold has
+    assert len(maxmargin.load("m").basis_) <= 60  # all samples
 
 
 def test_pictures_are_drawn(here):

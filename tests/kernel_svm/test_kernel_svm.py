@@ -655,3 +655,22 @@ def test_the_number_of_kernel_values(three):
         warnings.simplefilter("error")
         model = KernelSVM(**SOME).fit(*three)
     assert model.n_support_points == len(model.basis_) == 10
+
+
+# what "auto" takes ------------------------------------------------------------------------
+
+
+def test_auto_takes_all_points_of_small_data_and_a_basis_where_a_size_is_given(three):
+    from maxmargin.kernel_svm.choice import choose_method
+    from maxmargin.kernel_svm.input import KernelProblem
+
+    X, y = three
+    assert KernelSVM().fit(X, y).method_ == "exact"
+    assert KernelSVM(n_components=8).fit(X, y).method_ == "subspace-pursuit"
+    assert KernelSVM(method="nystroem").fit(X, y).method_ == "nystroem"
+    wide = sparse.random(40, 2000, 0.01, "csr", random_state=0)
+    assert KernelSVM(n_components=8).fit(wide, y).method_ == "training-points"
+    large = KernelProblem(np.zeros((20_000, 2)), np.zeros(20_000), None, None, None)
+    for kernel, method in (("rbf", "subspace-pursuit"), ("precomputed", "nystroem")):
+        large.kernel = kernels.as_kernel(kernel, gamma=1.0)
+        assert choose_method(large, None) == method

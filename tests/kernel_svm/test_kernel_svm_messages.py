@@ -29,7 +29,7 @@ def says(sentence, *data, **parameters):
 # parameters -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [0, -1, True, 2.5, "3", None, np.nan])
+@pytest.mark.parametrize("n", [0, -1, True, 2.5, "3", np.nan])
 def test_sizes(n):
     says(
         f"n_components={n!r} is not possible: it must be a positive whole",
@@ -64,7 +64,7 @@ def test_memory_that_is_no_number(memory):
 
 def test_too_little_memory():
     says(
-        r"exact machine of 40 samples takes at least 1.2e-05 GB, for 40 rows of the "
+        r"exact machine of 40 samples takes at least 2.3e-05 GB, for 40 rows of the "
         r"kernel's table, but memory=10000 allows 1e-05 GB: choose another method",
         method="exact",
         memory=1e4,
@@ -79,7 +79,7 @@ def test_too_little_memory():
 
 @pytest.mark.parametrize("name", ["foo", None, ["exact"], 3])
 def test_names(name):
-    says("method=.* is not known; choose one of subspace-pursuit,", method=name)
+    says("method=.* is not known; choose one of auto,", method=name)
     says("preimage=.* is not known; choose one of gradient, fixed-point", preimage=name)
     says("kernel", kernel=name)
 

@@ -32,7 +32,11 @@ TYPES = {
     "max_time": float,
     "random_state": int,
 }
-TYPES |= {"max_length": int, "both_strands": bool}  # whose defaults are None
+TYPES |= {
+    "max_length": int,
+    "both_strands": bool,
+    "n_components": int,
+}  # whose defaults are None
 HELP = {
     "C": "weight of the data",
     "objective": "what is minimised, such as hinge (SVM) or log (CRF)",

@@ -121,14 +121,8 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
         return sample
 
     def settings(self, args, given, sample, dev) -> dict[str, Any]:
-        from maxmargin.cli.options import parameters_of
-
         if given.get("gamma") not in (None, "scale", "auto"):
             given["gamma"] = _number(given["gamma"])
-        if "n_components" not in given:  # the default is for files of any size
-            held = math.ceil(len(sample) / args.cv) if args.cv else 0
-            usual = parameters_of("KernelSVM")["n_components"]
-            given["n_components"] = max(1, min(usual, len(sample) - held))
         return given
 
     def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
@@ -215,7 +209,7 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
             ("classes", str(len(model.classes_))),
             ("features", f"{model.n_features_in_:,}"),
             ("kernel", f"k(x, x') = {model.kernel_}"),
-            ("basis", f"{len(model.dual_coef_):,} functions, {model.method}"),
+            ("basis", f"{len(model.dual_coef_):,} functions, {model.method_}"),
             ("C", f"{model.C_:g}"),
             ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
         ]

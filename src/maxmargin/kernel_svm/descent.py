@@ -200,7 +200,12 @@ def coordinates(gram) -> tuple[np.ndarray, np.ndarray]:
 
     gram = np.asarray(gram, np.float64)
     ridge = RIDGE * max(float(np.diag(gram).mean()), 1e-30)
-    factor = cholesky(gram + ridge * np.eye(len(gram)), lower=True)
+    while True:
+        try:
+            factor = cholesky(gram + ridge * np.eye(len(gram)), lower=True)
+            break
+        except np.linalg.LinAlgError:  # values of single precision are rounded coarsely
+            ridge *= 10
     return solve_triangular(factor, np.eye(len(gram)), lower=True), factor
 
 

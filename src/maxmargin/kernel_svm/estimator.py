@@ -17,6 +17,7 @@ from maxmargin.core.estimator import MaxMarginEstimator, _positive, masses
 from maxmargin.core.interrupts import Whole
 from maxmargin.core.parameters import parameters
 from maxmargin.core.zero_weights import still_zero, warn_zero_weights
+from maxmargin.kernel_svm.choice import settled
 from maxmargin.kernel_svm.devices import find_device
 from maxmargin.kernel_svm.input import (
     KernelProblem,
@@ -45,8 +46,12 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
     kernel : "rbf", "poly", "linear", "laplace", "precomputed", a kernel or a function
         See :mod:`maxmargin.kernels`, ``docs/kernels.md``.
     method : how the basis is found
-        * "subspace-pursuit" (default): points that lie anywhere, found while training;
-          for smooth kernels of vectors. Others use "training-points".
+        * "auto" (default): "exact" for up to 12,000 samples, unless ``n_components`` is
+          given; else "subspace-pursuit", or "training-points" where the kernel is not
+          smooth or the inputs are sparse with more than 1,000 columns. ``method_`` says
+          which it was.
+        * "subspace-pursuit": points that lie anywhere, found while training; for smooth
+          kernels of vectors. Others use "training-points".
         * "training-points": the same, out of the training points.
         * "nystroem", "nystroem-kmeans", "nystroem-leverage", "incomplete-cholesky": chosen
           before training, without looking at y.
@@ -54,9 +59,9 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
           examples; there are as many basis points as these cuts have together.
         * "exact": all training points; those that carry nothing are left out. Rows of the
           kernel's table are kept as far as ``memory`` goes, and computed again beyond.
-    n_components : int, default 500
-        Basis points, at most. More than there are training samples are refused, but for
-        the default, which then means all.
+    n_components : int or None
+        Basis points, at most; more than there are training samples are refused. None, the
+        default, is 500, or all samples where there are fewer.
     C : float, default 1.0
     gamma, degree, coef0
         As in scikit-learn's SVC, of kernels that are given by name.
@@ -88,6 +93,8 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
     kernel_ : the kernel, its gamma a number
     basis_ : the points, of shape (k, features) or a list
     dual_coef_ : ndarray of shape (k, classes), beta
+    method_ : str
+        The method that was used.
     certificate_ : KernelCertificate
     seconds_ : float
         How long training took, or a path until this model was done.
@@ -116,8 +123,8 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
 
     __init__ = parameters(
         kernel="rbf",
-        method="subspace-pursuit",
-        n_components=500,
+        method="auto",
+        n_components=None,
         C=1.0,
         gamma="scale",
         degree=3,
@@ -157,10 +164,11 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
         of a pursuit, that of its last stage, whose basis may be smaller than asked for.
         """
         data, problem, settings = self._prepare(X, y, sample_weight)
+        model = settled(self, problem, self.n_components)
         with at_most(self._threads()):
-            trained = train(problem, self, settings)
+            trained = train(problem, model, settings)
         with Whole(self):
-            self._take(data, trained)
+            self._take(data, trained, model.method)
         return self
 
     def path(self, X, y, Cs=None, n_components=None, sample_weight=None) -> list:
@@ -182,9 +190,11 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
         models = [type(self)(**{**self.get_params(), name: v}) for v in values]
         for model in models:
             model._settings()
-        trained = train_sizes(problem, self, settings, name, values)
+        size = self.n_components if Cs is not None else max(values)
+        settled_ = settled(self, problem, size)
+        trained = train_sizes(problem, settled_, settings, name, values)
         for i, machine in trained:
-            models[i]._take(data, machine)
+            models[i]._take(data, machine, settled_.method)
         return [models[i] for i, _ in trained]
 
     def _prepare(self, X, y, sample_weight):
@@ -206,6 +216,8 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
             )
         for name in ("n_components", "max_terms"):
             value = getattr(self, name)
+            if value is None and name == "n_components":
+                continue
             whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
             if not whole or value < 1:
                 raise ValueError(
@@ -218,7 +230,7 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
         find_device(self.device)
         return settings
 
-    def _take(self, data, trained: Trained) -> None:
+    def _take(self, data, trained: Trained, method: str) -> None:
         """Set the fitted attributes."""
         if trained.converged:
             warn_zero_weights(trained.coefficients, stacklevel=4)
@@ -230,6 +242,7 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
         for attribute, value in data.attributes.items():
             setattr(self, attribute, value)
         self.C_ = C_of(self)
+        self.method_ = method
         self.certificate_ = trained.certificate
         self.history_ = trained.history
         self.n_iter_ = len(trained.history)

@@ -8,6 +8,7 @@ import numpy as np
 
 from maxmargin.core.saved import Saved, restore_shared, shared_state
 from maxmargin.kernel_svm.certificate import KernelCertificate
+from maxmargin.kernel_svm.training import METHODS
 from maxmargin.kernels import as_kernel, from_state
 from maxmargin.kernels.inputs import is_sparse
 
@@ -24,6 +25,7 @@ def state_of(model) -> tuple[dict, dict]:
         "given": given if isinstance(given, str) else as_kernel(given).state(),
         "features": getattr(model, "n_features_in_", None),
         "seconds": float(model.seconds_),
+        "method": model.method_,
         "within": float(proof.within),
         "residual": None if np.isnan(proof.residual) else float(proof.residual),
         **shared_state(model),
@@ -95,6 +97,9 @@ def model_from(cls, params, arrays, state):
         if len(model.feature_names_in_) != getattr(model, "n_features_in_", None):
             raise ValueError("features and their names do not fit together")
     model.seconds_ = saved.number("seconds")
+    model.method_ = state.get("method", model.method)  # older files do not say it
+    if model.method_ not in METHODS[1:]:
+        raise ValueError("the method is not known")
     restore_shared(model, state)
     proof, residual = model.certificate_, state.get("residual")
     residual = float("nan") if residual is None else saved.number("residual")

@@ -20,6 +20,7 @@ from maxmargin.kernels.inputs import count, take, toarray
 from maxmargin.solvers.result import Certificate
 
 METHODS = (
+    "auto",
     "subspace-pursuit",
     "training-points",
     "nystroem",
