@@ -39,7 +39,7 @@ class Objective(Stateful):
 
     kept = ("rng", "oracle_calls")
 
-    solver = "block-coordinate"  # what "auto" stands for
+    solver = "hinge-handover"  # what "auto" stands for
 
     answer = Sweep  # what sweep() returns
     apart = False  # whether examples are in shards, which step at the same time

@@ -16,9 +16,9 @@ from maxmargin.core.objective import Objective, Sweep
 from maxmargin.kernel_svm.devices import Cpu
 from maxmargin.kernel_svm.linear import Solved, solve
 from maxmargin.solvers.driver import drive
-from maxmargin.solvers.one_slack import ascend_simplex
 from maxmargin.solvers.proximal_bundle import ProximalBundle
 from maxmargin.solvers.signs import Signs
+from maxmargin.solvers.simplex import ascend_simplex
 from maxmargin.solvers.solver import Solver
 
 MAX_ROUNDS = 3000  # where no limit was asked for

@@ -103,7 +103,7 @@ class _Model:
         self.alpha, self.idle = np.append(self.alpha, 0.0), np.append(self.idle, 0)
 
     def solve(self, tolerance: float) -> None:
-        from maxmargin.solvers.one_slack import ascend_simplex
+        from maxmargin.solvers.simplex import ascend_simplex
 
         tolerance = max(tolerance, ROUNDING * float(np.abs(self.offsets).max()))
         ascend_simplex(self.gram, self.offsets, self.alpha, tolerance, MAX_STEPS)

@@ -122,7 +122,8 @@ class _Run(KeptRun):
     """The state between outer steps: weights, value of f there, planes, rows."""
 
     def __init__(self, make, batch, name, limits, max_outer, self_paced, n_jobs):
-        self.batch, self.name = batch, name
+        # planes go from one convex problem to the next, whatever the first one needs
+        self.batch, self.name = batch, "block-coordinate" if name == "auto" else name
         self.make = lambda batch, easy: make(ordinary(batch), easy)
         self.place, self.limits = limits.checkpoint, replace(limits, checkpoint=None)
         self.max_outer, self.n_jobs = max_outer, n_jobs

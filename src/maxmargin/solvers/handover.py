@@ -12,53 +12,26 @@ from maxmargin.core.state import require
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.exponentiated import Exponentiated
 from maxmargin.solvers.log_objective import LogObjective
+from maxmargin.solvers.relay import Relay
 from maxmargin.solvers.smooth import LBFGS
-from maxmargin.solvers.solver import Solver
 
 HALVING = 20  # passes in which the gap must halve
 
 
-class Handover(Solver):
-    """Delegates to a first solver, later to a second; the dual never falls."""
+class Handover(Relay):
+    """The dual never falls."""
 
-    begins: type = Exponentiated
-    kept = ("first", "passes", "squared", "seen", "falls")
+    begins = Exponentiated
+    kept = (*Relay.kept, "squared", "seen", "falls")
 
     def __init__(self, objective: LogObjective, planes=None):
-        self.objective = objective
-        self.first = self.now = self.begins(objective, planes)
-        self.passes = 0
+        super().__init__(objective, planes)
         self.squared = 0.0  # |w|^2 of the first candidate
         self.seen: list = []  # (pass, gap) of certificates
         self.falls = False
 
-    @property
-    def dual(self) -> float:
-        return self.now.dual
-
-    @property
-    def estimate(self) -> float:
-        return self.now.estimate
-
-    @property
-    def update_seconds(self) -> float:
-        return self.first.update_seconds
-
-    @property
-    def w(self):
-        return self.now.w
-
-    def state(self) -> dict:
-        second = None if self.now is self.first else self.now.state()
-        return {**super().state(), "second": second}
-
-    def restore(self, state) -> None:
-        self.now = self.first
-        super().restore(state)
-        if state["second"] is not None:
-            self.now = LBFGS(self.objective)
-            self.now.prepare()
-            self.now.restore(state["second"])
+    def successor(self) -> LBFGS:
+        return LBFGS(self.objective)
 
     def check_restored(self) -> None:
         """Its parts check themselves; of certificates, (pass, gap) is kept."""
@@ -75,9 +48,6 @@ class Handover(Solver):
         self.now.given = self.first.w, entropy
         return self.now.proved()
 
-    def prepare(self) -> None:
-        self.first.prepare()
-
     def step(self) -> None:
         if self.now is self.first and self._stuck():
             self._hand_over()
@@ -87,7 +57,7 @@ class Handover(Solver):
             self.now, self.seen, self.falls = self.first, [], True
 
     def candidates(self) -> list:
-        candidates = self.now.candidates()
+        candidates = super().candidates()
         self.squared = min(map(sum_of_squares, candidates))
         return candidates
 
@@ -108,7 +78,7 @@ class Handover(Solver):
 
     def _hand_over(self) -> None:
         found = self.first.candidates()
-        second = LBFGS(self.objective)
+        second = self.successor()
         second.prepare()
         second.w = min(found, key=lambda w: self.objective.primal(w)[0]).copy()
         entropy = self.first.dual + 0.5 * sum_of_squares(self.first.w)

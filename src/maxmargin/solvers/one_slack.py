@@ -5,9 +5,9 @@ The whole risk R(w) = sum_i C_i phi(H_i(w)) is bounded from below by cuts, one p
     R(w) >= offset_t - w.g_t,   from the most violated outputs at w_t
 
 and the dual over t cuts is a tiny quadratic program, max a.offset - 1/2 a'Ga over the
-simplex, solved by the same pairwise steps as in ``planes.py`` on the matrix
-G = <g_s, g_t>. (Joachims, Finley & Yu 2009; Yu's thesis, algorithms 3.1 and 3.2; for
-quadratic slacks the cut is the tangent of phi, as in BMRM, Teo et al. 2010.)
+simplex, on the matrix G = <g_s, g_t> (``simplex.py``). (Joachims, Finley & Yu 2009; Yu's
+thesis, algorithms 3.1 and 3.2; for quadratic slacks the cut is the tangent of phi, as in
+BMRM, Teo et al. 2010.)
 
 Before calling the oracle, a cut is built from the planes stored per example; it is used
 if it cuts deep enough. A round that used the cache never ends a fit: certificates are
@@ -33,6 +33,7 @@ from maxmargin.solvers.planes import (
     store_planes,
     with_room,
 )
+from maxmargin.solvers.simplex import ascend_simplex, solve_simplex
 from maxmargin.solvers.solver import Solver
 
 IDLE_ROUNDS = 50  # after which a cut that carries no mass is dropped
@@ -41,7 +42,6 @@ MAX_CACHED_ROUNDS = 20  # cuts from the cache between two calls of the oracle
 DEEP_ENOUGH = 0.05  # share of the gap that a cut from the cache must close
 INNER = 1e-3  # the quadratic program is solved to this share of the gap
 ROUNDING = 1e-13  # ... but not beyond this share of its numbers
-MAX_STEPS = 200_000  # ... nor in more steps
 MAX_TURNS = 100  # between cuts and multipliers of signs
 
 
@@ -217,7 +217,7 @@ class OneSlack(PlaneSolver):
         for _ in range(MAX_TURNS if len(self.signs.at) else 1):
             push = -np.minimum(self.alpha @ self.held, 0.0)
             slopes = self.offsets - self.held @ push
-            ascend_simplex(self.gram, slopes, self.alpha, tolerance, MAX_STEPS)
+            solve_simplex(self.gram, slopes, self.alpha, tolerance)
             value = self.alpha @ self.offsets - 0.5 * self._squared()
             if value - last <= 0.1 * tolerance:
                 break
@@ -284,30 +284,3 @@ def best_stored(batch, form, planes, buffers, w, outputs, hinges):
                 best = p
         copy_into(outputs, batch.start[i], labellings[best * size :], size)
         hinges[i] = v[best]
-
-
-@kernel
-def ascend_simplex(gram, offsets, alpha, tolerance, max_steps):
-    """Pairwise steps on max a.offset - 1/2 a'Ga over sum a = 1, until the gap is small."""
-    gradient = offsets - gram @ alpha
-    for _ in range(max_steps):
-        s, a, mean = 0, -1, 0.0
-        for p in range(len(alpha)):
-            if gradient[p] > gradient[s]:
-                s = p
-            if alpha[p] > 0.0 and (a < 0 or gradient[p] < gradient[a]):
-                a = p
-            mean += alpha[p] * gradient[p]
-        if gradient[s] - mean <= tolerance:
-            return
-        curvature = gram[s, s] + gram[a, a] - 2.0 * gram[s, a]
-        step = alpha[a]
-        if curvature > 0.0:
-            step = min(step, (gradient[s] - gradient[a]) / curvature)
-        if step >= alpha[a]:
-            alpha[a] = 0.0
-        else:
-            alpha[a] -= step
-        alpha[s] += step
-        for p in range(len(alpha)):
-            gradient[p] -= step * (gram[p, s] - gram[p, a])

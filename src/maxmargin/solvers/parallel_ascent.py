@@ -31,12 +31,13 @@ from maxmargin.core.state import require
 from maxmargin.core.vectors import Listed, blend_into, sum_of_squares
 from maxmargin.solvers.block_coordinate import NEWEST
 from maxmargin.solvers.handover import Handover
-from maxmargin.solvers.one_slack import Cut, OneSlack, ascend_simplex
+from maxmargin.solvers.one_slack import Cut, OneSlack
 from maxmargin.solvers.proofs import compare_weights
 from maxmargin.solvers.proximal_bundle import ProximalBundle
 from maxmargin.solvers.schedule import Average
 from maxmargin.solvers.shard import Move
 from maxmargin.solvers.signs import Signs
+from maxmargin.solvers.simplex import ascend_simplex
 from maxmargin.solvers.solver import Solver
 
 CROWDED, FREE = 0.9, 0.98  # mean shares at which moves become shorter, or longer

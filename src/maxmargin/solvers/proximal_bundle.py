@@ -21,11 +21,10 @@ from maxmargin.core.state import require
 from maxmargin.solvers.cut_proofs import check_shares
 from maxmargin.solvers.one_slack import (
     INNER,
-    MAX_STEPS,
     ROUNDING,
     OneSlack,
-    ascend_simplex,
 )
+from maxmargin.solvers.simplex import solve_simplex
 
 SERIOUS = 0.1  # share of the promised decrease that a serious step must reach
 FIRST_RHO = 1.0
@@ -106,7 +105,7 @@ class ProximalBundle(OneSlack):
         scale = max(float(np.abs(offsets).max()), 1e-12)
         tolerance = INNER * min(self.gap, scale) if np.isfinite(self.gap) else 0.0
         tolerance = max(tolerance, ROUNDING * scale)
-        ascend_simplex(gram, offsets, self.near, tolerance, MAX_STEPS)
+        solve_simplex(gram, offsets, self.near, tolerance)
         w = self.mixture(self.near) / (1.0 + self.rho) + share * center
         self.w = w.astype(self.objective.dtype)
         model = max(

@@ -6,6 +6,7 @@ from maxmargin.solvers.block_coordinate import BlockCoordinate
 from maxmargin.solvers.exact_blocks import ExactBlocks
 from maxmargin.solvers.exponentiated import Exponentiated
 from maxmargin.solvers.handover import Handover
+from maxmargin.solvers.hinge_handover import HingeHandover
 from maxmargin.solvers.n_slack import NSlack
 from maxmargin.solvers.one_slack import OneSlack
 from maxmargin.solvers.online import PassiveAggressive, Perceptron, Subgradient
@@ -24,8 +25,9 @@ _SOLVERS = {
     "exponentiated": Exponentiated,
     "lbfgs": LBFGS,
     "handover": Handover,
+    "hinge-handover": HingeHandover,
 }
-_SIGNED = ("block-coordinate", "one-slack", "n-slack")
+_SIGNED = ("block-coordinate", "one-slack", "n-slack", "hinge-handover")
 
 
 def make(name: str, objective, planes=None):
@@ -40,6 +42,9 @@ def make(name: str, objective, planes=None):
         return name(objective, planes)
     if name not in _SIGNED:
         refuse(objective, name)
-    if name == "block-coordinate" and ExactBlocks.applies(objective):
-        return ExactBlocks(objective, planes)
+    if name in ("block-coordinate", "hinge-handover"):
+        if ExactBlocks.applies(objective):
+            return ExactBlocks(objective, planes)
+        if not HingeHandover.applies(objective):
+            name = "block-coordinate"
     return _SOLVERS[name](objective, planes)

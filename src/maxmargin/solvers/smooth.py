@@ -24,8 +24,8 @@ from maxmargin.core.state import Stateful, require, restored
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.cut_proofs import check_shares
 from maxmargin.solvers.log_objective import LogObjective, norm1
-from maxmargin.solvers.one_slack import ascend_simplex
 from maxmargin.solvers.proofs import compare, compare_weights
+from maxmargin.solvers.simplex import ascend_simplex
 from maxmargin.solvers.solver import Solver
 
 MEMORY = 6  # pairs of steps and changes of the gradient

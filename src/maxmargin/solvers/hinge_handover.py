@@ -1,0 +1,133 @@
+"""The default for hinges: block-coordinate ascent, then one-slack cuts where that is stuck.
+
+Blocks that pull hard at the same few weights (a large C, large features, many examples per
+weight) hinder each other, and each pass gains little. Cutting planes see all examples at
+once, and with few weights few cuts are enough, whatever C and the scales of the features.
+
+The gap that block-coordinate itself estimates says whether it is stuck. It is looked at
+after 2, 4, 8, 16, ... passes:
+
+    pass 2               with few weights, all but a thousandth of the primal is open
+    pass 8               with few weights, more than half of it is
+    pass 32, 64, ...     the gap is more than SLOW of what it was at half as many passes
+
+Passes are counted, not timed. The dual point goes along: with A_i = sum_p alpha_ip,
+
+    R(w) >= sum alpha c - [quadratic] sum_i A_i^2 / (2 C_i) - w.sum alpha r psi
+
+is a cut whose dual value is the one reached, so the bound never falls. If many cuts do not
+halve the gap either, the turn goes back, for good.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from maxmargin.core.vectors import sum_of_squares
+from maxmargin.solvers.block_coordinate import BlockCoordinate
+from maxmargin.solvers.one_slack import Cut, OneSlack
+from maxmargin.solvers.relay import Relay
+
+OPEN = {2: 0.999, 8: 0.5}  # relative gaps that are too much after so many passes ...
+FEW_WEIGHTS = 256  # ... with so many weights at most
+LATER_LOOK = 32  # passes
+SLOW = (
+    0.4  # share of the gap left after twice the passes: with 1/2 it falls as 1 / passes
+)
+MOST_WEIGHTS = 4096  # beyond, cuts are too many
+PATIENCE = 100  # rounds of the second solver, at least, before it is judged
+
+
+class HingeHandover(Relay):
+    """See the module. The first solver is kept as it was, in case that the turn returns."""
+
+    begins = BlockCoordinate
+    kept = (*Relay.kept, "last_gap", "lowest", "reached", "calls", "rounds", "returned")
+
+    def __init__(self, objective, planes=None):
+        super().__init__(objective, planes)
+        self.last_gap = math.inf  # relative, at the last look
+        self.lowest = math.inf  # primal at a point of the second solver
+        self.reached = 0.0  # dual of the second solver, where the turn has returned
+        self.calls = 0  # of the oracle, until the handover
+        self.rounds = 0  # of the second solver
+        self.returned = False
+
+    @staticmethod
+    def applies(objective) -> bool:
+        """Whether a handover may help: few weights, and slacks that one can stand for."""
+        plain = not (objective.form.slack or objective.form.quadratic)
+        small = objective.n_weights <= MOST_WEIGHTS
+        return small and not objective.hard and (plain or not objective.in_python)
+
+    @property
+    def dual(self) -> float:
+        return max(self.now.dual, self.reached)
+
+    @property
+    def planes(self):
+        """Those of the first solver, unless outputs that they name are forgotten."""
+        return (self.now if self.objective.in_python else self.first).planes
+
+    @property
+    def update_seconds(self) -> float:
+        later = 0.0 if self.now is self.first else self.now.update_seconds
+        return self.first.update_seconds + later
+
+    def step(self) -> None:
+        if self.now is self.first and self._stuck():
+            self._hand_over()
+        self.now.step()
+        self.passes += 1
+        if self.now is not self.first:
+            self.rounds += 1
+            self.lowest = min(self.lowest, self.now.estimate)
+            if self._vain():
+                self.reached, self.returned = self.now.dual, True
+                self.now = self.first
+
+    def learn_from(self, sweep) -> None:
+        self.now.learn_from(sweep)
+
+    def successor(self) -> OneSlack:
+        return OneSlack(self.objective, self.first.planes)
+
+    def _gap(self, primal: float) -> float:
+        """The relative gap at this primal, as the present solver estimates it."""
+        if not 0 < primal < math.inf:
+            return 0.0 if primal == 0 else 1.0
+        return max(primal - self.dual, 0.0) / primal
+
+    def _stuck(self) -> bool:
+        passes, size = self.passes, self.objective.n_weights
+        if self.returned or passes < 2 or passes & (passes - 1):
+            return False
+        gap, before = self._gap(self.now.estimate), self.last_gap
+        self.last_gap = gap
+        if passes < LATER_LOOK:
+            return size <= FEW_WEIGHTS and gap > OPEN.get(passes, 1.0)
+        return gap > SLOW * before
+
+    def _vain(self) -> bool:
+        """Whether cuts do no better; a Python batch has forgotten the way back."""
+        spent = self.objective.oracle_calls - self.calls
+        if self.rounds < PATIENCE or spent < self.calls or self.objective.in_python:
+            return False
+        return self._gap(self.lowest) > 0.5 * self.last_gap
+
+    def _hand_over(self) -> None:
+        first = self.first
+        first.rebuild()
+        gradient = first.w.astype(np.float64)
+        gradient[first.signs.at] -= first.signs.push
+        offset = first.dual + 0.5 * sum_of_squares(first.w)
+        second = self.successor()
+        second.prepare()
+        second._add(Cut(gradient, offset, 0.0))
+        second.alpha[:] = 0.0, 1.0
+        second.gap = self.last_gap * first.estimate
+        second._solve()
+        second.estimate = first.estimate
+        self.calls, self.now = self.objective.oracle_calls, second
