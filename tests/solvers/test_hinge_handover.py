@@ -111,7 +111,7 @@ def test_checkpoints_on_either_side_of_the_handover(tmp_path):
     settings = {"C": 1000.0, "tol": 1e-4}
     whole = GraphLabeler(**settings).fit(*points(1.0))
     assert whole.n_iter_ > 12
-    for passes in (1, 2, 3, 10):
+    for passes in (7, 8, 9, 12):
         place = tmp_path / f"after-{passes}"
         more = settings | {"checkpoint": str(place)}
         with pytest.warns(Warning, match="max_iter"):

@@ -5,11 +5,10 @@ weight) hinder each other, and each pass gains little. Cutting planes see all ex
 once, and with few weights few cuts are enough, whatever C and the scales of the features.
 
 The gap that block-coordinate itself estimates says whether it is stuck. It is looked at
-after 2, 4, 8, 16, ... passes:
+after 8, 16, 32, ... passes:
 
-    pass 2               with few weights, all but a thousandth of the primal is open
-    pass 8               with few weights, more than half of it is
-    pass 32, 64, ...     the gap is more than SLOW of what it was at half as many passes
+    pass 8 and 16       with few weights, more than half of the primal is still open
+    pass 32, 64, ...    the gap is more than SLOW of what it was at half as many passes
 
 Passes are counted, not timed. The dual point goes along: with A_i = sum_p alpha_ip,
 
@@ -29,8 +28,10 @@ from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.block_coordinate import BlockCoordinate
 from maxmargin.solvers.one_slack import Cut, OneSlack
 from maxmargin.solvers.relay import Relay
+from maxmargin.solvers.warm_start import copied
 
-OPEN = {2: 0.999, 8: 0.5}  # relative gaps that are too much after so many passes ...
+FIRST_LOOK = 8  # passes
+OPEN = 0.5  # relative gap that is too much then ...
 FEW_WEIGHTS = 256  # ... with so many weights at most
 LATER_LOOK = 32  # passes
 SLOW = (
@@ -92,7 +93,7 @@ class HingeHandover(Relay):
         self.now.learn_from(sweep)
 
     def successor(self) -> OneSlack:
-        return OneSlack(self.objective, self.first.planes)
+        return OneSlack(self.objective, copied(self.first.planes))
 
     def _gap(self, primal: float) -> float:
         """The relative gap at this primal, as the present solver estimates it."""
@@ -102,12 +103,12 @@ class HingeHandover(Relay):
 
     def _stuck(self) -> bool:
         passes, size = self.passes, self.objective.n_weights
-        if self.returned or passes < 2 or passes & (passes - 1):
+        if self.returned or passes < FIRST_LOOK or passes & (passes - 1):
             return False
         gap, before = self._gap(self.now.estimate), self.last_gap
         self.last_gap = gap
         if passes < LATER_LOOK:
-            return size <= FEW_WEIGHTS and gap > OPEN.get(passes, 1.0)
+            return size <= FEW_WEIGHTS and gap > OPEN
         return gap > SLOW * before
 
     def _vain(self) -> bool:
