@@ -43,8 +43,9 @@ class StructuralSVM(MaxMarginEstimator):
     penalty : {"linear", "quadratic"}
     solver : {"auto", "block-coordinate", "one-slack", "n-slack", "proximal-bundle",
         "perceptron", "passive-aggressive", "subgradient"}
-        "auto" is block-coordinate. The last three are baselines without a dual, so that
-        their certificates prove little.
+        "auto" is block-coordinate, and one-slack from where its gap stalls if weights are
+        few. The last three are baselines without a dual, so that their certificates prove
+        little.
     tol : float, default 0.01
         Stop when (primal - dual) / primal <= tol, proved.
     max_iter : int or None

@@ -6,6 +6,7 @@ from maxmargin.solvers.block_coordinate import BlockCoordinate
 from maxmargin.solvers.exact_blocks import ExactBlocks
 from maxmargin.solvers.exponentiated import Exponentiated
 from maxmargin.solvers.handover import Handover
+from maxmargin.solvers.hard_margin import HardMargin
 from maxmargin.solvers.hinge_handover import HingeHandover
 from maxmargin.solvers.n_slack import NSlack
 from maxmargin.solvers.one_slack import OneSlack
@@ -42,6 +43,8 @@ def make(name: str, objective, planes=None):
         return name(objective, planes)
     if name not in _SIGNED:
         refuse(objective, name)
+    if name == "hinge-handover" and HardMargin.applies(objective):
+        return HardMargin(objective, planes)
     if name in ("block-coordinate", "hinge-handover"):
         if ExactBlocks.applies(objective):
             return ExactBlocks(objective, planes)

@@ -1,0 +1,74 @@
+"""Hard margins of classes: certified where weights separate, said where none do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_iris
+
+from maxmargin import MulticlassSVM
+
+
+def separated(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    return np.eye(3)[y] * 4 + rng.normal(0, 0.7, (n, 3)), y
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0, 100.0])
+def test_any_scale_agrees_with_planes(scale):
+    X, y = separated()
+    X = X * scale
+    model = MulticlassSVM(C=np.inf, tol=1e-4, fit_intercept=False).fit(X, y)
+    assert model.converged_
+    assert model.certificate_.exact
+    scores = X @ np.asarray(model.coef_).reshape(3, -1).T
+    truth = scores[np.arange(len(y)), y]
+    scores[np.arange(len(y)), y] = -np.inf
+    assert (truth - scores.max(axis=1)).min() >= 1 - 1e-6
+    if scale == 1.0:
+        other = MulticlassSVM(
+            C=np.inf, tol=1e-3, solver="n-slack", fit_intercept=False
+        ).fit(X, y)
+        assert model.certificate_.primal == pytest.approx(
+            other.certificate_.primal, rel=2e-3
+        )
+
+
+def test_digits_are_separable():
+    X, y = load_digits(return_X_y=True)
+    model = MulticlassSVM(C=np.inf).fit(X[::2] / 16, y[::2])
+    assert model.converged_
+    assert model.certificate_.relative_gap <= 0.01
+    assert model.score(X[::2] / 16, y[::2]) == 1.0
+    duals = [row["dual"] for row in model.history_]
+    assert duals == sorted(duals)
+
+
+def test_iris_is_not():
+    with pytest.raises(ValueError, match=r"cannot be separated.*longer than.*finite C"):
+        MulticlassSVM(C=np.inf).fit(*load_iris(return_X_y=True))
+
+
+def test_equal_inputs_of_different_classes():
+    with pytest.raises(ValueError, match=r"cannot be separated"):
+        MulticlassSVM(C=np.inf).fit(np.ones((4, 2)), [0, 1, 2, 0])
+    with pytest.raises(ValueError, match=r"cannot be separated"):
+        MulticlassSVM(C=np.inf, fit_intercept=False).fit(np.zeros((4, 2)), [0, 1, 2, 0])
+
+
+def test_checkpoints(tmp_path):
+    data = separated()
+    whole = MulticlassSVM(C=np.inf, tol=1e-6).fit(*data)
+    place = str(tmp_path / "kept")
+    with pytest.warns(Warning, match="max_iter"):
+        MulticlassSVM(C=np.inf, tol=1e-6, checkpoint=place, max_iter=3).fit(*data)
+    model = MulticlassSVM(C=np.inf, tol=1e-6, checkpoint=place).fit(*data)
+    assert model.coef_.tobytes() == whole.coef_.tobytes()
+
+
+def test_warm_starts():
+    X, y = separated()
+    models = MulticlassSVM(warm_start=True).path(X, y, [0.1, 10.0, np.inf])
+    assert [model.converged_ for model in models] == [True] * 3
+    assert np.inf == models[-1].C
