@@ -19,6 +19,7 @@ import math
 
 import numpy as np
 
+from maxmargin.core.state import require, restored
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.driver import NotSeparable, not_separable
 from maxmargin.solvers.exact_blocks import ExactBlocks
@@ -35,6 +36,7 @@ class HardMargin(Solver):
     """See the module."""
 
     kept = ("C", "stage", "dual", "now")
+    falls = True  # what is proved at one C need not be at the next
 
     def __init__(self, objective, planes=None):
         super().__init__(objective)
@@ -74,8 +76,7 @@ class HardMargin(Solver):
         self.stage += 1
         squared = sum_of_squares(self.now.w)
         linear = self.now.dual + 0.5 * squared
-        if squared > 0 and linear > 0:
-            self.dual = max(self.dual, 0.5 * linear * linear / squared)
+        self.dual = self._bound()
         longest = math.sqrt(2 * self.dual) * self.size
         if longest > LONGEST or (squared == 0 and linear > 0):
             raise NotSeparable(
@@ -85,6 +86,16 @@ class HardMargin(Solver):
                 )
             )
         self.estimate = self.dual  # a certificate tells whether the weights separate
+
+    def _bound(self) -> float:
+        """(*) of the module."""
+        squared = sum_of_squares(self.now.w)
+        linear = self.now.dual + 0.5 * squared
+        return 0.5 * linear * linear / squared if squared > 0 < linear else 0.0
+
+    def proved(self) -> float:
+        self.now.proved()
+        return self._bound()
 
     def candidates(self) -> list:
         return self.now.candidates()[::-1]
@@ -100,6 +111,7 @@ class HardMargin(Solver):
         self.now, self.stage = ExactBlocks(soft, planes), 0
 
     def restore(self, state) -> None:
-        self.C = state["C"]
+        self.C = restored(self.C, state["C"], "C")
+        require(0 < self.C < math.inf, "C", "out of range")
         self._begin(None)
         super().restore(state)

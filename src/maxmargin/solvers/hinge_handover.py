@@ -45,16 +45,15 @@ class HingeHandover(Relay):
     """See the module. The first solver is kept as it was, in case that the turn returns."""
 
     begins = BlockCoordinate
-    kept = (*Relay.kept, "last_gap", "lowest", "reached", "calls", "rounds", "returned")
+    kept = (*Relay.kept, "last_gap", "lowest", "calls", "rounds", "falls")
 
     def __init__(self, objective, planes=None):
         super().__init__(objective, planes)
         self.last_gap = math.inf  # relative, at the last look
         self.lowest = math.inf  # primal at a point of the second solver
-        self.reached = 0.0  # dual of the second solver, where the turn has returned
         self.calls = 0  # of the oracle, until the handover
         self.rounds = 0  # of the second solver
-        self.returned = False
+        self.falls = False  # whether the turn has returned, to a lower dual
 
     @staticmethod
     def applies(objective) -> bool:
@@ -62,10 +61,6 @@ class HingeHandover(Relay):
         plain = not (objective.form.slack or objective.form.quadratic)
         small = objective.n_weights <= MOST_WEIGHTS
         return small and not objective.hard and (plain or not objective.in_python)
-
-    @property
-    def dual(self) -> float:
-        return max(self.now.dual, self.reached)
 
     @property
     def planes(self):
@@ -86,14 +81,17 @@ class HingeHandover(Relay):
             self.rounds += 1
             self.lowest = min(self.lowest, self.now.estimate)
             if self._vain():
-                self.reached, self.returned = self.now.dual, True
-                self.now = self.first
+                self.now, self.falls = self.first, True
 
     def learn_from(self, sweep) -> None:
         self.now.learn_from(sweep)
 
     def successor(self) -> OneSlack:
         return OneSlack(self.objective, copied(self.first.planes))
+
+    def proved(self) -> float:
+        proved = self.first.proved()
+        return proved if self.now is self.first else self.now.proved()
 
     def _gap(self, primal: float) -> float:
         """The relative gap at this primal, as the present solver estimates it."""
@@ -103,7 +101,7 @@ class HingeHandover(Relay):
 
     def _stuck(self) -> bool:
         passes, size = self.passes, self.objective.n_weights
-        if self.returned or passes < FIRST_LOOK or passes & (passes - 1):
+        if self.falls or passes < FIRST_LOOK or passes & (passes - 1):
             return False
         gap, before = self._gap(self.now.estimate), self.last_gap
         self.last_gap = gap
