@@ -38,7 +38,7 @@ SLOW = (
     0.4  # share of the gap left after twice the passes: with 1/2 it falls as 1 / passes
 )
 MOST_WEIGHTS = 4096  # beyond, cuts are too many
-PATIENCE = 100  # rounds of the second solver, at least, before it is judged
+PATIENCE = 100  # rounds of the second solver after which it is judged, and again
 
 
 class HingeHandover(Relay):
@@ -57,10 +57,10 @@ class HingeHandover(Relay):
 
     @staticmethod
     def applies(objective) -> bool:
-        """Whether a handover may help: few weights, and slacks that one can stand for."""
+        """Whether a handover may help: few weights, and linear slacks of plain margins."""
         plain = not (objective.form.slack or objective.form.quadratic)
         small = objective.n_weights <= MOST_WEIGHTS
-        return small and not objective.hard and (plain or not objective.in_python)
+        return small and plain and not objective.hard
 
     @property
     def planes(self):
@@ -112,9 +112,12 @@ class HingeHandover(Relay):
     def _vain(self) -> bool:
         """Whether cuts do no better; a Python batch has forgotten the way back."""
         spent = self.objective.oracle_calls - self.calls
-        if self.rounds < PATIENCE or spent < self.calls or self.objective.in_python:
+        early = self.rounds % PATIENCE or spent < self.calls
+        if early or self.objective.in_python:
             return False
-        return self._gap(self.lowest) > 0.5 * self.last_gap
+        gap, before = self._gap(self.lowest), self.last_gap
+        self.last_gap = gap
+        return gap > 0.5 * before
 
     def _hand_over(self) -> None:
         first = self.first
