@@ -34,9 +34,10 @@ class Clock:
 
     def within(self, limits: Limits) -> Limits:
         """The limits of a stage that begins now; a driver makes one pass in any case."""
-        if math.isinf(self.max_time):
+        if math.isinf(self.max_time) and not self.interrupted:
             return limits
-        return replace(limits, max_time=max(self.left(), 1e-9))
+        left = 0.0 if self.interrupted else self.left()
+        return replace(limits, max_time=max(left, 1e-9))
 
     def watched(self, stages: Iterable) -> Iterator:
         """The stages until Ctrl-C, which is raised only where there is none yet."""
@@ -78,4 +79,4 @@ class Progress:
         return bool(self.status)
 
     def end(self) -> None:
-        self.shown.end()
+        self.clock.saw(self.shown.end())

@@ -48,13 +48,17 @@ ROUNDED = "ended, as rounding allows no more steps,"
 
 @dataclass
 class Machine:
-    """Signed dual variables (n, classes) of the best objective, and what is proved."""
+    """Signed dual variables (n, classes) of the best objective, and what is proved.
+
+    Where Ctrl-C came between, the bounds are not ``proved`` in double precision.
+    """
 
     a: np.ndarray
     primal: float
     dual: float
     history: list
     status: str
+    proved: bool = True
 
 
 class Ascent:
@@ -173,31 +177,35 @@ def solve_exact(ascent: Ascent, limits, clock: Clock) -> Machine:
         while not status:
             proved, moved = False, ascent.round()
             best.see(ascent)
+            row = {"iteration": len(history) + 1, "seconds": clock.seconds()}
+            row |= best.bounds() | {"rows": ascent.rows.computed}
+            history.append(row)
             if best.reached(limits.tol) or not moved:
                 ascent.prove(best)
                 proved = True
+                row.update(best.bounds(), seconds=clock.seconds())
                 if best.reached(limits.tol):
                     status = "converged"
                 elif ascent.single:
                     ascent.sharpen()
                 elif not moved:
                     status = ROUNDED
-            row = {
-                "iteration": len(history) + 1,
-                "seconds": clock.seconds(),
-                **best.bounds(),
-                "rows": ascent.rows.computed,
-            }
-            history.append(row)
             progress(row)
             if not status and len(history) >= most:
                 status = f"stopped after max_iter={most} rounds"
             status = status or progress.status
     except KeyboardInterrupt:
+        if not history:  # no round was made
+            raise
         status = INTERRUPTED
-    if not proved:
-        ascent.prove(best)
-        if history:
-            history[-1].update(best.bounds())
+    bounds = best.bounds()
+    try:
+        if not proved:
+            ascent.prove(best)
+            proved, bounds = True, best.bounds()
+    except KeyboardInterrupt:  # the dual of rounded scores is no bound
+        status = INTERRUPTED
+        bounds |= {"dual": 0.0, "gap": bounds["primal"]}
+    history[-1].update(bounds)
     progress.end()
-    return Machine(best.a, best.primal, best.dual, history, status)
+    return Machine(best.a, bounds["primal"], bounds["dual"], history, status, proved)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.kernel_svm import preimages
-from maxmargin.kernel_svm.clock import Clock
+from maxmargin.kernel_svm.clock import INTERRUPTED, Clock
 from maxmargin.kernel_svm.descent import (
     Examples,
     Gaussians,
@@ -271,6 +271,8 @@ def _rough(shape, examples: Examples, points, y, cost, mass, rng) -> np.ndarray:
     Z = device.get(block @ device.put(inverse.T))
     scaled = mass[rows] * (n / len(rows))
     solved = solve(Z, y[rows], cost, scaled, Limits(LOOSE, ROUGH_PASSES))
+    if solved.solution.status == INTERRUPTED:  # nothing that anybody would keep
+        raise KeyboardInterrupt
     return (inverse.T @ solved.weights).astype(np.float32)
 
 

@@ -151,7 +151,7 @@ def sample_cuts(
     y are class numbers, ``cost[true, predicted]`` is a table with a zero diagonal, `mass`
     the C_i. It stops when the objective at w exceeds that of the model by no more than tol
     of it (the thesis's epsilon is tol times it over sum C_i), and returns the best w it has
-    met; so does Ctrl-C after the first round. `progress` gets every row of the history
+    met; so does Ctrl-C after the first cut. `progress` gets every row of the history
     (``current`` is the objective at w, ``primal`` the best so far), and may return True to
     stop. Memory: (n, classes) numbers per cut, for the cuts in use and those that were in
     the last 20 rounds, and blocks of 8,192 by r values of the kernel.
@@ -165,7 +165,7 @@ def sample_cuts(
     try:
         rounds.run(max_iter)
     except KeyboardInterrupt:
-        if not rounds.history:
+        if len(rounds.history) < 2:  # the first row is that of f = 0
             raise
         interrupted = True
     points, coefficients = _sum(rounds.terms, len(problem.cost))

@@ -109,17 +109,27 @@ def _along_sizes(problem, model, limits, rng, clock, values):
     sizes = [int(values[i]) for i in order]
     bases = find_bases(problem, model, sizes, limits, rng, clock)
     for i, found in zip(order, bases, strict=False):
-        start, Z = found.solved, None
-        if start is not None and clock.over() and problem.lines is None:
-            solved = start  # the stage is the machine
-        else:
-            Z = found.coordinates
-            if Z is None or limits.tol < 1e-4:
-                Z = _coordinates(problem, found.basis, model)
-            solved = _solved(problem, Z, model, clock.within(limits), found.alpha)
-            if start is not None and not solved.solution.converged:
-                solved = _better(problem, start, solved)
+        start = found.solved if problem.lines is None else None  # it knows no lines
+        Z, solved = None, start
+        if start is None or not clock.over():
+            try:
+                Z, solved = _trained(problem, found, model, limits, clock)
+            except KeyboardInterrupt:  # before it has weights: the stage is the machine
+                if start is None:
+                    raise
+                clock.interrupted, Z, solved = True, None, start
         yield i, _machine(problem, found, Z, solved, model, limits, clock)
+
+
+def _trained(problem, found: Found, model, limits, clock) -> tuple:
+    """(coordinates, machine on them), from that of the search for the basis."""
+    Z, start = found.coordinates, found.solved
+    if Z is None or limits.tol < 1e-4:
+        Z = _coordinates(problem, found.basis, model)
+    solved = _solved(problem, Z, model, clock.within(limits), found.alpha)
+    if start is not None and not solved.solution.converged:
+        solved = _better(problem, start, solved)
+    return Z, solved
 
 
 def _coordinates(problem, basis: Basis, model) -> np.ndarray:
@@ -168,18 +178,20 @@ def _better(problem, start: Solved, solved: Solved) -> Solved:
 def _machine(problem, found: Found, Z, solved, model, limits, clock) -> Trained:
     """What is known of the machine; without Z, time was up before its own training."""
     basis, solution = found.basis, solved.solution
-    converged = solution.converged and Z is not None
+    clock.saw(solution.status)  # of Ctrl-C, the proof must know
+    certificate = prove(problem, basis, Z, solved, model, clock)
+    status = clock.saw(solution.status)
+    converged = solution.converged and Z is not None and not clock.interrupted
     warning = ""
     if not converged:
         where = "within the span of the basis"
         if found.wanted is not None:
             where = f"{where}, {len(basis)} points where {found.wanted} were asked for"
-        gap, status = solution.certificate.relative_gap, clock.saw(solution.status)
+        gap = solution.certificate.relative_gap
         warning = unfinished(gap, where, status, limits)
     by_class = solved.weights
     if problem.lines is not None:
         by_class = by_class @ problem.lines.T
-    certificate = prove(problem, basis, Z, solved, model, clock)
     precomputed = problem.kernel.kind == "precomputed"
     return Trained(
         problem.kernel,
@@ -202,19 +214,19 @@ def unfinished(gap: float, where: str, status: str, limits) -> str:
 
 
 def prove(problem, basis, Z, solved: Solved, model, clock: Clock) -> KernelCertificate:
-    """See ``certificate.py``."""
+    """See ``certificate.py``; after Ctrl-C, what is known of the span."""
     found = solved.solution.certificate
     span = found.primal, found.dual, found.gap, found.relative_gap
     open_end = KernelCertificate(*span, False, found.dual, float("nan"))
     if problem.lines is not None:
         return open_end
-    a = signed(solved.alpha, problem.y, problem.mass)
-    rows = np.flatnonzero(np.abs(a).max(axis=1) > 1e-12 * problem.mass.max())
-    most = min(model.max_terms, HASTY_TERMS) if clock.over() else model.max_terms
-    if len(rows) > most:
-        return open_end
-    linear = float((solved.alpha * problem.cost[problem.y]).sum())
     try:
+        a = signed(solved.alpha, problem.y, problem.mass)
+        rows = np.flatnonzero(np.abs(a).max(axis=1) > 1e-12 * problem.mass.max())
+        most = min(model.max_terms, HASTY_TERMS) if clock.over() else model.max_terms
+        if len(rows) > most:
+            return open_end
+        linear = float((solved.alpha * problem.cost[problem.y]).sum())
         return _exact(problem, basis, Z, a, rows, linear, found, model.memory)
     except KeyboardInterrupt:
         clock.interrupted = True
@@ -278,6 +290,7 @@ def _exactly(problem, model, limits, rng, clock, name, values):
 
 def _of_all(problem, machine, limits, clock: Clock) -> Trained:
     """Terms of the support vectors, copies of a point together."""
+    clock.saw(machine.status)
     rows = np.flatnonzero(machine.a.any(axis=1))
     rows = rows if len(rows) else np.zeros(1, np.int64)
     a, precomputed = machine.a[rows], problem.kernel.kind == "precomputed"
@@ -289,8 +302,9 @@ def _of_all(problem, machine, limits, clock: Clock) -> Trained:
         total = np.zeros((len(points), a.shape[1]))
         np.add.at(total, places.ravel(), a)
         a = total
-    proof = Certificate.of(machine.primal, machine.dual, True)
-    converged, warning = machine.status == "converged", ""
+    proof = Certificate.of(machine.primal, machine.dual, machine.proved)
+    converged = machine.status == "converged" and not clock.interrupted
+    warning = ""
     if not converged:
         status = clock.saw(machine.status)
         where = "within the span of all training points"
@@ -334,11 +348,12 @@ def _cuts(problem, size, limits, rng, clock) -> Trained:
     progress = Progress(limits, clock)
     cuts = sample_cuts(*arguments, size, limits.tol, rng, most, progress)
     progress.end()
+    converged = cuts.converged and not clock.interrupted
     certificate = KernelCertificate(
         cuts.primal, 0.0, cuts.primal, 1.0, False, cuts.dual, float("nan")
     )
     warning = ""
-    if not cuts.converged:
+    if not converged:
         status = progress.status or f"stopped after {most} cuts"
         status = clock.saw(INTERRUPTED if cuts.interrupted else status)
         gap = certificate.relative_gap_within
@@ -349,6 +364,6 @@ def _cuts(problem, size, limits, rng, clock) -> Trained:
         cuts.coefficients,
         certificate,
         cuts.history,
-        cuts.converged,
+        converged,
         warning=warning,
     )
