@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from kernel_cases import primal_of, random_data
 from sklearn.exceptions import ConvergenceWarning
@@ -105,7 +106,8 @@ def test_a_second_ctrl_c_leaves_a_machine_without_a_proof(data, monkeypatch):
 
 def test_a_taxonomy_is_not_trained_to_the_end_after_ctrl_c(ctrl_c):
     X, y = random_data(0, 120)
-    tree = {0: "a", 1: "b", 2: "a", "a": None, "b": None}
+    y = np.array(["x", "y", "z"])[y]
+    tree = {"x": "a", "y": "b", "z": "a", "a": None, "b": None}
     model = KernelSVM(taxonomy=tree, tol=1e-6, **PURSUIT)
     ctrl_c(pursuit, "descend", 2)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
