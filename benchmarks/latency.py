@@ -1,21 +1,30 @@
 """How long the first fit waits for the compiler: CPU seconds, by estimator.
 
     python benchmarks/latency.py [TASK ...]
+    python benchmarks/latency.py --single
 
 Each task (``maxmargin.warmup.TASKS``: a fit on a few invented examples and a prediction)
 runs in a fresh process, three times: on an empty cache; on a cache that has seen another
 task (tag after match, all others after tag), where solvers may be compiled already; and
 on its own cache, from disk. Imports are not counted. Exits with 1 if a target is
 missed.
+
+``--single`` prints how long the prediction of one sentence takes instead: CPU microseconds
+a call, the median of the test sentences of CoNLL-2000, beside python-crfsuite. Features
+are made before (lists of strings), or by the tagger, of words and tags (``features=``).
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
+
+from common import chunk_features, need_data, need_package, read_columns, table
 
 from maxmargin.warmup import TASKS
 
@@ -96,10 +105,81 @@ def main(tasks) -> int:
     return int(missed > 0)
 
 
+# one sentence at a time ---------------------------------------------------------------
+
+SHORT = 10  # tokens
+TRAINED_ON = 2000  # sentences
+READY_TARGET, NER_TARGET = 50, 150  # microseconds, for short sentences
+
+
+def microseconds(tag, sentences) -> float:
+    """The median of CPU time a call."""
+    spent = []
+    for x in sentences[:50]:
+        tag(x)
+    for x in sentences:
+        began = time.process_time_ns()
+        for _ in range(5):
+            tag(x)
+        spent.append((time.process_time_ns() - began) / 5e3)
+    return statistics.median(spent)
+
+
+def _crfsuite(X, y):
+    import pycrfsuite
+
+    trainer = pycrfsuite.Trainer("ap", {"max_iterations": 3}, verbose=False)
+    for tokens, labels in zip(X, y, strict=True):
+        trainer.append(tokens, labels)
+    with tempfile.TemporaryDirectory() as folder:
+        trainer.train(f"{folder}/model")
+        tagger = pycrfsuite.Tagger()
+        tagger.open(f"{folder}/model")
+        return tagger.tag
+
+
+def one_at_a_time() -> int:
+    from maxmargin import SequenceTagger
+
+    need_package("python-crfsuite", "pycrfsuite")
+    files = need_data("conll2000/train.txt.gz", "conll2000/test.txt.gz")
+    train, test = map(read_columns, files)
+    train = train[:TRAINED_ON]
+    y = [[row[-1] for row in sentence] for sentence in train]
+    ready, rows = (
+        [[make(sentence) for sentence in part] for part in (train, test)]
+        for make in (chunk_features, lambda sentence: [row[:2] for row in sentence])
+    )
+    settings = {"objective": "perceptron", "max_iter": 3}
+
+    def trained(data, **more):
+        return SequenceTagger(**settings, **more).fit(data[0], y).predict_single
+
+    lines = []
+    for what, data, tag, target in (
+        ("python-crfsuite, strings", ready, _crfsuite(ready[0], y), None),
+        ("maxmargin, strings", ready, trained(ready), READY_TARGET),
+        ('maxmargin, "chunking"', rows, trained(rows, features="chunking"), NER_TARGET),
+        ('maxmargin, "ner"', rows, trained(rows, features="ner"), NER_TARGET),
+    ):
+        short = microseconds(tag, [x for x in data[1] if len(x) <= SHORT])
+        verdict = ""
+        if target is not None:
+            verdict = f"{'pass' if short <= target else 'FAIL'} <= {target}"
+        lines.append([what, short, verdict, microseconds(tag, data[1])])
+    print("one sentence at a time, CPU microseconds a call")
+    table(["", f"up to {SHORT} tokens", "", "all test sentences"], lines)
+    return int(any("FAIL" in line[2] for line in lines))
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tasks", nargs="*", metavar="TASK", help=", ".join(TASKS))
-    chosen = parser.parse_args().tasks
+    parser.add_argument("--single", action="store_true", help="predict one by one")
+    options = parser.parse_args()
+    if options.single:
+        sys.exit(one_at_a_time())
+    chosen = options.tasks
     for name in chosen:
         if name not in TASKS:
             parser.error(f"there is no task {name}; there are {', '.join(TASKS)}")

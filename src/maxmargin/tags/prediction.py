@@ -16,6 +16,7 @@ from maxmargin.engine.spread import over_cluster
 from maxmargin.tags.input import check_matching, check_samples
 from maxmargin.tags.objectives import DECODINGS
 from maxmargin.tags.partial import fill_rows
+from maxmargin.tags.single import single_of
 
 
 class TagPrediction:
@@ -50,6 +51,11 @@ class TagPrediction:
 
         X may be a :class:`maxmargin.TagCorpus`; ``predict_shards`` takes less memory then.
         """
+        if type(X) is list and len(X) == 1:
+            single = single_of(self)
+            labels = single and single.labels(self, X[0])
+            if labels is not None:
+                return Outputs([labels])
         from maxmargin.core.decode import decode
         from maxmargin.tags.chain_inference import decode_posteriors
         from maxmargin.tags.corpus import TagCorpus

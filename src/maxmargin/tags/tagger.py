@@ -353,7 +353,7 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
     def __getstate__(self):
         # the public tables are views of _w: pickled apart they would become copies
         state = dict(super().__getstate__())
-        for name in ("coef_", "transitions_", "first_", "last_", "triples_"):
+        for name in ("coef_", "transitions_", "first_", "last_", "triples_", "_single"):
             state.pop(name, None)
         return state
 

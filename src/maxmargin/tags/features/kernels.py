@@ -6,9 +6,11 @@ except word numbers and feature numbers, which are int32: one signature per kern
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from maxmargin.core.kernel import kernel
+from maxmargin.core.kernel import inlined, kernel
 
 _DIRECT = 2**20  # key spaces up to this size need no hashing: the key is the slot
 _FIRST_CAPACITY = 2**14
@@ -39,6 +41,19 @@ def combine(keys, ids, table, start, row, left, right, radix):
                 keys[t] = keys[t] * radix + d
 
 
+@inlined
+def slot_of(key, slots, direct, known):
+    """Where the number of a key is in the slots, or would be."""
+    if direct:
+        return key
+    mask = len(slots) - 1
+    slot = key * _SPREAD
+    slot = (slot ^ (slot >> 32)) & mask
+    while slots[slot] >= 0 and known[slots[slot]] != key:
+        slot = (slot + 1) & mask
+    return slot
+
+
 @kernel
 def number(keys, begin, slots, direct, known, count, learn, out, line, base):
     """out[t, line] = base + number of keys[t], from token `begin` on; -1 if unknown.
@@ -48,18 +63,12 @@ def number(keys, begin, slots, direct, known, count, learn, out, line, base):
     next number if `learn`; when `known` is full, it stops. Returns the token reached and
     the count.
     """
-    mask = len(slots) - 1
     for t in range(begin, len(keys)):
         key = keys[t]
         if key < 0:
             out[t, line] = -1
             continue
-        slot = key
-        if not direct:
-            slot = key * _SPREAD
-            slot = (slot ^ (slot >> 32)) & mask
-            while slots[slot] >= 0 and known[slots[slot]] != key:
-                slot = (slot + 1) & mask
+        slot = slot_of(key, slots, direct, known)
         k = slots[slot]
         if k < 0 and learn:
             if count == len(known):
@@ -75,14 +84,8 @@ def number(keys, begin, slots, direct, known, count, learn, out, line, base):
 @kernel
 def place(known, count, slots, direct):
     """Put the keys known[:count] into empty slots; the first that is there twice, or -1."""
-    mask = len(slots) - 1
     for k in range(count):
-        slot = known[k]
-        if not direct:
-            slot = known[k] * _SPREAD
-            slot = (slot ^ (slot >> 32)) & mask
-            while slots[slot] >= 0 and known[slots[slot]] != known[k]:
-                slot = (slot + 1) & mask
+        slot = slot_of(known[k], slots, direct, known)
         if slots[slot] >= 0:
             return k
         slots[slot] = k
@@ -199,3 +202,67 @@ class Table:
                 size *= 2
         self._slots = np.full(size, -1, np.int32)
         return place(self._known, self._count, self._slots, self._direct)
+
+
+class Joined(NamedTuple):
+    """Tables in one array, for kernels that look up keys of many."""
+
+    slots: np.ndarray
+    known: np.ndarray
+    places: np.ndarray  # per table: slots from, to, whether direct, known from, to
+
+
+def join(tables: list[Table]) -> Joined:
+    """Put tables side by side; they become views, so that nothing is there twice."""
+    for table in tables:
+        if table._slots is None:
+            table.build()
+    slots = [table._slots for table in tables]
+    known = [table.keys for table in tables]
+    a = np.cumsum([0, *map(len, slots)])
+    b = np.cumsum([0, *map(len, known)])
+    direct = [table._direct for table in tables]
+    places = np.stack([a[:-1], a[1:], direct, b[:-1], b[1:]], axis=1).astype(np.int64)
+    joined = Joined(np.concatenate(slots), np.concatenate(known), places)
+    for table, (first, last, _, k, m) in zip(tables, places.tolist(), strict=True):
+        table._known, table._slots = joined.known[k:m], joined.slots[first:last]
+    return joined
+
+
+@kernel
+def features_of_one(ids, table, parts, lines, slots, known, indices, indptr):
+    """CSR arrays of the features of one sentence.
+
+    What ``combine``, ``number`` and ``compact`` do for many sentences, line by line of the
+    template, is done token by token. ``table`` has the value numbers of the words
+    ``ids[column, t]``. A part is (row, column, place in the table, left and right as in
+    ``combine``, radix), a line (parts from, to, first number of its features, and where
+    its keys are: ``Joined.places``).
+    """
+    n = ids.shape[1]
+    to = 0
+    for t in range(n):
+        for line in range(len(lines)):
+            key = np.int64(0)
+            for p in range(lines[line, 0], lines[line, 1]):
+                place, left = t + parts[p, 0], parts[p, 3]
+                if 0 <= place < n:
+                    d = np.int64(table[ids[parts[p, 1], place], parts[p, 2]])
+                elif left < 0:
+                    d = np.int64(-1)
+                elif place < 0:
+                    d = left - 1 - place
+                else:
+                    d = parts[p, 4] + place - n
+                if d < 0:
+                    key = np.int64(-1)
+                    break
+                key = key * parts[p, 5] + d
+            if key >= 0:
+                own = slots[lines[line, 3] : lines[line, 4]]
+                keys = known[lines[line, 6] : lines[line, 7]]
+                k = own[slot_of(key, own, lines[line, 5] != 0, keys)]
+                if k >= 0:
+                    indices[to] = lines[line, 2] + k
+                    to += 1
+        indptr[t + 1] = to
