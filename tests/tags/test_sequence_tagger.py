@@ -75,7 +75,7 @@ def primal(model, X, y, weights=None):
     h = np.array([hinge(model, x, truth) for x, truth in zip(X, y, strict=True)])
     phi = 0.5 * h**2 if model.penalty == "quadratic" else h
     weights = np.ones(len(h)) if weights is None else np.asarray(weights)
-    return 0.5 * squared_norm(model) + model.C * weights @ phi
+    return 0.5 * squared_norm(model) + model.C_ * weights @ phi
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +182,7 @@ def test_sequences_of_one_token_are_a_multiclass_problem(form):
     X, y = sequences(n=20, longest=1)
     # the first and the last token coincide: two constant features
     table = np.array([np.append(x[0], [1.0, 1.0]) for x in X])
-    params = dict(tol=1e-6, max_iter=20_000, rescaling=form[0], penalty=form[1])
+    params = dict(C=1, tol=1e-6, max_iter=20_000, rescaling=form[0], penalty=form[1])
     other = MulticlassSVM(fit_intercept=False, **params)
     other.fit(table, [labels[0] for labels in y])
     model = SequenceTagger(**params).fit(X, y)
@@ -523,8 +523,8 @@ def test_predictions_are_those_of_enumeration(free, seed, length, walls, k):
 def test_forbidden_transitions_shape_training():
     X, y = sequences(n=10, labels="AB", longest=3, noise=2.0)
     y = [sorted(labels) for labels in y]  # B never comes before A
-    model = tight(forbidden=[("B", "A")]).fit(X, y)
-    free = tight().fit(X, y)
+    model = tight(C=1, forbidden=[("B", "A")]).fit(X, y)
+    free = tight(C=1).fit(X, y)
     other = [100 * x[::-1] for x in X]  # features that outweigh the transitions
     assert any(row != sorted(row) for row in free.predict(other))
     assert all(row == sorted(row) for row in model.predict(other))
