@@ -49,9 +49,9 @@ from maxmargin.core.packed import (
     Pointer,
     named_tuples,
     type_of,
-    words_of,
     writable,
 )
+from maxmargin.core.recent import recent
 
 with contextlib.suppress(ImportError):  # numba moved its classes: compile every time
     from maxmargin.core.kernel_cache import KernelCache
@@ -258,26 +258,27 @@ def _takes_objects(function) -> bool:
     return first in ("batch", "planes", "form")
 
 
+_HANDLES = frozenset({Handle})
+
+
 def run(function, batch, *args):
     """Call a kernel on a batch: compiled for NamedTuples, interpreted for objects."""
     if not isinstance(batch, tuple):
         return interpreted(function)(batch, *args)
-    table = _table(function, batch, args, {Handle})
-    words = words_of(batch, table)  # alive, like the batch, until the kernel returns
-    start = np.require(batch.start, np.int64, "CW")
-    y = np.require(batch.y, np.int32, "CW")
-    return function(Handle(start, y, words.ctypes.data), *map(writable, args))
+    known = recent(batch)
+    table = _table(function, known.type, args, _HANDLES)
+    handle, _words = known.handle(batch, table)  # alive until the kernel returns
+    return function(handle, *map(writable, args))
 
 
 def direct(function, batch, *args):
     """Call a kernel compiled for the type of the batch, without calls by address."""
-    pointer = Pointer(batch, _table(function, batch, args, set()))
+    pointer = Pointer(batch, _table(function, type_of(batch), args, frozenset()))
     return function(pointer, *map(writable, args))
 
 
-def _table(function, batch, args, classes) -> np.ndarray:
+def _table(function, batch_type, args, classes) -> np.ndarray:
     """The addresses of a structure's functions; those that the kernel calls are there."""
-    batch_type = type_of(batch)
     single = any(a.dtype == np.float32 for a in _arrays(args))
     real = numba_types.float32 if single else numba_types.float64
     classes = frozenset(type(a) for a in args if isinstance(a, tuple)) | classes

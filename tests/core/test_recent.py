@@ -1,0 +1,90 @@
+"""Batches that were run on before: the same one is not looked at again, others are."""
+
+import gc
+import weakref
+
+import numpy as np
+
+from maxmargin.core import recent as rooms
+from maxmargin.core.decode import decode
+from maxmargin.tags.chain import make_batch
+from maxmargin.tags.features.sequences import TokenMatrix
+
+
+def _batch(indices, n_labels=2, start=(0, 2)):
+    n = len(indices)
+    tokens = TokenMatrix(
+        np.arange(n + 1), np.array(indices, np.int32), np.ones(n), np.array(start), 3
+    )
+    cost = 1.0 - np.eye(n_labels)
+    return make_batch(tokens, 3, None, cost, None, False, np.float64)
+
+
+W = np.zeros((7, 2))
+W[0, 1], W[1, 0], W[2, 1] = 1.0, 1.0, 2.0
+
+
+def test_same_batch_is_known():
+    batch = _batch([0, 1])
+    assert decode(batch, W.ravel()).tolist() == [1, 0]
+    assert rooms.recent(batch) is rooms.recent(batch)
+    assert decode(batch, W.ravel()).tolist() == [1, 0]
+
+
+def test_what_is_in_its_arrays_may_change():
+    batch = _batch([0, 1])
+    decode(batch, W.ravel())
+    batch.indices[0] = 1
+    assert decode(batch, W.ravel()).tolist() == [0, 0]
+
+
+def test_other_batches_at_the_same_address():
+    found = []
+    for _ in range(40):  # freed and made anew, mostly at one address
+        for indices in ([0, 1], [1, 1], [1, 2]):
+            batch = _batch(indices)
+            found.append(decode(batch, W.ravel()).tolist())
+            batch = batch._replace(indices=batch.indices[::-1].copy())
+            found.append(decode(batch, W.ravel()).tolist())
+            del batch
+    wanted = [[1, 0], [0, 1], [0, 0], [0, 0], [0, 1], [1, 0]]
+    assert found == wanted * 40
+
+
+def test_known_by_its_fields():
+    batch = _batch([0, 1])
+    fields = rooms.Recent(batch).fields
+    assert rooms._same(fields, batch)
+    assert rooms._same(fields, batch._replace(y=batch.y))
+    for other in (
+        batch._replace(y=batch.y.copy()),
+        batch._replace(n_labels=1),
+        batch._replace(n_labels=2.0),
+        batch._replace(tables=batch.tables._replace(counted=0)),
+    ):
+        assert not rooms._same(fields, other)
+
+
+def test_arrays_of_another_kind_are_copied_each_time():
+    batch = _batch([0, 1])
+    batch = batch._replace(start=batch.start.astype(np.int32))
+    assert decode(batch, W.ravel()).tolist() == [1, 0]
+    batch.start[1] = 1
+    handle, _ = rooms.recent(batch).handle(batch, np.zeros(1, np.int64))
+    assert handle[0].tolist() == [0, 1]
+
+
+def test_nothing_is_kept_alive():
+    batch = _batch([0, 1])
+    decode(batch, W.ravel())
+    gone = weakref.ref(batch.indices), weakref.ref(batch.y), weakref.ref(batch.start)
+    del batch
+    gc.collect()
+    assert [ref() for ref in gone] == [None] * 3
+
+
+def test_few_are_remembered():
+    kept = [_batch([0, 1]) for _ in range(rooms._MOST + 5)]
+    for batch in kept:
+        assert decode(batch, W.ravel()).tolist() == [1, 0]
+    assert len(rooms._recent) <= rooms._MOST
