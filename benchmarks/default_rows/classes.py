@@ -18,6 +18,7 @@ DATA = {
 SETTINGS = {
     "default": "default",
     "C=0.1": "hand",
+    "C=1": "hand",
     "C=10": "hand",
     "objective=log": "hand",
     "LinearSVC": "peer",
@@ -27,7 +28,16 @@ QUICK = 800  # training samples
 
 
 def warm() -> None:
+    """Also what few features of several scales, sparse rows and the log-loss run."""
+    from scipy.sparse import csr_matrix
+
+    from maxmargin import MulticlassSVM
+
     warm_multiclass()
+    X = np.random.default_rng(0).normal(size=(60, 4)) * [1.0, 10.0, 100.0, 1000.0]
+    for objective in ("hinge", "log"):
+        for rows in (X, csr_matrix(X)):
+            MulticlassSVM(objective=objective).fit(rows, np.arange(60) % 3)
 
 
 def run(data: str, setting: str, quick: bool) -> dict:
@@ -52,6 +62,7 @@ def _model(setting: str):
     return {
         "default": lambda: MulticlassSVM(),
         "C=0.1": lambda: MulticlassSVM(C=0.1),
+        "C=1": lambda: MulticlassSVM(C=1.0),
         "C=10": lambda: MulticlassSVM(C=10.0),
         "objective=log": lambda: MulticlassSVM(objective="log"),
         "LinearSVC": lambda: LinearSVC(),
