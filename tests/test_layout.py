@@ -31,3 +31,9 @@ def test_what_is_too_long_is_found():
     body = "".join(f"    x = {k}\n" for k in range(80))
     assert long_pieces(f"def f():\n{body}", "a.py") == ["a.py, f: 81 lines"]
     assert long_pieces("x = 1\n" * 401, "b.py") == ["b.py: 401 lines"]
+
+
+def test_files_of_tests_have_names_of_their_own():
+    # pytest imports them by name, without their folders
+    names = sorted(path.name for path in Path(__file__).parent.rglob("*.py"))
+    assert [name for k, name in enumerate(names[1:]) if name == names[k]] == []

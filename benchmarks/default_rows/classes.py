@@ -24,7 +24,7 @@ SETTINGS = {
     "LinearSVC": "peer",
     "LogisticRegression": "peer",
 }
-QUICK = 800  # training samples
+QUICK, SIZE = 800, 8_000  # training samples
 
 
 def warm() -> None:
@@ -42,9 +42,9 @@ def warm() -> None:
 
 def run(data: str, setting: str, quick: bool) -> dict:
     X, y, test_X, test_y = _load(data)
-    if quick:
-        chosen = np.random.default_rng(0).permutation(X.shape[0])[:QUICK]
-        X, y = X[chosen], y[chosen]
+    size = QUICK if quick else SIZE
+    chosen = np.random.default_rng(0).permutation(X.shape[0])[:size]
+    X, y = X[chosen], y[chosen]
     model = _model(setting)
     return measured(
         lambda: model.fit(X, y),
