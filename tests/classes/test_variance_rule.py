@@ -94,6 +94,7 @@ def test_taggers_choose_C_by_the_objective(objective, C):
     np.testing.assert_array_equal(found.coef_, again.coef_)
 
 
+@pytest.mark.filterwarnings("ignore:Training ended with weights")
 def test_None_is_possible_where_the_default_is_a_number():
     from maxmargin import GrammarParser, KernelSVM, MultilabelSVM, Tree
 

@@ -185,8 +185,8 @@ def test_kernels_on_nodes(settings, tmp_path):
 
 def test_a_linear_kernel_is_no_kernel():
     X, y = noisy_chains(8)
-    plain = GraphLabeler(tol=1e-5).fit(X, y)
-    model = GraphLabeler(kernel="linear", tol=1e-5).fit(X, y)
+    plain = GraphLabeler(C=1, tol=1e-5).fit(X, y)
+    model = GraphLabeler(C=1, kernel="linear", tol=1e-5).fit(X, y)
     np.testing.assert_allclose(
         model.certificate_.primal, plain.certificate_.primal, rtol=1e-4
     )

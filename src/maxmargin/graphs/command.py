@@ -50,7 +50,7 @@ docs/graphs.md. Files may be compressed with gzip."""
       --edges directed|symmetric|associative  weights of pairs of labels: by direction
           (default), the same for both, or one for equal labels
       --inference  auto, elimination, graph-cut, relaxed, expansion, swap or max-product
-      --C  weight of the data, per graph
+      --C  weight of the data, per graph (default: by features and size)
       --label-weight LABEL:X+  what mistaking a node of this label costs, beside 1 for
           others; repeatable
       --unlabelled-weight X  times the weight of graphs without any known label

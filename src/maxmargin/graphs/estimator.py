@@ -45,8 +45,10 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
 
     Parameters
     ----------
-    C : float, default 1.0
-        Per graph, not divided by their number or by their nodes.
+    C : float or None, default None
+        Weight of the data, per graph: not divided by their number or by their nodes. None
+        goes by the scale of the features, the number of nodes and the loss
+        (``docs/graphs.md``); ``C_`` says the value used.
     loss : "hamming", dict, array or function, default "hamming"
         Wrong labels, or the cost of one label against another (a dict has weights of
         labels), summed over nodes, each times its size. With types also {type: loss}.
@@ -87,6 +89,7 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
     relaxed_ : bool, whether the certificate is one of a relaxed problem
     primal_bound_ : float, an upper bound of the objective at the weights: the primal of the
         certificate, or, where that is not exact, what the relaxation proves
+    C_ : float, the C of the training
     certificate_, history_, n_iter_, converged_
 
     Examples
@@ -114,7 +117,7 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
             "gamma": "scale",
             "kernel_memory": 4e9,
         },
-        C=1.0,
+        C=None,
         loss="hamming",
         edges="directed",
         inference="auto",
@@ -177,6 +180,7 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
         self, schema, kernels, inputs, rows, weights, features=None
     ) -> Encoded:
         from maxmargin.graphs.batch import make_graphs
+        from maxmargin.graphs.scale_rule import C_by_scale
 
         if features is None:
             features = self._node_rows(inputs, schema, kernels)
@@ -195,8 +199,11 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
             "inference_": name,
             "relaxed_": name in RELAXED,
         }
-        size, kind = schema.n_weights, np.float64
-        return Encoded(batch, size, kind, weights, attributes, nonnegative=signs)
+        settings = schema.n_weights, np.float64, weights, attributes
+        C = None
+        if self.C is None:
+            C = C_by_scale(graphs, weights, self.objective)
+        return Encoded(batch, *settings, nonnegative=signs, C=C)
 
     def _finish(self, encoded: Encoded, solution) -> None:
         super()._finish(encoded, solution)
