@@ -99,7 +99,7 @@ def _fit(command, model, sample: Sample, dev, Cs, args, interrupts, watch):
     from maxmargin.callbacks import JsonLines
 
     scores: list[choice.Score] = []
-    seconds, params = 0.0, model.get_params()
+    seconds, params = 0.0, model.get_params(deep=False)
     with plain_warnings(args.spoken), patience(args.quiet) as timer, interrupts:
         command.prepare(model, sample, dev, watch)
         if "callbacks" in params:  # it is not from counts alone

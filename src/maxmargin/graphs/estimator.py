@@ -27,9 +27,10 @@ from maxmargin.graphs.labels import label_sets, numbered, read_labels
 from maxmargin.graphs.prediction import GraphPrediction
 from maxmargin.graphs.schema import EDGES, Schema, check_graphs, learn
 from maxmargin.graphs.weights import public_weights
+from maxmargin.kernels.nested import NestedKernel
 
 
-class GraphLabeler(GraphPrediction, MaxMarginEstimator):
+class GraphLabeler(GraphPrediction, NestedKernel, MaxMarginEstimator):
     """Label every node of a graph: a Markov random field with learned scores.
 
     A labelling's score is the sum of scores of nodes and edges,
@@ -128,6 +129,8 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
     # training --------------------------------------------------------------------------
 
     def _settings(self):
+        from maxmargin.tags.features.coordinates import check_kernel_options
+
         if not isinstance(self.edges, str) or self.edges not in EDGES:
             raise ValueError(
                 f"edges={self.edges!r} is not known; choose one of {', '.join(EDGES)}."
@@ -138,10 +141,7 @@ class GraphLabeler(GraphPrediction, MaxMarginEstimator):
                 "inference='graph-cut' finds best labellings only, but objective='log' "
                 "sums over all of them: choose inference='auto'."
             )
-        if self.kernel is not None:
-            from maxmargin.tags.features.coordinates import check_kernel_options
-
-            check_kernel_options(self, "nodes")
+        check_kernel_options(self, "nodes")
         return super()._settings()
 
     def _encode(self, X, y, sample_weight) -> Encoded:

@@ -27,11 +27,12 @@ from maxmargin.kernel_svm.input import (
     weighted,
 )
 from maxmargin.kernel_svm.training import METHODS, Trained, train, train_sizes
+from maxmargin.kernels.nested import NestedKernel, refuse_beside_kernel
 
 PREIMAGES = ("gradient", "fixed-point")
 
 
-class KernelSVM(ClassifierMixin, MaxMarginEstimator):
+class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
     """Support vector machine with a kernel, for two classes, many, or a taxonomy of them.
 
     The score of class k is f_k(x) = sum_j beta_jk kernel(b_j, x) over basis points b_j, and
@@ -64,7 +65,10 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
         default, is 500, or all samples where there are fewer.
     C : float, default 1.0
     gamma, degree, coef0
-        As in scikit-learn's SVC, of kernels that are given by name.
+        As in scikit-learn's SVC, of kernels that are given by name: gamma of "rbf", "poly"
+        and "laplace", the others of "poly"; other names do not read them. Beside a kernel
+        object or a function they are refused. Parameters of a kernel object are set as
+        ``kernel__gamma`` (``docs/kernels.md``).
     loss : "zero-one", dict, array or function, default "zero-one"
         As in :class:`maxmargin.MulticlassSVM`; with a taxonomy "zero-one" too, or "tree".
     taxonomy : Taxonomy, dict, list or None
@@ -187,7 +191,9 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
         if not values:
             return []
         name = "C" if Cs is not None else "n_components"
-        models = [type(self)(**{**self.get_params(), name: v}) for v in values]
+        models = [
+            type(self)(**{**self.get_params(deep=False), name: v}) for v in values
+        ]
         for model in models:
             model._settings()
         size = self.n_components if Cs is not None else max(values)
@@ -223,6 +229,7 @@ class KernelSVM(ClassifierMixin, MaxMarginEstimator):
                 raise ValueError(
                     f"{name}={value!r} is not possible: it must be a positive whole number."
                 )
+        refuse_beside_kernel(self, ("gamma", "degree", "coef0"))
         _positive("memory", self.memory, "a number of bytes")
         settings = super()._settings()
         if math.isinf(C_of(self)):

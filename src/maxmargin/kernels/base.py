@@ -170,6 +170,19 @@ class Kernel:
                 new[field.name] = tuple(change(k) for k in value)
         return replace(self, **new) if new else self
 
+    def _own(self) -> dict[str, Any]:
+        """Arguments that are no kernels, by the names that users set them with."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: value
+            for name, value in values.items()
+            if not any(isinstance(part, Kernel) for part in _listed(value))
+        }
+
+    def _with(self, values: dict[str, Any]) -> Kernel:
+        """The kernel with other values of `_own`."""
+        return replace(self, **values)
+
     def _state(self, depth: int) -> dict:
         if depth > MAX_DEPTH:
             raise ValueError(f"The kernel is nested more than {MAX_DEPTH} levels deep.")

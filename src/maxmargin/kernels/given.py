@@ -192,6 +192,13 @@ class Pairwise(Kernel):
     def _values(self) -> dict[str, Any]:
         return {"metric": self.metric, "parameters": dict(self.parameters)}
 
+    def _own(self) -> dict[str, Any]:
+        return {"metric": self.metric, **dict(self.parameters)}
+
+    def _with(self, values: dict[str, Any]) -> Kernel:
+        new = self._own() | values
+        return Pairwise(new.pop("metric"), tuple(new.items()))
+
     def _formula(self, x: str, y: str) -> Formula:
         values = "".join(f", {name}={number(v)}" for name, v in self.parameters)
         return Formula(f"{self.metric}({x}, {y}{values})", ATOM)

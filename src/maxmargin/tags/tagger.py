@@ -16,6 +16,7 @@ from maxmargin.core.label_costs import cost_table
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, distinct, restore_shared, shared_state
 from maxmargin.core.unlabelled import UNLABELLED, weigh
+from maxmargin.kernels.nested import NestedKernel
 from maxmargin.tags.encoders import encoder_state, new_encoder, restored_encoder
 from maxmargin.tags.features.coordinates import check_kernel_options
 from maxmargin.tags.features.pursued import Supervision
@@ -36,7 +37,7 @@ from maxmargin.tags.schemes import check_scheme, forbidden_transitions, guess_sc
 FEATURE_OPTIONS = ("gazetteers", "dense", "hash_bits")
 
 
-class SequenceTagger(TagPrediction, MaxMarginEstimator):
+class SequenceTagger(TagPrediction, NestedKernel, MaxMarginEstimator):
     """Label every token of a sequence: hidden Markov SVM, CRF and their relatives.
 
     A sequence in X is a 2-D array (tokens x features), a sparse matrix, or a list of
@@ -215,8 +216,7 @@ class SequenceTagger(TagPrediction, MaxMarginEstimator):
                 f"feature_options={options!r} is not possible: it must be None or a dict "
                 f"of {', '.join(FEATURE_OPTIONS)}."
             )
-        if self.kernel is not None:
-            check_kernel_options(self)
+        check_kernel_options(self)
         if options and self.features is None:
             raise ValueError("feature_options needs features, a template or a name.")
         return super()._settings()
