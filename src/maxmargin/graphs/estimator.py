@@ -27,7 +27,7 @@ from maxmargin.graphs.labels import label_sets, numbered, read_labels
 from maxmargin.graphs.prediction import GraphPrediction
 from maxmargin.graphs.schema import EDGES, Schema, check_graphs, learn
 from maxmargin.graphs.weights import public_weights
-from maxmargin.kernels.nested import NestedKernel
+from maxmargin.kernels.nested import NestedKernel, refuse_without_kernel
 
 
 class GraphLabeler(GraphPrediction, NestedKernel, MaxMarginEstimator):
@@ -129,8 +129,6 @@ class GraphLabeler(GraphPrediction, NestedKernel, MaxMarginEstimator):
     # training --------------------------------------------------------------------------
 
     def _settings(self):
-        from maxmargin.tags.features.coordinates import check_kernel_options
-
         if not isinstance(self.edges, str) or self.edges not in EDGES:
             raise ValueError(
                 f"edges={self.edges!r} is not known; choose one of {', '.join(EDGES)}."
@@ -141,10 +139,14 @@ class GraphLabeler(GraphPrediction, NestedKernel, MaxMarginEstimator):
                 "inference='graph-cut' finds best labellings only, but objective='log' "
                 "sums over all of them: choose inference='auto'."
             )
-        check_kernel_options(self, "nodes")
+        if self.kernel is not None:
+            from maxmargin.tags.features.coordinates import check_kernel_options
+
+            check_kernel_options(self, "nodes")
         return super()._settings()
 
     def _encode(self, X, y, sample_weight) -> Encoded:
+        refuse_without_kernel(self)
         X, y = check_lengths(X, y)
         weights = check_weights(sample_weight, len(X))
         inputs = read_graphs(X)

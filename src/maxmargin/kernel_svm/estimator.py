@@ -205,6 +205,7 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
 
     def _prepare(self, X, y, sample_weight):
         settings = self._settings()
+        refuse_beside_kernel(self, ("gamma", "degree", "coef0"))
         data = read_training(self, X, y, sample_weight)
         mass = masses(C_of(self), weighted(self, data))
         return data, KernelProblem.of(self, data, mass), settings
@@ -229,7 +230,6 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
                 raise ValueError(
                     f"{name}={value!r} is not possible: it must be a positive whole number."
                 )
-        refuse_beside_kernel(self, ("gamma", "degree", "coef0"))
         _positive("memory", self.memory, "a number of bytes")
         settings = super()._settings()
         if math.isinf(C_of(self)):

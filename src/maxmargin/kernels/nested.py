@@ -121,3 +121,12 @@ def refuse_beside_kernel(model: Any, names: tuple[str, ...]) -> None:
             "the kernel, as in kernels.rbf(0.1), or set it there, as in "
             "set_params(kernel__gamma=0.1).",
         )
+
+
+def refuse_without_kernel(model: Any) -> None:
+    """The same where a kernel is one of several ways to look at features."""
+    if model.kernel is None:
+        why = "there is no kernel. Give one, as in kernel='rbf', or leave it out."
+        refuse_unused(model, ("gamma", "method", "n_components"), why)
+    else:
+        refuse_beside_kernel(model, ("gamma",))

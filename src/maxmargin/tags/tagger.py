@@ -16,7 +16,7 @@ from maxmargin.core.label_costs import cost_table
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, distinct, restore_shared, shared_state
 from maxmargin.core.unlabelled import UNLABELLED, weigh
-from maxmargin.kernels.nested import NestedKernel
+from maxmargin.kernels.nested import NestedKernel, refuse_without_kernel
 from maxmargin.tags.encoders import encoder_state, new_encoder, restored_encoder
 from maxmargin.tags.features.coordinates import check_kernel_options
 from maxmargin.tags.features.pursued import Supervision
@@ -216,7 +216,8 @@ class SequenceTagger(TagPrediction, NestedKernel, MaxMarginEstimator):
                 f"feature_options={options!r} is not possible: it must be None or a dict "
                 f"of {', '.join(FEATURE_OPTIONS)}."
             )
-        check_kernel_options(self)
+        if self.kernel is not None:
+            check_kernel_options(self)
         if options and self.features is None:
             raise ValueError("feature_options needs features, a template or a name.")
         return super()._settings()
@@ -230,6 +231,7 @@ class SequenceTagger(TagPrediction, NestedKernel, MaxMarginEstimator):
         return make_objective(self, *arguments) or super()._make_objective(*arguments)
 
     def _encode(self, X, y, sample_weight) -> Encoded:
+        refuse_without_kernel(self)
         from maxmargin.tags.corpus.training import TagCorpus, encode_corpus
 
         encode = encode_corpus if isinstance(X, TagCorpus) else type(self)._sequences_of

@@ -161,12 +161,6 @@ def check_kernel_options(tagger: Any, what: str = "tokens") -> None:
     """Refuse impossible settings before any work."""
     from maxmargin.kernels import as_kernel
     from maxmargin.kernels.checks import looks_up
-    from maxmargin.kernels.nested import refuse_beside_kernel, refuse_unused
-
-    if tagger.kernel is None:
-        why = "there is no kernel. Give one, as in kernel='rbf', or leave it out."
-        refuse_unused(tagger, ("gamma", "method", "n_components"), why)
-        return
 
     if tagger.method not in METHODS:
         raise ValueError(
@@ -178,7 +172,6 @@ def check_kernel_options(tagger: Any, what: str = "tokens") -> None:
             f"n_components={k!r} is not possible: it must be a positive whole number."
         )
     checked_memory(tagger.kernel_memory)
-    refuse_beside_kernel(tagger, ("gamma",))
     if looks_up(as_kernel(tagger.kernel, tagger.gamma)):
         raise ValueError(
             f"A precomputed kernel says nothing of new {what}: give the {what} as vectors "
