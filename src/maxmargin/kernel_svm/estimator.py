@@ -91,6 +91,11 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
         a line per stage of a pursuit. ``n_jobs`` is not used: nearly all work is matrix
         products, which have the threads of BLAS (``OMP_NUM_THREADS``, threadpoolctl).
 
+    checkpoint, resume
+        As in :class:`maxmargin.StructuralSVM`, of :meth:`fit`. "exact" keeps its dual
+        variables, and goes on to the same certificate; other methods find their basis
+        again, and keep the training on it. "sampling" has none (``docs/scaling.md``).
+
     Attributes
     ----------
     classes_ : ndarray
@@ -147,6 +152,8 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
         random_state=None,
         verbose=0,
         callbacks=None,
+        checkpoint=None,
+        resume=False,
     )
 
     # parameters that other estimators have
@@ -167,6 +174,10 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
         When ``max_time`` is over, or after Ctrl-C, the machine is the best found so far;
         of a pursuit, that of its last stage, whose basis may be smaller than asked for.
         """
+        from maxmargin.solvers.checkpoint import place_of, prepare
+
+        self._settings()
+        prepare(place_of(self))
         data, problem, settings = self._prepare(X, y, sample_weight)
         model = settled(self, problem, self.n_components)
         with at_most(self._threads()):
@@ -186,6 +197,11 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
         """
         if (Cs is None) == (n_components is None):
             raise ValueError("Give path either Cs or n_components, a list of values.")
+        if self.checkpoint is not None:
+            raise ValueError(
+                "path of a KernelSVM keeps no checkpoints: fit one model for each value, "
+                "each with a folder of its own."
+            )
         data, problem, settings = self._prepare(X, y, sample_weight)
         values = list(Cs if Cs is not None else n_components)
         if not values:

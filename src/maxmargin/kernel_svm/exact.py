@@ -31,6 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from maxmargin.kernel_svm.clock import INTERRUPTED, Clock, Progress
+from maxmargin.kernel_svm.keeping import AscentKeeper
 from maxmargin.kernel_svm.linear import signed
 from maxmargin.kernel_svm.mixing import Best
 from maxmargin.kernel_svm.pairs import ascend_pairs
@@ -170,9 +171,13 @@ class Ascent:
 
 def solve_exact(ascent: Ascent, limits, clock: Clock) -> Machine:
     """Rounds until the relative gap is at most ``tol``, or a limit is reached."""
-    best, history, status = Best(ascent), [], ""
+    best, history = Best(ascent), []
     progress, most = Progress(limits, clock), limits.max_iter or MAX_ROUNDS
-    proved = False
+    keeper = AscentKeeper(limits, ascent, best, history)
+    clock.began -= keeper.seconds
+    status, proved = keeper.ended(limits.tol), bool(history)
+    if history and not status and len(history) >= most:
+        status = f"stopped after max_iter={most} rounds"
     try:
         while not status:
             proved, moved = False, ascent.round()
@@ -194,7 +199,9 @@ def solve_exact(ascent: Ascent, limits, clock: Clock) -> Machine:
             if not status and len(history) >= most:
                 status = f"stopped after max_iter={most} rounds"
             status = status or progress.status
+            keeper.look(status)
     except KeyboardInterrupt:
+        keeper.interrupted()
         if not history:  # no round was made
             raise
         status = INTERRUPTED

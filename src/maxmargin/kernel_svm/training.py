@@ -67,6 +67,13 @@ def train_sizes(problem, model, settings, name: str, values: list) -> list[tuple
     if limits.verbose == 1:
         announce(say_on_stderr)
     rng, clock = np.random.default_rng(seed), Clock(limits.max_time)
+    if limits.checkpoint is not None and (
+        model.method == "sampling" or model.device != "cpu"
+    ):
+        raise ValueError(
+            'method="sampling" and other devices than "cpu" keep no checkpoint: leave '
+            "checkpoint out."
+        )
     if model.method == "sampling":
         machines = _sampled(problem, model, limits, rng, clock, name, values)
     elif model.method == "exact":
@@ -107,7 +114,8 @@ def _along_C(problem, model, limits, rng, clock, values):
 def _along_sizes(problem, model, limits, rng, clock, values):
     order = np.argsort(values, kind="stable").tolist()
     sizes = [int(values[i]) for i in order]
-    bases = find_bases(problem, model, sizes, limits, rng, clock)
+    searching = replace(limits, checkpoint=None)  # it is made again, in the same way
+    bases = find_bases(problem, model, sizes, searching, rng, clock)
     for i, found in zip(order, bases, strict=False):
         start = found.solved if problem.lines is None else None  # it knows no lines
         Z, solved = None, start

@@ -37,6 +37,7 @@ DIFFERENCES = {
     "masses": "another C or other sample weights",
     "formulation": "another rescaling or penalty",
     "objective": "another objective",
+    "kernel": "another kernel",
     "solver": "another solver",
     "precision": "another precision (double if tol is below 1e-4, or C is large)",
     "random": "another random_state",
