@@ -174,14 +174,14 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
         When ``max_time`` is over, or after Ctrl-C, the machine is the best found so far;
         of a pursuit, that of its last stage, whose basis may be smaller than asked for.
         """
-        from maxmargin.solvers.checkpoint import place_of, prepare
+        from maxmargin.solvers.checkpoint import kept, place_of
 
-        self._settings()
-        prepare(place_of(self))
-        data, problem, settings = self._prepare(X, y, sample_weight)
-        model = settled(self, problem, self.n_components)
-        with at_most(self._threads()):
-            trained = train(problem, model, settings)
+        settings = self._settings()
+        with kept(place_of(self)):
+            data, problem = self._read(X, y, sample_weight)
+            model = settled(self, problem, self.n_components)
+            with at_most(self._threads()):
+                trained = train(problem, model, settings)
         with Whole(self):
             self._take(data, trained, model.method)
         return self
@@ -202,7 +202,8 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
                 "path of a KernelSVM keeps no checkpoints: fit one model for each value, "
                 "each with a folder of its own."
             )
-        data, problem, settings = self._prepare(X, y, sample_weight)
+        settings = self._settings()
+        data, problem = self._read(X, y, sample_weight)
         values = list(Cs if Cs is not None else n_components)
         if not values:
             return []
@@ -219,12 +220,11 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
             models[i]._take(data, machine, settled_.method)
         return [models[i] for i, _ in trained]
 
-    def _prepare(self, X, y, sample_weight):
-        settings = self._settings()
+    def _read(self, X, y, sample_weight):
         refuse_beside_kernel(self, ("gamma", "degree", "coef0"))
         data = read_training(self, X, y, sample_weight)
         mass = masses(C_of(self), weighted(self, data))
-        return data, KernelProblem.of(self, data, mass), settings
+        return data, KernelProblem.of(self, data, mass)
 
     def _settings(self):
         """Check all parameters before any work."""

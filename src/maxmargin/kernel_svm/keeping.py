@@ -1,4 +1,4 @@
-"""The checkpoint of an exact kernel machine (``exact.py``): its dual variables, between rounds.
+"""The checkpoint of an exact kernel machine (``exact.py``), between its rounds.
 
 It holds alpha, the best mixture of dual points, the examples that stay for the next round,
 random numbers and history. Scores are not in it: they are computed anew, in double
