@@ -152,6 +152,34 @@ def test_C_is_chosen_and_small_files_have_fewer_components(here, capsys):
     assert len(maxmargin.load("m").basis_) <= 60  # all samples
 
 
+def test_columns_of_other_scales_are_told(here, capsys):
+    X, y = ring()
+    for factor, told in ((1.0, False), (1e-4, True)):
+        rows = [f"{a},{b * factor:.9g},{k[0]}" for (a, b), k in zip(X, y, strict=True)]
+        (here / "scaled.csv").write_text("\n".join(rows) + "\n")
+        assert main(["train", "kernel", "scaled.csv", "-o", "m.model"]) == 0
+        said = capsys.readouterr().err
+        assert ("columns differ in scale" in said) is told
+    assert "that of 2 " in said
+
+
+def test_the_search_for_a_basis_is_training(here, capsys):
+    options = [
+        "--method",
+        "subspace-pursuit",
+        "--components",
+        "20",
+        "--json",
+        "-o",
+        "m.model",
+    ]
+    assert main(["train", "kernel", "ring.csv", "--label", "kind", *options]) == 0
+    seconds = json.loads(capsys.readouterr().out)["seconds"]
+    model = maxmargin.load("m.model")
+    assert model.seconds_ > model.history_[-1]["seconds"]
+    assert seconds["training"] == pytest.approx(model.seconds_, rel=0.01)
+
+
 def test_pictures_are_drawn(here):
     assert train("ring.csv", "--label", "kind") == 0
     assert main(["evaluate", "m", "ring.csv", "--plot", "a.png"]) == 0

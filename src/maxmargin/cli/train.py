@@ -118,8 +118,10 @@ def _fit(command, model, sample: Sample, dev, Cs, args, interrupts, watch):
                 watch("choosing C")
                 model.set_params(C=scores[choice.best_of(scores, command.smaller)].C)
             choice.fit(model, sample)
-            if hasattr(model, "history_"):
-                seconds = model.history_[-1]["seconds"]
+            if hasattr(
+                model, "history_"
+            ):  # a search before the last solver counts, too
+                seconds = getattr(model, "seconds_", model.history_[-1]["seconds"])
     if "callbacks" in params:
         model.set_params(verbose=0, callbacks=None)
         watch("encoding")

@@ -11,6 +11,8 @@ from typing import Any
 
 from maxmargin.cli.command import Command, Sample
 
+APART = 100.0  # times: beyond, a column of the smaller scale has no say
+
 
 @dataclass
 class Kernel(Command):
@@ -118,6 +120,11 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
                 f"{found.path}: all {len(sample):,} samples are of the class "
                 f"{sample.y[0]!r}; two classes are the least."
             )
+        from maxmargin.cli.common import say
+
+        remark = scale_remark(sample.X, self._names())
+        if remark and not args.quiet:
+            say(remark)
         return sample
 
     def settings(self, args, given, sample, dev) -> dict[str, Any]:
@@ -211,7 +218,7 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
             ("kernel", f"k(x, x') = {model.kernel_}"),
             ("basis", f"{len(model.dual_coef_):,} functions, {model.method_}"),
             ("C", f"{model.C_:g}"),
-            ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
+            ("seconds", f"{model.seconds_:.2f}"),
         ]
 
     def weights(self, model, args) -> list[tuple[str, str, float]]:
@@ -269,6 +276,31 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
 
 
 COMMAND = Kernel
+
+
+def scale_remark(X, names: list[str]) -> str:
+    """What to say of columns that a kernel of distances or products would not see.
+
+    The scale of a column is its standard deviation; of a sparse one, which may be rare, its
+    largest value.
+    """
+    import numpy as np
+
+    if hasattr(X, "tocsr"):
+        spread = np.asarray(abs(X).max(axis=0).todense(), np.float64).ravel()
+    else:
+        spread = np.asarray(X, np.float64).std(axis=0)
+    varied = np.flatnonzero(spread > 0)
+    if not len(varied):
+        return ""
+    low, high = varied[spread[varied].argmin()], varied[spread[varied].argmax()]
+    if spread[high] <= APART * spread[low]:
+        return ""
+    return (
+        f"columns differ in scale: that of {names[high]} is {spread[high]:.3g}, that of "
+        f"{names[low]} {spread[low]:.3g}, and the kernel hardly sees the smaller ones. "
+        "Scale the columns in the file if they matter alike."
+    )
 
 
 def _number(text: str) -> float:
