@@ -124,7 +124,8 @@ def test_one_mention_or_none():
         assert model.predict([empty, single]) == [[], [0]]
         assert model.predict([]) == []
         assert model.predict_links([empty, single]) == [[], []]
-        LinkClusterer(method=method).fit([empty, single], [[], [1]])
+        with pytest.warns(UserWarning, match="all zero"):
+            LinkClusterer(method=method).fit([empty, single], [[], [1]])
 
 
 def test_restarts_and_starting_weights():

@@ -78,7 +78,7 @@ def test_the_command_calls_them_what_they_are(relaxed, tmp_path, capsys, monkeyp
         assert main(["predict", "m", f"{name}.jsonl", "--marginals", "-o", "out"]) == 0
         with open("out", encoding="utf-8") as file:
             assert set(json.loads(file.readline())) == {"labels", key}
-        assert ("no probabilities" in capsys.readouterr().err) == (name == "wide")
+        assert ("are no probabilities" in capsys.readouterr().err) == (name == "wide")
 
 
 def test_sets_of_many_labels_have_none_either():

@@ -36,8 +36,8 @@ be compressed with gzip."""
     the model
       --method forest|correlation  clusters by latent forests of links (default), or by the
           scores of all pairs
-      --r  cost of a link between clusters, beside 1 for a missing one (default: 1)
-      --C  weight of the data
+      --r  cost of a link between clusters, beside 1 for a missing one (default: 0.5)
+      --C  weight of the data, per document (default: 0.1)
       --n-restarts  starts; those after the first are random
       --max-outer  outer steps of a start
       --self-paced  easy documents first

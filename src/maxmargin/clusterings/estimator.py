@@ -33,9 +33,10 @@ class LinkClusterer(MaxMarginEstimator):
 
     Parameters
     ----------
-    C : float, default 1.0
+    C : float, default 0.1
+        Weight of the data, per document: not divided by their number or by their mentions.
     method : {"forest", "correlation"}
-    r : float, default 1.0
+    r : float, default 0.5
         What a link between different clusters costs in training, beside 1 for one that is
         missing; small values (0.01) make for more links. For forests.
     fit_intercept : bool, default True
@@ -81,9 +82,9 @@ class LinkClusterer(MaxMarginEstimator):
     _no_sums = "a LinkClusterer has no sum over forests of links"
 
     __init__ = training_parameters(
-        C=1.0,
+        C=0.1,
         method="forest",
-        r=1.0,
+        r=0.5,
         fit_intercept=True,
         init="given",
         n_restarts=1,
