@@ -13,7 +13,8 @@ the entropy of a mixture is at least the mixture of entropies. The marginal loss
 convex: its bound is 0, and the fit ends where the gradient vanishes.
 
 With l1 > 0 the steps are those of OWL-QN (Andrew & Gao 2007): directions from the
-gradient, kept in the orthant of the current signs.
+gradient, kept in the orthant of the current signs. They move the weights that are not zero
+or would not stay so, which are few, and the quasi-Newton matrix is that of these alone.
 """
 
 from __future__ import annotations
@@ -105,6 +106,7 @@ class LBFGS(Solver):
         self.cuts = Cuts()
         self.steps: list = []
         self.changes: list = []
+        self._found: tuple | None = None  # free weights, by the gradient
         self.proof: tuple = ([], [])  # weights, and their shares in the bound
 
     def prepare(self) -> None:
@@ -130,34 +132,36 @@ class LBFGS(Solver):
         if self.gradient is None:
             self.smooth, self.gradient = objective.value_and_gradient(self.w)
             self.estimate = self.smooth + objective.l1 * norm1(self.w)
-        slope = self._pseudo_gradient(self.w, self.gradient)
-        direction = self._direction(slope)
-        orthant = np.where(self.w != 0, np.sign(self.w), -np.sign(slope))
-        along = _dot(slope, direction)
-        if along >= 0:  # rounding has spoiled the memory
-            self.steps, self.changes = [], []
-            direction, along = -slope, -_dot(slope, slope)
+        free, slope = self._free(self.w, self.gradient)
+        direction, scaled = self._direction(slope, free)
+        here = self.w[free]
+        orthant = np.where(here != 0, np.sign(here), -np.sign(slope))
+        if _dot(slope, direction) >= 0:  # rounding has spoiled the memory
+            self.steps, self.changes, scaled = [], [], False
+            direction = -slope
         rate = 1.0
-        if not self.steps:
+        if not scaled:
             rate = 1.0 / max(np.sqrt(_dot(slope, slope)), 1.0)
         for _ in range(30):
-            w = self.w + self.w.dtype.type(rate) * direction
+            there = here + self.w.dtype.type(rate) * direction
+            w = there
             if objective.l1 > 0:
-                w[np.sign(w) != orthant] = 0
+                there[np.sign(there) != orthant] = 0
+                w = self.w.copy()
+                w[free] = there
             smooth, gradient = objective.value_and_gradient(w)
-            value = smooth + objective.l1 * norm1(w)
-            moved = w - self.w
-            if value <= self.estimate + SLOPE * _dot(slope, moved):
+            value = smooth + objective.l1 * norm1(there)
+            if value <= self.estimate + SLOPE * _dot(slope, there - here):
                 break
             rate *= 0.5
         else:
             self.stationary = True
             return
-        self._remember(moved, gradient - self.gradient)
+        self._remember(w - self.w, gradient - self.gradient)
         gain = self.estimate - value
         self.w, self.smooth, self.gradient = w, smooth, gradient
         self.estimate = value
-        slope = self._pseudo_gradient(w, gradient)
+        slope = self._free(w, gradient)[1]
         squared = _dot(slope, slope)
         if objective.convex:
             self._see(value - 0.5 * squared, [w], [1.0])
@@ -239,31 +243,56 @@ class LBFGS(Solver):
         toward = np.sign(gradient) * np.maximum(np.abs(gradient) - l1, 0)
         return np.where(w != 0, gradient + l1 * np.sign(w), toward).astype(w.dtype)
 
-    def _direction(self, slope):
-        """-H slope by the two-loop recursion (Nocedal 1980)."""
+    def _free(self, w, gradient) -> tuple:
+        """(where, the subgradient of smallest norm there, which is zero elsewhere).
+
+        With l1 that is a small part of all weights: those not zero, and those that would
+        not stay so. It is found once for the end of a step and the beginning of the next.
+        """
+        if self.objective.l1 == 0:
+            return slice(None), gradient
+        if self._found is None or self._found[0] is not gradient:
+            free = np.flatnonzero((w != 0) | (np.abs(gradient) > self.objective.l1))
+            slope = self._pseudo_gradient(w[free], gradient[free])
+            self._found = gradient, free, slope
+        return self._found[1:]
+
+    def _direction(self, slope, free) -> tuple:
+        """-H slope by the two-loop recursion (Nocedal 1980), and whether H is known.
+
+        With l1, H is that of the free weights: the others stay zero.
+        """
         q = slope.copy()
+        pairs = [(s[free], d[free]) for s, d in self._pairs()]
+        if self.objective.l1 > 0:
+            pairs = [(s, d) for s, d in pairs if _curved(s, d)]
         parts = []
-        for s, d in zip(reversed(self.steps), reversed(self.changes), strict=True):
+        for s, d in reversed(pairs):
             a = _dot(s, q) / _dot(s, d)
             q -= q.dtype.type(a) * d
             parts.append(a)
-        if self.steps:
-            s, d = self.steps[-1], self.changes[-1]
+        if pairs:
+            s, d = pairs[-1]
             q *= q.dtype.type(_dot(s, d) / _dot(d, d))
-        for (s, d), a in zip(
-            zip(self.steps, self.changes, strict=True), reversed(parts), strict=True
-        ):
+        for (s, d), a in zip(pairs, reversed(parts), strict=True):
             b = _dot(d, q) / _dot(s, d)
             q += q.dtype.type(a - b) * s
         q = -q
         if self.objective.l1 > 0:
             q[q * slope >= 0] = 0  # only downhill in every coordinate
-        return q
+        return q, bool(pairs)
+
+    def _pairs(self):
+        return zip(self.steps, self.changes, strict=True)
 
     def _remember(self, step, change) -> None:
-        if _dot(step, change) > 1e-10 * _dot(change, change):
+        if _curved(step, change):
             self.steps = [*self.steps, step][-MEMORY:]
             self.changes = [*self.changes, change][-MEMORY:]
+
+
+def _curved(step, change) -> bool:
+    return _dot(step, change) > 1e-10 * _dot(change, change)
 
 
 def _dot(a, b) -> float:
