@@ -65,6 +65,7 @@ def test_losses_and_rescalings_learn(loss, rescaling):
         {"input": "both", "features": "spans", "parent": 1, "direction": "left"},
     ],
 )
+@pytest.mark.filterwarnings("ignore:Training ended with weights that are all zero")
 def test_features_learn_and_survive_a_file(options, tmp_path):
     X = WORDS if options["input"] == "words" else PAIRS
     model = GrammarParser(C=100, **options).fit(X, TREES)

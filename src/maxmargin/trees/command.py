@@ -53,6 +53,8 @@ Function tags and empty elements are left out. Files may be compressed with gzip
       --max-length  learn from sentences of up to N words (default: 20, where the search
           for violated trees is quick; all with pcfg)
       --fallback flat|right|none|error  what to predict where the grammar has no tree
+      --decoding auto|viterbi|posterior  the tree of largest score or of least expected
+          loss (auto: with --objective log)
     the model
       --method max-margin|pcfg=max-margin  default: max-margin. pcfg has relative
           frequencies and no settings below, but --smoothing

@@ -28,7 +28,7 @@ class ParserMixin:
 
     @over_cluster("n_fallbacks_")
     def predict(self, X) -> list[Tree | None]:
-        """The best tree of every sentence.
+        """The best tree of every sentence (``decoding`` says in which sense).
 
         X is a list of sentences as ``input`` has them, or of trees, whose words (and
         tags) are parsed anew. ``n_fallbacks_`` is the number of sentences that the
@@ -41,8 +41,15 @@ class ParserMixin:
         from maxmargin.core.decode import decode
 
         self._check_fallback()
+        search = decode
+        if self._decoding() == "posterior":
+            from maxmargin.trees.cky.posterior import decode_posteriors as search
         batch, w = self._batch(sentences)
-        return self._trees_of(sentences, batch, decode(batch, w, self._threads()))
+        return self._trees_of(sentences, batch, search(batch, w, self._threads()))
+
+    def _decoding(self) -> str:
+        """ "viterbi", the tree of largest score, or "posterior", of least expected loss."""
+        return "viterbi"
 
     def _trees_of(self, sentences: Sentences, batch, flat) -> list[Tree | None]:
         """The trees of labellings, with fallbacks where there is none."""
@@ -61,7 +68,7 @@ class ParserMixin:
         return trees
 
     def predict_k_best(self, X, k: int) -> list[list[tuple[Tree, float]]]:
-        """The k best trees of every sentence with their scores, best first.
+        """The k trees of largest score of every sentence with their scores, best first.
 
         A sentence has fewer if the grammar has fewer trees for it, and none if it has no
         tree: there is no fallback.
@@ -96,7 +103,7 @@ class ParserMixin:
         labels = self._derivations.labels
         result = []
         for i, words in enumerate(sentences.words):
-            _, table = bracket_probabilities(batch, i, w.astype(np.float64))
+            _, table, _ = bracket_probabilities(batch, i, w.astype(np.float64))
             begin, end = cells(len(words))
             result.append(
                 {

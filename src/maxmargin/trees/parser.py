@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -36,6 +37,7 @@ from maxmargin.trees.tree import Tree
 
 LOSSES = ("f1", "hamming", "zero-one")
 FEATURES = ("lexical", "spans")
+DECODINGS = ("auto", "viterbi", "posterior")
 
 
 class GrammarParser(ParserMixin, MaxMarginEstimator):
@@ -48,9 +50,10 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
 
     Parameters
     ----------
-    C : float, default 0.1
+    C : float or None
         Per sentence, not divided by their number (``maxmargin.convert_C`` translates).
-        The zero-one loss wants more, 10 or so.
+        None, the default, is 1 for objective="log" and 0.1 for others (``C_`` is what
+        was used). The zero-one loss wants more, 10 or so.
     loss : "f1", "hamming" or "zero-one", default "f1"
         Of the brackets (label, begin, end) of the whole tree, tags left out and equal
         brackets matched one to one: "f1" is 1 - F1, "hamming" the number of brackets
@@ -65,7 +68,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         there where words are the input.
     direction, horizontal, parent
         How trees are binarised, see :func:`maxmargin.trees.binarize.binarize`. The default
-        horizontal=1 and that of C are by cross-validation on sentences of up to 20 words.
+        horizontal=1 and those of C are by cross-validation on short sentences.
     max_length : int or None
         Leave longer sentences out of training. ``n_left_out_`` counts them, and trees in
         which a label is above itself over the same words, which is a warning.
@@ -81,6 +84,11 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, objective, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`.
+    decoding : "auto", "viterbi" or "posterior", default "auto"
+        What is predicted: the tree of largest score, or that of least expected loss under
+        exp(score) / Z (:mod:`maxmargin.trees.cky.posterior`), which "auto" chooses for
+        objective="log". They are the same for the zero-one loss. Scores of margins are no
+        logarithms of probabilities, and make poor ones.
 
     Attributes
     ----------
@@ -89,6 +97,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
     root_coef_ : ndarray, weights of ``grammar_.roots``
     word_coef_ : ndarray (word features, tags), span_coef_ : (span features, labels)
     labels_ : list of str, the labels of brackets
+    C_ : float, the C of the training
     n_left_out_ : int
     certificate_, history_, n_iter_, converged_
         As in :class:`maxmargin.StructuralSVM`.
@@ -105,9 +114,16 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
     """
 
     _model_name = "GrammarParser.v1"
+    _C_by_objective: ClassVar = {
+        "hinge": 0.1,
+        "log": 1.0,
+        "perceptron": 0.1,
+        "passive-aggressive": 0.1,
+    }
 
     __init__ = training_parameters(
-        C=0.1,
+        {"decoding": "auto"},
+        C=None,
         loss="f1",
         input="tags",
         features=None,
@@ -129,10 +145,22 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
             )
         self._check_input()
         self._check_fallback()
+        self._decoding()
         self._features()
         check_options(self.direction, self.horizontal, self.parent)
         check_max_length(self.max_length)
         return super()._settings()
+
+    def _decoding(self) -> str:
+        if self.decoding not in DECODINGS:
+            raise ValueError(
+                f"decoding={self.decoding!r} is not known; choose one of "
+                f"{', '.join(DECODINGS)}."
+            )
+        probable = self.decoding == "auto" and self.objective == "log"
+        if self.loss != "zero-one" and (probable or self.decoding == "posterior"):
+            return "posterior"
+        return "viterbi"
 
     def _features(self) -> set[str]:
         given = self.features

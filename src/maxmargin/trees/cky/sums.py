@@ -162,10 +162,10 @@ def pass_down(tables, sentence, chart, total, limits, once, out):
 
 @kernel
 def bracket_probabilities(batch, i, w):
-    """(log Z, table): probability of every bracket (cell, label) under exp(score) / Z.
+    """(log Z, table, mu): probabilities of brackets (cell, label) under exp(score) / Z.
 
     -inf and zeros for a sentence without trees. A tree that has a bracket twice, by a
-    chain, counts once.
+    chain, counts once. mu has the expected rules, chains, roots and tags.
     """
     theta = np.zeros((1, max(batch.n_scores, 1)))
     contract.score(batch, i, w, theta)
@@ -173,11 +173,12 @@ def bracket_probabilities(batch, i, w):
     length = sentence.length
     table = np.zeros((length * (length + 1) // 2, batch.grammar.n_labels))
     if length == 0:
-        return -np.inf, table
-    s = sentence_of(batch, i, np.zeros(theta.shape))
+        return -np.inf, table, theta
+    mu = np.zeros(theta.shape)
+    s = sentence_of(batch, i, mu)
     rest = (s.length, s.tag_start, s.tags, s.rule, s.chain, s.root, s.tag)
     out = Sentence(*rest, table, s.right, s.gold)
-    return sum_trees(batch.grammar, sentence, None, True, out), table
+    return sum_trees(batch.grammar, sentence, None, True, out), table, mu
 
 
 @implements(contract.parts, ParseBatch)
