@@ -43,14 +43,15 @@ class WordAligner(MaxMarginEstimator):
 
     Parameters
     ----------
-    C : float, default 0.03
+    C : float, default 0.1
     fertility : int, None, or a pair of these, default 2
         The largest number of links of a word, or (of source words, of target words); 1
         is one-to-one, None no bound. Where the sure links of a training pair exceed it,
         training aims at the largest set of them that does not, and among those at the
         one the bitext believes in most; the sure links left out count as possible.
-    cost_extra, cost_missing : float, default 1 and 3
-        What links cost in the loss. A dear ``cost_missing`` makes recall better.
+    cost_extra, cost_missing : float, default 1 and 2
+        What links cost in the loss. A dear ``cost_missing`` makes recall better. How the
+        defaults were chosen is said in ``docs/matching.md``.
     bitext : list of sentence pairs, path, fitted BitextStatistics or None
         Sentences, without links, to learn a dictionary from; the more, the better.
         Those that will be aligned may be among them, and profit. A path is read by
@@ -92,10 +93,10 @@ class WordAligner(MaxMarginEstimator):
     _params_in_state = ("bitext",)
 
     __init__ = training_parameters(
-        C=0.03,
+        C=0.1,
         fertility=2,
         cost_extra=1.0,
-        cost_missing=3.0,
+        cost_missing=2.0,
         bitext=None,
         forms=FORMS,
         features=None,
