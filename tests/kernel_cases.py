@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from maxmargin.kernels.inputs import double
+
 BASES = (
     "subspace-pursuit",
     "training-points",
@@ -35,8 +37,9 @@ def primal_of(model, X, y, C, cost=None):
     cost = 1.0 - np.eye(m) if cost is None else cost
     numbers = np.searchsorted(model.classes_, y)
     beta = model.dual_coef_
-    gram = np.asarray(model.kernel_(model.basis_), np.float64)
-    scores = np.asarray(model.kernel_(X, model.basis_), np.float64) @ beta
+    points = double(model.basis_)
+    gram = model.kernel_(points)
+    scores = model.kernel_(double(X), points) @ beta
     truth = scores[np.arange(len(y)), numbers]
     hinges = (scores + cost[numbers]).max(axis=1) - truth
     mass = C / 2 if m == 2 else C

@@ -59,16 +59,32 @@ def test_rows_of_single_precision_prove_nothing(moons, monkeypatch):
         assert proof.relative_gap <= tol
 
 
-def test_sampled_cuts_claim_no_more_than_their_objective():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(150, 2))
-    y = (X[:, 0] * X[:, 1] > 0).astype(int) ^ (rng.random(150) < 0.2)
+def test_sampled_cuts_claim_no_more_than_they_can_prove():
+    """The optimum of the sampled cuts is no bound; it was above the primal, too."""
     for seed in range(6):
-        model = KernelSVM(
-            method="sampling", n_components=10, C=10.0, random_state=seed, max_iter=30
-        )
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(150, 2))
+        y = (X[:, 0] * X[:, 1] > 0).astype(int) ^ (rng.random(150) < 0.2)
+        C = (0.01, 1.0, 10.0)[seed % 3]
+        options = {"C": C, "random_state": seed, "max_iter": 30}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            proof = model.fit(X, y).certificate_
-        assert proof.dual <= proof.within <= proof.primal
-        assert proof.primal == pytest.approx(objective(model, X, y), rel=1e-6)
+            model = KernelSVM(method="sampling", n_components=10, **options)
+            proof = model.fit(X.astype(np.float32), y).certificate_
+            best = KernelSVM(method="exact", C=C).fit(X, y).certificate_
+        assert 0 < proof.dual <= proof.within <= best.primal <= proof.primal * 1.01
+        found = objective(model, X.astype(np.float32), y)
+        assert proof.primal == pytest.approx(found, rel=1e-9)
+
+
+@pytest.mark.parametrize("method", ["subspace-pursuit", "nystroem", "training-points"])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e4, 1e7])
+def test_machines_of_single_precision_know_their_objective(moons, method, C):
+    X, y = moons[0].astype(np.float32), moons[1]
+    model = KernelSVM(gamma=3.0, C=C)
+    model.set_params(method=method, n_components=20, max_iter=50, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        proof = model.fit(X, y).certificate_
+    assert proof.primal == pytest.approx(objective(model, X, y), rel=1e-7)
+    assert proof.dual <= proof.within <= proof.primal

@@ -18,6 +18,9 @@ from maxmargin.core.partial import with_known
 from maxmargin.core.rescale import violation
 from maxmargin.core.rows import add_rows, padded_width
 
+UNSEEN = 1e-13  # C_i |x|^2 as a share of the scores, by class
+ROUNDED = 1e-9  # share of C_i by which dual variables may miss it
+
 
 class MulticlassBatch(NamedTuple):
     """CSR rows and their classes; w is (features, width), padded for SIMD."""
@@ -223,14 +226,21 @@ def solve_simplex(batch, i, theta, mass, alpha):
     gap = mass * top - mean
     if gap <= 1e-15 * mass * top:
         return max(gap, 0.0), top, False
-    if square == 0.0:  # nothing to learn from: the dearest class takes all the mass
+    step = theta[0]  # the scores are used up: keep the changes of alpha in their place
+    for k in range(n_labels, len(step)):
+        step[k] = 0
+    if square * mass <= UNSEEN * n_labels * top:
+        # Nothing to learn from, or nothing that is seen beside the scores: the dearest
+        # class takes all the mass.
         dearest = 0
         for k in range(n_labels):
+            step[k] = alpha[k]
             alpha[k] = 0
             if b[k] > b[dearest]:
                 dearest = k
         alpha[dearest] = mass
-        return gap, top, False
+        step[dearest] -= alpha[dearest]
+        return gap, top, square > 0.0
     # Find the level by dropping classes below it until none is (Michelot 1986).
     active, level = n_labels + 1, -np.inf
     while True:
@@ -243,14 +253,15 @@ def solve_simplex(batch, i, theta, mass, alpha):
             break
         active = count
         level = (total - square * mass) / count
-    inverse = 1.0 / square
-    step = theta[0]  # the scores are used up: keep the changes of alpha in their place
+    inverse, total = 1.0 / square, 0.0
+    for k in range(n_labels):
+        total += max(b[k] - level, 0.0) * inverse
+    if abs(total - mass) > ROUNDED * mass:  # few digits are left of small differences
+        inverse *= mass / total
     for k in range(n_labels):
         new = alpha.dtype.type(max(b[k] - level, 0.0) * inverse)
         step[k] = alpha[k] - new
         alpha[k] = new
-    for k in range(n_labels, len(step)):
-        step[k] = 0
     return gap, top, True
 
 

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.inputs import count, take
+from maxmargin.kernels.inputs import count, double, take
 
 TABLES = (
     3  # of a block's size that a kernel has at a time: itself and what it is made of
 )
 LARGEST = 8192  # rows of a block: larger ones are not faster
-PRECISE = 5000  # rows up to which single precision is not trusted: double costs little
 
 
 def exact_dual(
@@ -34,10 +33,9 @@ def exact_dual(
     value is a lower bound for the optimum of the exact machine.
 
     |v|^2 = sum_k a_k' K a_k is summed in blocks over the rows with a_i != 0, in double
-    precision; of more than 5,000 rows, products within a block have that of X (of terms
-    that cancel, as with a large C, single precision can promise too much). Tables of a
-    block take at most `memory` bytes together (one pair of rows always fits): the smaller,
-    the slower.
+    precision whatever that of X is: of terms that cancel, as with a large C, single
+    precision can promise too much. Tables of a block take at most `memory` bytes together
+    (one pair of rows always fits): the smaller, the slower.
     """
     a = np.asarray(coefficients, np.float64)
     if a.ndim != 2 or len(a) != count(X):
@@ -70,21 +68,16 @@ def _block_rows(X: Any, classes: int, memory: float) -> int:
 
 def _square(kernel: Kernel, X: Any, a: np.ndarray, size: int) -> float:
     rows = np.flatnonzero(a.any(axis=1))
-    if len(rows) <= PRECISE and getattr(X, "dtype", None) == np.float32:
-        X, a = take(X, rows).astype(np.float64), a[rows]
-        rows = np.arange(len(rows))
     total = 0.0
     for first in range(0, len(rows), size):
         here = rows[first : first + size]
-        left = take(X, here)
+        left = double(take(X, here))
         for second in range(first, len(rows), size):
             there = rows[second : second + size]
             same = second == first
-            block = np.asarray(kernel(left) if same else kernel(left, take(X, there)))
-            products = block @ a[there].astype(block.dtype)
-            total += (1 if same else 2) * float(
-                np.vdot(a[here], products.astype(float))
-            )
+            block = kernel(left) if same else kernel(left, double(take(X, there)))
+            products = np.asarray(block, np.float64) @ a[there]
+            total += (1 if same else 2) * float(np.vdot(a[here], products))
     return max(total, 0.0)
 
 

@@ -35,6 +35,7 @@ class KernelCertificate(Certificate):
     ``residual`` is |v - P v|. Where v has too many terms to be measured (more than
     ``max_terms`` of the estimator), ``dual`` and ``within`` are those of the span, the
     residual is nan and ``exact`` is False: then nothing is proved about the exact machine.
+    Of sampled cuts, ``within`` is ``dual``. See ``proofs.py`` for how they are computed.
     """
 
     within: float = 0.0

@@ -23,7 +23,29 @@ class Solved:
 
 
 def solve(Z, y, cost, mass, limits, alpha=None) -> Solved:
-    """Train on coordinates Z, from the dual point ``alpha`` where it is given."""
+    """Train on coordinates Z, from the dual point ``alpha`` where it is given.
+
+    Coordinates of single precision are trained on in double where C_i |z|^2 is too large,
+    or where that turns out to be needed.
+    """
+    from maxmargin.core.estimator import SINGLE_PRECISION_MASS
+    from maxmargin.solvers.best import LostPrecision
+
+    if _largest(mass) * _largest(Z) ** 2 > SINGLE_PRECISION_MASS:
+        Z = Z.astype(np.float64, copy=False)
+    try:
+        return _solve(Z, y, cost, mass, limits, alpha)
+    except LostPrecision:
+        if Z.dtype == np.float64:
+            raise
+        return _solve(Z.astype(np.float64), y, cost, mass, limits, alpha)
+
+
+def _largest(values: np.ndarray) -> float:
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+
+
+def _solve(Z, y, cost, mass, limits, alpha) -> Solved:
     from maxmargin.classes.dense import make_batch, weight_table
     from maxmargin.solvers.exact_blocks import alpha_from, planes_from
 

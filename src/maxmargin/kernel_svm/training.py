@@ -14,7 +14,8 @@ from maxmargin.kernel_svm.bases import Found, check_memory, find_bases
 from maxmargin.kernel_svm.certificate import KernelCertificate
 from maxmargin.kernel_svm.clock import INTERRUPTED, Clock, Progress
 from maxmargin.kernel_svm.input import KernelProblem
-from maxmargin.kernel_svm.linear import Solved, signed
+from maxmargin.kernel_svm.linear import Solved
+from maxmargin.kernel_svm.proofs import prove, prove_sampled
 from maxmargin.kernels.basis import NOTHING, Basis
 from maxmargin.kernels.inputs import count, take, toarray
 from maxmargin.solvers.result import Certificate
@@ -33,7 +34,6 @@ METHODS = (
 SAMPLED_CUTS = 200  # where max_iter says nothing else
 FULL_TABLE = 2**27  # bytes of a kernel's table of double precision that do not hurt
 SLACK = 0.1  # share of tol that scores may be off by, with rows of single precision
-HASTY_TERMS = 2000  # that a proof has at most when time is up
 
 
 @dataclass
@@ -163,7 +163,7 @@ def _solved(problem, Z, model, limits, alpha) -> Solved:
     from maxmargin.kernel_svm.devices import find_device
     from maxmargin.kernel_svm.linear import solve_lines
 
-    single = Z.dtype == np.float32 and limits.tol >= 1e-4
+    single = Z.dtype == np.float32 and limits.tol >= 1e-4 and problem.lines is None
     Z = Z if single else Z.astype(np.float64, copy=False)
     if problem.lines is not None:
         return solve_lines(Z, problem, limits)
@@ -219,48 +219,6 @@ def unfinished(gap: float, where: str, status: str, limits) -> str:
         f"Training {status} at a relative gap of {gap:.3g} {where} (tol={limits.tol:g}). "
         "Allow more max_iter or max_time, or a larger tol."
     )
-
-
-def prove(problem, basis, Z, solved: Solved, model, clock: Clock) -> KernelCertificate:
-    """See ``certificate.py``; after Ctrl-C, what is known of the span."""
-    found = solved.solution.certificate
-    span = found.primal, found.dual, found.gap, found.relative_gap
-    open_end = KernelCertificate(*span, False, found.dual, float("nan"))
-    if problem.lines is not None:
-        return open_end
-    try:
-        a = signed(solved.alpha, problem.y, problem.mass)
-        rows = np.flatnonzero(np.abs(a).max(axis=1) > 1e-12 * problem.mass.max())
-        most = min(model.max_terms, HASTY_TERMS) if clock.over() else model.max_terms
-        if len(rows) > most:
-            return open_end
-        linear = float((solved.alpha * problem.cost[problem.y]).sum())
-        return _exact(problem, basis, Z, a, rows, linear, found, model.memory)
-    except KeyboardInterrupt:
-        clock.interrupted = True
-        return open_end
-
-
-def _exact(problem, basis, Z, a, rows, linear, found, memory) -> KernelCertificate:
-    """The bound of the dual point with signed coefficients `a`, zero but at `rows`."""
-    from maxmargin.kernel_svm.bounds import best_multiple, exact_dual
-
-    a, inputs = a[rows], problem.X
-    if problem.kernel.kind == "precomputed":
-        gram = toarray(inputs[rows][:, rows]).astype(np.float64)
-        square = float(np.einsum("ik,ij,jk->", a, gram, a, optimize=True))
-        bound = best_multiple(linear, square)
-    else:
-        inputs = take(inputs, rows)
-        bound, square = exact_dual(problem.kernel, inputs, a, linear, memory)
-    z = basis.transform(inputs) if Z is None else Z[rows]
-    inside = z.astype(np.float64).T @ a
-    residual = float(np.sqrt(max(square - float((inside**2).sum()), 0.0)))
-    dual = min(bound, found.primal)
-    gap = found.primal - dual
-    share = gap / found.primal if found.primal > 0 else 0.0
-    within = max(found.dual, dual)  # what bounds the exact machine bounds this one too
-    return KernelCertificate(found.primal, dual, gap, share, True, within, residual)
 
 
 # all training points ------------------------------------------------------------------
@@ -343,12 +301,12 @@ def _sampled(problem, model, limits, rng, clock, name, values):
     for i, value in enumerate(values):
         if name == "C":
             scaled = problem.with_mass(float(value) / C_of(model))
-            yield i, _cuts(scaled, model.n_components, limits, rng, clock)
+            yield i, _cuts(scaled, model.n_components, model, limits, rng, clock)
         else:
-            yield i, _cuts(problem, int(value), limits, rng, clock)
+            yield i, _cuts(problem, int(value), model, limits, rng, clock)
 
 
-def _cuts(problem, size, limits, rng, clock) -> Trained:
+def _cuts(problem, size, model, limits, rng, clock) -> Trained:
     from maxmargin.kernel_svm.sampling import sample_cuts
 
     size, most = min(size, count(problem.X)), limits.max_iter or SAMPLED_CUTS
@@ -357,14 +315,12 @@ def _cuts(problem, size, limits, rng, clock) -> Trained:
     cuts = sample_cuts(*arguments, size, limits.tol, rng, most, progress)
     progress.end()
     converged = cuts.converged and not clock.interrupted
-    certificate = KernelCertificate(
-        cuts.primal, 0.0, cuts.primal, 1.0, False, cuts.dual, float("nan")
-    )
+    certificate = prove_sampled(problem, cuts, model, clock)
     warning = ""
     if not converged:
         status = progress.status or f"stopped after {most} cuts"
         status = clock.saw(INTERRUPTED if cuts.interrupted else status)
-        gap = certificate.relative_gap_within
+        gap = max(cuts.primal - cuts.dual, 0.0) / cuts.primal if cuts.primal else 0.0
         warning = unfinished(gap, "to the model of its cuts", status, limits)
     return Trained(
         problem.kernel,

@@ -183,5 +183,14 @@ def float_type(*tables: Any) -> type:
     return np.float32 if single else np.float64
 
 
+def double(X: Any) -> Any:
+    """The same samples; tables of single precision, also among the parts, in double."""
+    if isinstance(X, Mapping):
+        return {key: double(part) for key, part in X.items()}
+    if isinstance(X, tuple):
+        return tuple(double(part) for part in X)
+    return X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 else X
+
+
 def toarray(X: Any) -> Any:
     return X.toarray() if is_sparse(X) else X

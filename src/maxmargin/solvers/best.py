@@ -32,6 +32,10 @@ ROUNDING = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-6}
 LARGE_MASS = 1e8  # from here on, a contradiction may well be rounding
 
 
+class LostPrecision(ValueError):
+    """Rounding put the dual above the primal; double precision may do better."""
+
+
 class Best(Stateful):
     """The best weights certified so far and the best dual value reached so far."""
 
@@ -198,7 +202,7 @@ class Best(Stateful):
         remedy = "choose a smaller C or smaller weights, or scale the features"
         if objective.dtype == np.float32:
             remedy += ", or set tol below 1e-4, which computes in double precision"
-        raise ValueError(
+        raise LostPrecision(
             f"Training lost precision: C times the sample weight is too large (up to "
             f"{large:.3g}) beside the features, so that the dual {self.dual:.6g} came "
             f"out above the primal {primal:.6g} and nothing is proved: {remedy}."

@@ -1,0 +1,154 @@
+"""What is proved of the functions that a training found, in double precision.
+
+Training may compute in single precision, on a device or with rounded coordinates. What a
+certificate says is computed anew from what is returned: the primal from the functions, the
+bounds from dual variables alpha (``certificate.py``), of which any that are
+feasible will do. With a the signed ones and z the coordinates of an example,
+
+    within = sum_ik alpha_ik cost(y_i, k) - 1/2 |sum_i a_i (x) z_i|^2,
+
+and the same with phi(x_i) in place of z_i for the exact machine (``bounds.py``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.kernel_svm.certificate import KernelCertificate
+from maxmargin.kernel_svm.clock import Clock
+from maxmargin.kernel_svm.linear import Solved, signed
+from maxmargin.kernels.basis import ROWS, expand
+from maxmargin.kernels.inputs import double, take, toarray
+from maxmargin.solvers.result import Certificate
+
+HASTY_TERMS = 2000  # that a proof has at most when time is up
+UNKNOWN = float("nan")
+
+
+def prove(problem, basis, Z, solved: Solved, model, clock: Clock) -> KernelCertificate:
+    """See ``certificate.py``; after Ctrl-C, what training said of the span."""
+    found = solved.solution.certificate
+    try:
+        return _proved(problem, basis, Z, solved, model, clock)
+    except KeyboardInterrupt:
+        clock.interrupted = True
+        return _certificate(found.primal, found.dual, found.dual, False, UNKNOWN)
+
+
+def prove_sampled(problem, cuts, model, clock: Clock) -> KernelCertificate:
+    """Of a mixture of sampled cuts: with no more mass than C_i, its terms are a dual point.
+
+    A sampled example stands for others and may have more mass than its own C_i; it is cut
+    back to that. The optimum of the sampled cuts themselves (``SampledCuts.dual``) is no
+    bound, and is not said here.
+    """
+    from maxmargin.kernel_svm.bounds import exact_dual
+
+    y, mass, beta = problem.y[cuts.points], problem.mass[cuts.points], cuts.coefficients
+    nothing = _certificate(cuts.primal, 0.0, 0.0, False, UNKNOWN)
+    if len(beta) > _most(model, clock):
+        return nothing
+    try:
+        X = double(problem.X)
+        points = take(X, cuts.points)
+        scores = expand(problem.kernel, X, points, beta)
+        square = _square(beta, np.asarray(problem.kernel(points)))
+        primal = 0.5 * square + _risk(problem, slice(None), scores)
+        alpha = _feasible(-beta, y, mass)
+        linear = float((alpha * problem.cost[y]).sum())
+        a = signed(alpha, y, mass)
+        bound, _ = exact_dual(problem.kernel, points, a, linear, model.memory)
+        return _certificate(primal, bound, bound, True, UNKNOWN)
+    except KeyboardInterrupt:
+        clock.interrupted = True
+        return nothing
+
+
+def _feasible(alpha, y, mass) -> np.ndarray:
+    """Dual variables but those of the truth: not negative, of no more than C_i together."""
+    alpha = np.maximum(alpha, 0.0)
+    alpha[np.arange(len(y)), y] = 0.0
+    total = alpha.sum(axis=1)
+    return alpha * np.minimum(1.0, mass / np.where(total > 0, total, 1.0))[:, None]
+
+
+def _proved(problem, basis, Z, solved: Solved, model, clock) -> KernelCertificate:
+    from maxmargin.kernel_svm.bounds import best_multiple, exact_dual
+
+    classes = (
+        problem.lines is None
+    )  # with a taxonomy, there are no dual variables by class
+    alpha = _feasible(solved.alpha, problem.y, problem.mass) if classes else None
+    a = signed(alpha, problem.y, problem.mass) if classes else None
+    primal, inside = _passed(problem, basis, Z, basis.coefficients(solved.weights), a)
+    if a is None:
+        dual = solved.solution.certificate.dual
+        return _certificate(primal, dual, dual, False, UNKNOWN)
+    linear = float((alpha * problem.cost[problem.y]).sum())
+    within = best_multiple(linear, inside)
+    rows = np.flatnonzero(np.abs(a).max(axis=1) > 1e-12 * problem.mass.max())
+    if len(rows) > _most(model, clock):
+        return _certificate(primal, within, within, False, UNKNOWN)
+    a = a[rows]
+    if problem.kernel.kind == "precomputed":
+        gram = toarray(problem.X[rows][:, rows]).astype(np.float64)
+        square = _square(a, gram)
+        bound = best_multiple(linear, square)
+    else:
+        X = take(problem.X, rows)
+        bound, square = exact_dual(problem.kernel, X, a, linear, model.memory)
+    residual = float(np.sqrt(max(square - inside, 0.0)))
+    return _certificate(primal, bound, max(within, bound), True, residual)
+
+
+def _passed(problem, basis, Z, beta, a) -> tuple[float, float]:
+    """(primal, |sum_i a_i (x) z_i|^2) in one pass over the examples.
+
+    Of tables, values of the kernel are computed anew, as they are in a prediction. Those of
+    other inputs may be dear, and follow from the coordinates.
+    """
+    kernel, X, points = problem.kernel, problem.X, double(basis.points)
+    if kernel.kind == "precomputed":
+        gram = toarray(X[points][:, points]).astype(np.float64)
+        values = lambda rows: toarray(X[rows][:, points]).astype(np.float64)  # noqa: E731
+    elif Z is not None and Z.dtype == np.float64 and not hasattr(X, "shape"):
+        factor = np.linalg.inv(basis.inverse)
+        gram = factor @ factor.T
+        values = lambda rows: Z[rows] @ factor.T  # noqa: E731
+    else:
+        gram = np.asarray(kernel(points), np.float64)
+        values = lambda rows: kernel(double(take(X, rows)), points)  # noqa: E731
+    by_class = beta if problem.lines is None else beta @ problem.lines.T
+    risk, sums = 0.0, 0.0
+    for first in range(0, len(problem), ROWS):
+        rows = slice(first, first + ROWS)
+        block = np.asarray(values(rows), np.float64)
+        risk += _risk(problem, rows, block @ by_class)
+        if a is not None:
+            sums = sums + block.T @ a[rows]
+    inside = 0.0 if a is None else float(np.square(basis.inverse @ sums).sum())
+    return 0.5 * max(_square(beta, gram), 0.0) + risk, inside
+
+
+def _risk(problem, rows: slice, scores: np.ndarray) -> float:
+    """sum_i C_i max_k [cost(y_i, k) + f_k(x_i) - f_(y_i)(x_i)] over these examples."""
+    y = problem.y[rows]
+    truth = scores[np.arange(len(y)), y]
+    hinges = (scores + problem.cost[y]).max(axis=1) - truth
+    return float(problem.mass[rows] @ np.maximum(hinges, 0.0))
+
+
+def _square(a: np.ndarray, gram: np.ndarray) -> float:
+    return float((a * (gram @ a)).sum())
+
+
+def _most(model, clock: Clock) -> int:
+    return min(model.max_terms, HASTY_TERMS) if clock.over() else model.max_terms
+
+
+def _certificate(primal, dual, within, exact, residual) -> KernelCertificate:
+    """Bounds that rounding put above the primal are the primal."""
+    proof = Certificate.of(primal, min(dual, primal), exact)
+    return KernelCertificate(
+        **vars(proof), within=min(within, primal), residual=residual
+    )
