@@ -141,9 +141,11 @@ def test_other_versions(kept, change, message, tmp_path):
         lambda f, a: f.pop("identity"),
         lambda f, a: f.pop("state"),
         lambda f, a: f["state"].pop("solver"),
-        lambda f, a: f["state"]["solver"].update(w=None),
+        lambda f, a: f["state"]["solver"]["first"].update(w=None),
         lambda f, a: f["state"].update(history=3),
-        lambda f, a: a.update({".solver.w": a[".solver.w"].astype(np.float32)}),
+        lambda f, a: a.update(
+            {".solver.first.w": a[".solver.first.w"].astype(np.float32)}
+        ),
     ],
     ids=["identity", "state", "solver", "weights", "history", "precision"],
 )
