@@ -1,0 +1,87 @@
+"""KernelSVM as it comes, beside hand-made settings and scikit-learn's SVC."""
+
+from __future__ import annotations
+
+import numpy as np
+from common import need_data
+
+from default_rows import measured
+
+METRIC = "accuracy"
+DATA = {
+    "digits": [],
+    "spambase": ["spambase/spambase.npz"],
+    "covertype, 4,000 rows": ["covertype/covertype_15120.npz"],
+}
+SETTINGS = {
+    "default": "default",
+    "method=exact": "hand",
+    "subspace-pursuit, 200": "hand",
+    "C=10": "hand",
+    "SVC": "peer",
+}
+ROWS = 4000  # of covertype
+QUICK = 600  # training samples
+
+
+def warm() -> None:
+    from maxmargin import KernelSVM
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 3
+    for options in ({}, {"method": "subspace-pursuit", "n_components": 5}):
+        KernelSVM(**options).fit(X, y)
+        KernelSVM(**options).fit(X, y % 2)
+
+
+def run(data: str, setting: str, quick: bool) -> dict:
+    X, y, test_X, test_y = _load(data)
+    if quick:
+        X, y = X[:QUICK], y[:QUICK]
+    model = _model(setting)
+    return measured(
+        lambda: model.fit(X, y),
+        lambda model: float(np.mean(model.predict(test_X) == test_y)),
+        len(test_y),
+    )
+
+
+def _model(setting: str):
+    from sklearn.svm import SVC
+
+    from maxmargin import KernelSVM
+
+    pursuit = {"method": "subspace-pursuit", "n_components": 200, "random_state": 0}
+    return {
+        "default": lambda: KernelSVM(),
+        "method=exact": lambda: KernelSVM(method="exact"),
+        "subspace-pursuit, 200": lambda: KernelSVM(**pursuit),
+        "C=10": lambda: KernelSVM(C=10.0),
+        "SVC": lambda: SVC(),
+    }[setting]()
+
+
+def _load(data: str):
+    """Half to train, half to test; but for digits, standardised by the first half."""
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+
+    if data == "digits":
+        X, y = load_digits(return_X_y=True)
+    else:
+        (path,) = need_data(*DATA[data])
+        with np.load(path, allow_pickle=False) as file:
+            if data == "spambase":
+                X, y = file["X"].astype(float), file["y"]
+            else:
+                marks = [np.eye(4)[file["wilderness"]], np.eye(40)[file["soil"]]]
+                X, y = np.hstack([file["X_num"].astype(float), *marks]), file["y"]
+    if len(X) > 2 * ROWS:
+        chosen = np.random.default_rng(0).permutation(len(X))[: 2 * ROWS]
+        X, y = X[chosen], y[chosen]
+    X, test_X, y, test_y = train_test_split(X, y, test_size=0.5, random_state=0)
+    if data == "digits":
+        return X, y, test_X, test_y
+    mean, scale = X.mean(axis=0), X.std(axis=0)
+    scale[scale == 0] = 1.0
+    return (X - mean) / scale, y, (test_X - mean) / scale, test_y
