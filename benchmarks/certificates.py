@@ -3,8 +3,8 @@
     python benchmarks/certificates.py
 
 Small fits over many C, whose primal is computed anew in double precision from ``coef_``,
-``intercept_``, ``dual_coef_`` and ``basis_``. Ends with 1 if a claimed primal is off by more
-than 1e-6, relative, or a bound is above it.
+``intercept_``, ``dual_coef_`` and ``basis_``. Ends with 1 if a claimed primal is off by
+more than 1e-6, relative, or a bound is above it.
 """
 
 from __future__ import annotations
