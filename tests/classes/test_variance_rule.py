@@ -25,6 +25,15 @@ def test_the_rule_is_one_over_the_total_variance():
     assert C_by_variance(X, weights) == pytest.approx(1.0 / spread, rel=0.005)
 
 
+@pytest.mark.parametrize(("objective", "times"), [("hinge", 1), ("log", 20)])
+def test_objectives_have_their_factor(objective, times):
+    X, y = table()
+    model = MulticlassSVM(objective=objective).fit(X, y)
+    wanted = times / X.var(axis=0).sum()
+    assert pytest.approx(wanted, rel=0.005) == model.C_
+    assert MulticlassSVM(objective="perceptron").fit(X, y).C_ == 1.0
+
+
 def test_one_wide_column_does_not_decide_alone():
     X, _ = table()
     X[:, 0] *= 1e4

@@ -155,7 +155,7 @@ def primal(W, X, y, C=1.0, objective="hinge", rescaling="margin"):
 
 
 OLD, NEW = blobs(seed=1), blobs(distance=0.7)
-PLAIN = {"fit_intercept": False, "max_iter": 3000}
+PLAIN = {"C": 1.0, "fit_intercept": False, "max_iter": 3000}
 
 
 @pytest.fixture(scope="module")

@@ -194,7 +194,8 @@ def test_taxonomy_shares_what_its_nodes_share():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     y = rng.choice(["pet.cat", "pet.dog", "car"], size=40)
-    model = TaxonomySVM(objective="log", tol=1e-8, fit_intercept=False).fit(X, y)
+    model = TaxonomySVM(C=1.0, objective="log", tol=1e-8, fit_intercept=False)
+    model.fit(X, y)
     nodes, classes = list(model.nodes_), list(model.classes_)
     marks = np.array(
         [[node == c or c.startswith(f"{node}.") for node in nodes] for c in classes]
@@ -214,6 +215,10 @@ TREES = [
     Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))"),
     Tree.parse("(S (NP (NNS dogs)) (VP (VBD saw) (NP (DT a) (NN cat))))"),
     Tree.parse("(S (NP (DT a) (NN dog)) (VP (VBD saw) (NP (NNS cats))))"),
+    Tree.parse("(S (NP (NP (NNS cats)) (PP (IN in) (NP (NNS hats)))) (VP (VBD sat)))"),
+    Tree.parse(
+        "(S (NP (NNS dogs)) (VP (VBD sat) (NP (NNS cats)) (PP (IN in) (NP (NN it)))))"
+    ),
 ]
 
 

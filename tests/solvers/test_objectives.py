@@ -551,7 +551,9 @@ def test_boosting_ends_when_nothing_is_to_be_gained():
     """Labels without any bearing on the words: no weight helps, once ends are known."""
     X = [[["w"]]] * 2
     y = [["A"], ["B"]]
-    model = SequenceTagger(objective="boosting").fit(X, y)
+    model = SequenceTagger(objective="boosting")
+    with pytest.warns(UserWarning, match="all zero"):
+        model.fit(X, y)
     assert model.converged_
     assert model.n_iter_ == 1
     assert not model._w.any()

@@ -54,7 +54,7 @@ gzip."""
           tree, the height of the common ancestor)
       --rescaling margin|slack
       --penalty linear|quadratic
-      --C  weight of the data (default: 1 / the total variance of the features)
+      --C  weight of the data (default: 1, for log 20, / total variance of the features)
     """
     evaluate_options = "--confusion FILE.png  draw which labels are confused"
     inspect_options = "--label L+  only of this label; repeatable"

@@ -26,9 +26,10 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
     Parameters
     ----------
     C : float or None, default None
-        Weight of the data, per sample. None is 1 / v, where v is the total variance of
-        the features, no column counted for more than ten times the median: a model that
-        does not depend on the unit of the features. ``C_`` says the value used.
+        Weight of the data, per sample. None is 1 / v for the hinge and 20 / v for the
+        log-loss, where v is the total variance of the features, no column counted for
+        more than ten times the median: a model that does not depend on the unit of the
+        features. ``C_`` says the value used.
     loss : "zero-one", dict, array or function, default "zero-one"
         What a wrong class costs, see :func:`maxmargin.core.label_costs.cost_table`.
     fit_intercept : bool, default True
@@ -115,7 +116,9 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         X, numbers, known, weights, attributes = read_classes(self, X, y, sample_weight)
         cost = cost_table(self.loss, attributes["classes_"].tolist())
         rows, n_features = rows_of(self, X)
-        C = C_by_variance(X, weights) if self.C is None else None
+        C = self.C
+        if C is None:
+            C = C_by_variance(X, weights, self.objective)
         dtype = self._working_dtype(rows[2], weights, C)
         batch = make_batch(*rows, n_features, numbers, cost, dtype)
         if known is not None:

@@ -36,7 +36,9 @@ def encode_classes(model, X, y, sample_weight) -> Encoded:
     cost = class_costs(model.loss, tree, names)
     _check_size(X.shape[1], len(tree) if model.mode != "flat" else len(classes))
     rows, n_features = rows_of(model, X)
-    C = C_by_variance(X, weights) if model.C is None else None
+    C = model.C
+    if C is None:
+        C = C_by_variance(X, weights, model.objective)
     dtype = model._working_dtype(rows[2], weights, C)
     if model.mode == "flat":
         batch = multiclass.make_batch(*rows, n_features, numbers, cost, dtype)
