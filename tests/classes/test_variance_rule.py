@@ -5,7 +5,13 @@ import pytest
 from scipy.sparse import csr_array
 
 import maxmargin
-from maxmargin import MulticlassSVM, SequenceTagger, TaxonomySVM
+from maxmargin import (
+    KernelSVM,
+    MulticlassSVM,
+    MultilabelSVM,
+    SequenceTagger,
+    TaxonomySVM,
+)
 from maxmargin.classes.variance_rule import C_by_variance
 
 
@@ -105,10 +111,6 @@ def test_taggers_choose_C_by_the_objective(objective, C):
 
 @pytest.mark.filterwarnings("ignore:Training ended with weights")
 def test_None_is_possible_where_the_default_is_a_number():
-    from maxmargin import GrammarParser, KernelSVM, MultilabelSVM, Tree
-
-    trees = [Tree.parse("(S (A a) (B b))"), Tree.parse("(S (B b) (A a))")]
-    assert GrammarParser(C=None).fit(None, trees).C_ == GrammarParser().C
     X, y = table()
     assert KernelSVM(C=None).fit(X, y).C_ == KernelSVM().C
     sets = [{int(k)} for k in y]

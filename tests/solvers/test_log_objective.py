@@ -217,7 +217,7 @@ TREES = [
     Tree.parse("(S (NP (DT a) (NN dog)) (VP (VBD saw) (NP (NNS cats))))"),
     Tree.parse("(S (NP (NP (NNS cats)) (PP (IN in) (NP (NNS hats)))) (VP (VBD sat)))"),
     Tree.parse(
-        "(S (NP (NNS dogs)) (VP (VBD sat) (NP (NNS cats)) (PP (IN in) (NP (NN it)))))"
+        "(S (NP (NNS I)) (VP (VBD sat) (NP (NN it)) (PP (IN in) (NP (NN it)))))"
     ),
 ]
 
