@@ -184,6 +184,7 @@ def test_whole_trees_are_the_ordinary_fit():
     assert not hasattr(two, "rounds_")
 
 
+@pytest.mark.filterwarnings("ignore:Training ended with weights that are all zero")
 def test_what_the_grammar_cannot_parse_is_left_out():
     trees, known = samples()
     strange = [Tree.parse("(S (Z z) (Z z))"), *trees[:1]]
@@ -224,6 +225,7 @@ def test_bad_input(known, message):
         GrammarParser().fit(X, [[("S", 0, 3)], known])
 
 
+@pytest.mark.filterwarnings("ignore:Training ended with weights that are all zero")
 def test_bad_input_beside_trees():
     tree = Tree.parse("(S (NP (D the) (N cat)) (VP (V sees)))")
     with pytest.raises(ValueError, match=r"y\[1\] is of type NoneType.*X is missing"):

@@ -28,7 +28,7 @@ class NestedKernel:
     def get_params(self, deep=True):
         """All parameters; with ``deep``, those of a kernel object as ``kernel__name``."""
         params = super().get_params(deep=deep)
-        if deep and isinstance(self.kernel, Kernel):
+        if deep and isinstance(getattr(self, "kernel", None), Kernel):
             params |= {PREFIX + k: v for k, v in parameters_of(self.kernel).items()}
         return params
 
@@ -125,6 +125,8 @@ def refuse_beside_kernel(model: Any, names: tuple[str, ...]) -> None:
 
 def refuse_without_kernel(model: Any) -> None:
     """The same where a kernel is one of several ways to look at features."""
+    if not hasattr(model, "kernel"):  # HMMTagger
+        return
     if model.kernel is None:
         why = "there is no kernel. Give one, as in kernel='rbf', or leave it out."
         refuse_unused(model, ("gamma", "method", "n_components"), why)

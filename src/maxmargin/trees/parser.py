@@ -107,7 +107,10 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
     >>> from maxmargin import GrammarParser
     >>> from maxmargin.trees import Tree
     >>> trees = [Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))"),
-    ...          Tree.parse("(S (NP (NNS dogs)) (VP (VBD saw) (NP (DT a) (NN cat))))")]
+    ...          Tree.parse("(S (NP (NNS dogs)) (VP (VBD saw) (NP (DT a) (NN cat))))"),
+    ...          Tree.parse("(S (NP (NP (NN a)) (PP (IN in) (NP (NN b)))) (VP (VBD is)))"),
+    ...          Tree.parse("(S (NP (NN I)) (VP (VBD saw) (NP (NN it)) "
+    ...                     "(PP (IN in) (NP (NN it)))))")]
     >>> parser = GrammarParser(C=10).fit(None, trees)
     >>> parser.predict([[("a", "DT"), ("dog", "NN"), ("saw", "VBD"), ("cats", "NNS")]])
     [(S (NP (DT a) (NN dog)) (VP (VBD saw) (NP (NNS cats))))]
