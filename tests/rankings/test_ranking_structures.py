@@ -104,6 +104,31 @@ def test_pairs_equal_enumeration(kind):
         check_structure(pair_batch(seed, kind), 3, swaps, seed=seed)
 
 
+@pytest.mark.parametrize("kind", ["list", "average-precision", "ndcg", "pairwise"])
+def test_what_is_no_output_is_refused(kind):
+    """Outputs with two slots changed. (Of pairs with many grades, not all is known.)"""
+    rng = np.random.default_rng(0)
+    batch = top_k_batch(0) if kind == "list" else pair_batch(0, kind)
+    outputs = lists if kind == "list" else swaps
+    refused = 0
+    for i in range(len(batch.start) - 1):
+        ask = Asker(batch, i, np.zeros(3), True)
+        known = {tuple(y.tolist()) for y in outputs(batch, i)}
+        several = sorted(known)
+        for _ in range(100):
+            y = np.array(several[rng.integers(len(several))], np.int32)
+            for slot in rng.integers(len(y), size=2):
+                y[slot] += rng.choice(
+                    [-(2**30), -7, -1, 1, 7], p=[0.1, 0.1, 0.3, 0.4, 0.1]
+                )
+            found = ask.possible(y)
+            right = tuple(y.tolist()) in known
+            assert found or not right
+            assert right or not found or kind == "pairwise"
+            refused += not found
+    assert refused > 200
+
+
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 6))
 def test_lists_are_searched_exactly_in_every_formulation(seed, k):
     batch = top_k_batch(seed, k)

@@ -1,5 +1,7 @@
 """A column with a huge number is a sentence, not the end of the process."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -17,6 +19,25 @@ from maxmargin.files import read_letor
 from maxmargin.rankings.start import classification_weights
 
 LARGEST = 2**31 - 1
+ROOM = 4 * 2**30  # bytes, less than one array with a number for every column
+
+
+@pytest.fixture(autouse=True)
+def bounded_memory():
+    """Where the system allows it: arrays of all columns fail, and do not end pytest."""
+    sizes = Path("/proc/self/statm")
+    if not sizes.exists():
+        yield
+        return
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    limit = int(sizes.read_text().split()[0]) * resource.getpagesize() + ROOM
+    if before[1] != resource.RLIM_INFINITY:
+        limit = min(limit, before[1])
+    resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def wide(width):

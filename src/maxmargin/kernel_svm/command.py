@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -201,9 +202,11 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
 
         return plot_boundary(model, sample.X, sample.y, names=self._names())
 
-    def _names(self) -> list[str]:
+    def _names(self) -> Sequence[str | int]:
         if self.columns is None or self.columns.names is None:
-            return [str(j + 1) for j in range(self.width)]
+            return range(
+                1, self.width + 1
+            )  # no list: a file may number columns to 2^31
         return self.columns.names
 
     # inspection ------------------------------------------------------------------------
@@ -278,27 +281,32 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
 COMMAND = Kernel
 
 
-def scale_remark(X, names: list[str]) -> str:
+def scale_remark(X, names: Sequence[str | int]) -> str:
     """What to say of columns that a kernel of distances or products would not see.
 
     The scale of a column is its standard deviation; of a sparse one, which may be rare, its
-    largest value.
+    largest value. Nothing here has an entry for every column of a sparse matrix.
     """
     import numpy as np
 
     if hasattr(X, "tocsr"):
-        spread = np.asarray(abs(X).max(axis=0).todense(), np.float64).ravel()
+        X = X.tocsr()
+        column, place = np.unique(X.indices, return_inverse=True)
+        spread = np.zeros(len(column))
+        np.maximum.at(spread, place, np.abs(X.data))
     else:
         spread = np.asarray(X, np.float64).std(axis=0)
-    varied = np.flatnonzero(spread > 0)
-    if not len(varied):
+        column = np.arange(len(spread))
+    column, spread = column[spread > 0], spread[spread > 0]
+    if not len(spread):
         return ""
-    low, high = varied[spread[varied].argmin()], varied[spread[varied].argmax()]
+    low, high = spread.argmin(), spread.argmax()
     if spread[high] <= APART * spread[low]:
         return ""
     return (
-        f"columns differ in scale: that of {names[high]} is {spread[high]:.3g}, that of "
-        f"{names[low]} {spread[low]:.3g}, and the kernel hardly sees the smaller ones. "
+        f"columns differ in scale: that of {names[column[high]]} is {spread[high]:.3g}, "
+        f"that of {names[column[low]]} {spread[low]:.3g}, and the kernel hardly sees the "
+        "smaller ones. "
         "Scale the columns in the file if they matter alike."
     )
 

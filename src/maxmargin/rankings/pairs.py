@@ -158,20 +158,64 @@ def margin(batch, i, theta, y):
 
 @implements(contract.possible, PairBatch)
 def possible(batch, i, y):
-    """Counts of swapped pairs: no more than there are, and each has two documents."""
-    first, total, above = batch.first[i], 0, 0
-    n = batch.first[i + 1] - first
-    if not 0 <= y[n] <= batch.pairs[i]:
-        return False
+    n = batch.first[i + 1] - batch.first[i]
+    if batch.kind == PAIRWISE:
+        return pairs_exist(batch, i, n, y)
+    for t in range(batch.level[i + 1] - batch.level[i]):
+        if not is_ranking(batch, i, n, t, y):
+            return False
+    return True
+
+
+@inlined
+def pairs_exist(batch, i, n, y):
+    """Whether so many pairs can be swapped: in each, the grades differ by 1 or more.
+
+    So sum_d grade_d y_d, that of all differences, is at least the number of pairs, and at
+    most that times the highest grade. (With two grades, both are the number itself.)
+    """
+    total, differences, top = 0, 0, 0
     for d in range(n):
         if not -n < y[d] < n:
             return False
+        grade = batch.grade[batch.first[i] + d]
         total += y[d]
-        if batch.kind != PAIRWISE:
-            if (y[d] < 0) != (batch.grade[first + d] != 1) and y[d] != 0:
+        differences += grade * y[d]
+        top = max(top, grade)
+    swapped = y[n]
+    return total == 0 and 0 <= swapped <= differences <= top * swapped
+
+
+@inlined
+def is_ranking(batch, i, n, t, y):
+    """Whether the slots of level t are those of a ranking.
+
+    They are if the counts of the others are, in some order, -#{relevant: u >= j}, j = 1, ...
+    """
+    at, count, total = t * (n + 1), 0, 0
+    for d in range(n):
+        count += 1 if batch.grade[batch.first[i] + d] > t else 0
+    least = np.zeros(
+        n + 2, np.int64
+    )  # relevant documents by u, then those with u or more
+    excess = np.zeros(n + 1, np.int64)  # others with a count, minus those there must be
+    for d in range(n):
+        if batch.grade[batch.first[i] + d] > t:
+            if not 0 <= y[at + d] <= n - count:
                 return False
-            above += max(y[d], 0)
-    return total == 0 and (batch.kind == PAIRWISE or above == y[n])
+            least[y[at + d]] += 1
+            total += y[at + d]
+        else:
+            if not -count <= y[at + d] <= 0:
+                return False
+            excess[-y[at + d]] += 1
+    for j in range(n - count, 0, -1):
+        least[j] += least[j + 1]
+        excess[least[j]] -= 1
+    for v in range(n + 1):
+        if excess[v] != 0:
+            return False
+    return total == y[at + n]
 
 
 @implements(contract.loss, PairBatch)

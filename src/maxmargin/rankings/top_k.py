@@ -84,13 +84,13 @@ def value(batch, i, theta, y):
 
 @implements(contract.possible, TopKBatch)
 def possible(batch, i, y):
-    """Marks of documents, at most k."""
+    """Marks of documents, as many as places count."""
     count = 0
     for d in range(batch.first[i + 1] - batch.first[i]):
         if y[d] != 0 and y[d] != 1:
             return False
         count += y[d]
-    return count <= batch.k
+    return count == batch.k[i]
 
 
 @implements(contract.loss, TopKBatch)
