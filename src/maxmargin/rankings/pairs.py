@@ -190,7 +190,7 @@ def pairs_exist(batch, i, n, y):
 def is_ranking(batch, i, n, t, y):
     """Whether the slots of level t are those of a ranking.
 
-    They are if the counts of the others are, in some order, -#{relevant: u >= j}, j = 1, ...
+    They are if the counts of the others are, in some order, -#{relevant: u >= j}, j > 0.
     """
     at, count, total = t * (n + 1), 0, 0
     for d in range(n):
