@@ -364,7 +364,7 @@ def test_no_separation_is_called_likely_not_certain():
     with pytest.raises(
         ValueError, match=r"no separating weights after \d+ passes.*most likely"
     ):
-        MulticlassSVM(C=np.inf).fit(np.array(X), y)
+        MulticlassSVM(C=np.inf, solver="block-coordinate").fit(np.array(X), y)
 
 
 def test_a_gap_that_the_search_leaves_is_not_blamed_on_passes():

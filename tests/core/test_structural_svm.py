@@ -53,7 +53,7 @@ def tight(problem=None, **params):
 
 def compiled(X, y, **params):
     """The same objective through the compiled estimator."""
-    params = {"tol": 1e-6, "max_iter": 20_000, "loss": COST, **params}
+    params = {"C": 1.0, "tol": 1e-6, "max_iter": 20_000, "loss": COST, **params}
     return MulticlassSVM(fit_intercept=False, **params).fit(np.array(X), y)
 
 

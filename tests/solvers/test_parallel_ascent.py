@@ -263,8 +263,9 @@ def test_a_fit_over_shards_goes_on_from_its_checkpoint(small_shards, tmp_path, s
     assert resumed.certificate_ == whole.certificate_
 
 
+@pytest.mark.parametrize("objective", ["hinge", "log"])
 def test_a_checkpoint_knows_which_shards_began_anew(
-    small_shards, monkeypatch, tmp_path
+    small_shards, monkeypatch, tmp_path, objective
 ):
     """A worker that dies as the state is asked for: w is not that of the shards."""
     made, ask, specs = ThreadCrew.__init__, ThreadCrew.ask, []
@@ -285,6 +286,7 @@ def test_a_checkpoint_knows_which_shards_began_anew(
     monkeypatch.setattr(ThreadCrew, "__init__", make)
     X, y = sentences(seed=6)
     more = {"engine": "threads", "tol": 0.01, "checkpoint": str(tmp_path / "kept")}
+    more["objective"] = objective
     with monkeypatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         patch.setattr(ThreadCrew, "ask", die)

@@ -19,7 +19,7 @@ TREES = [
     "(S (NP (DT the) (NN cat)) (VP (VBD sat)))",
     "(S (NP (NNS dogs)) (VP (VBD saw) (NP (DT a) (NN cat))))",
     "(S (NP (NP (DT a) (NN dog)) (PP (IN with) (NP (NNS cats)))) (VP (VBD sat)))",
-    "(NP (DT the) (JJ red) (NN cat))",
+    "(S (NP (NNS dogs)) (VP (VBD saw) (NP (NNS cats)) (PP (IN with) (NP (NNS dogs)))))",
 ]
 
 

@@ -20,6 +20,7 @@ depends on how many threads or machines do the work.
 
 from __future__ import annotations
 
+import math
 import time
 
 import numpy as np
@@ -105,13 +106,16 @@ class ParallelAscent(_Spread):
         most = max(float(self.crew.shards), 1.0)
         require(1 <= self.stretch <= most, "stretch", "out of range")
 
+    def restore(self, state: dict) -> None:
+        super().restore(state)
+        if self.crew.restarted:  # w and dual have what is lost, until the next step
+            self.dual = -math.inf
+
     def proved(self) -> float:
         saved, whole = self.w.copy(), not self.crew.restarted
         self._rebuild()
         if whole:
             compare_weights(saved, self.w)
-        else:
-            self.dual = min(self.dual, 0.0)  # until the shards have said what they have
         return self.dual
 
     def step(self) -> None:
@@ -236,6 +240,10 @@ class ShardedHandover(Handover):
     """Exponentiated gradient in shards, then L-BFGS where that is stuck."""
 
     begins = ParallelGibbs
+
+    def __init__(self, objective: Sharded, planes=None):
+        super().__init__(objective, planes)
+        self.falls = True  # as that of its shards
 
 
 class CyclicAscent(ParallelAscent):
