@@ -1,5 +1,6 @@
 """Elimination against enumeration: the best, the k best, sums; plans and their limits."""
 
+import gc
 from time import process_time
 
 import numpy as np
@@ -122,10 +123,18 @@ def hubs(leaves, centres, rim=False):
 
 
 def seconds_to_plan(n, edges, limit):
-    field = make_field([2] * n, edges)
-    began = process_time()
-    assert plan(field, limit) is not None
-    return process_time() - began
+    """The best of three: collecting garbage of earlier tests is not planning."""
+    field, seconds = make_field([2] * n, edges), []
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(3):
+            began = process_time()
+            assert plan(field, limit) is not None
+            seconds.append(process_time() - began)
+    finally:
+        gc.enable()
+    return min(seconds)
 
 
 @pytest.mark.parametrize(("centres", "rim"), [(1, False), (1, True), (4, False)])
