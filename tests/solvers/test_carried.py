@@ -6,8 +6,9 @@ from itertools import groupby
 
 import numpy as np
 import pytest
+from watch_cases import Bump
 
-from maxmargin import LatentProblem, LatentStructuralSVM, MotifFinder
+from maxmargin import LatentStructuralSVM, MotifFinder
 from maxmargin.core.completion import complete_randomly, with_truths
 from maxmargin.core.formulation import make_form
 from maxmargin.core.latent_functions import LatentBatch, Paired
@@ -15,21 +16,6 @@ from maxmargin.core.objective import Objective
 from maxmargin.solvers import registry
 from maxmargin.solvers.carried import carry, follow
 from maxmargin.solvers.warm_start import copied, feasible
-
-
-class Window(LatentProblem):
-    """y says whether the series x has a bump, h where it is."""
-
-    n_features = 4
-
-    def joint_feature(self, x, y, h):
-        return y * np.append(x[h : h + 3], 1.0)
-
-    def loss(self, y, y_hat, h_hat):
-        return float(y != y_hat)
-
-    def outputs(self, x):
-        return [(0, 0)] + [(1, h) for h in range(len(x) - 2)]
 
 
 def series(n=20):
@@ -53,7 +39,7 @@ def motifs():
 
 def windows():
     X, y = series()
-    return LatentBatch.begin(Paired(Window()), X, y, None), 4
+    return LatentBatch.begin(Paired(Bump()), X, y, None), 4
 
 
 def objective_of(batch, size, weights, form=("margin", "linear")):
@@ -154,6 +140,6 @@ def test_python_problems_too():
     X, y = series()
     settings = {"C": 5.0, "tol": 1e-3, "init": "random", "random_state": 0}
     for name in ("auto", "one-slack", "proximal-bundle"):
-        model = LatentStructuralSVM(Window(), solver=name, **settings).fit(X, y)
+        model = LatentStructuralSVM(Bump(), solver=name, **settings).fit(X, y)
         assert model.converged_
         assert model.certificate_.dual <= model.certificate_.primal
