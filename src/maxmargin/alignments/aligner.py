@@ -245,9 +245,7 @@ class SequenceAligner(MaxMarginEstimator):
             weights = weigh(self, weights, [mask.any() for mask in known])
         model = self._make_model(targets, templates)
         norm = norms(targets, templates, self.normalize)
-        dtype = self._working_dtype(norm.astype(np.float32), weights)
-        if model.dense:  # vectors may hold any numbers
-            dtype = np.float64
+        dtype = np.float64
         batch = align_batch(
             model, targets, templates, labels, counts, norm, shift, free, dtype
         )
@@ -302,23 +300,13 @@ class SequenceAligner(MaxMarginEstimator):
         norm = norms(targets, templates, self.normalize)
         return align_batch(
             self.model_, targets, templates, labels, counts, norm, shift, free,
-            self._learned().dtype,
+            np.float64,
         )  # fmt: skip
-
-    def _learned(self) -> np.ndarray:
-        """The weights as training had them, so that its machine code decodes.
-
-        Those learned in single precision have no digits beyond it.
-        """
-        with np.errstate(over="ignore"):
-            single = self.coef_.astype(np.float32)
-        exact = not self.model_.dense and (single == self.coef_).all()
-        return single if exact else self.coef_
 
     def _decode(self, batch) -> np.ndarray:
         from maxmargin.core.decode import decode
 
-        return decode(batch, self._learned(), self._threads())
+        return decode(batch, self.coef_, self._threads())
 
     # saving (model_file.py) ------------------------------------------------------------
 

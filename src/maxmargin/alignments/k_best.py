@@ -34,7 +34,7 @@ def k_best(batch, w, k: int, n_jobs: int = 1):
 
 @kernel
 def k_best_range(batch, lo, hi, w, labels, scores):
-    theta = np.empty(shape(batch), w.dtype)
+    theta = np.empty(shape(batch))
     for i in range(lo, hi):
         score(batch, i, w, theta)
         match, gaps = parts_of(batch, i, theta)

@@ -44,7 +44,7 @@ def match_marginals(batch, w, n_jobs: int = 1) -> list[np.ndarray]:
 
 @kernel
 def values_range(batch, lo, hi, w, labels, out):
-    theta = np.empty(shape(batch), w.dtype)
+    theta = np.empty(shape(batch))
     for i in range(lo, hi):
         score(batch, i, w, theta)
         y = labels[batch.start[i] : batch.start[i + 1]]

@@ -41,7 +41,7 @@ def make_batch(rows: np.ndarray, y, cost) -> DenseClasses:
         values=rows,
         norms=np.einsum("ij,ij->i", rows, rows).astype(np.float64),
         n_features=rows.shape[1],
-        **class_fields(len(rows), y, cost, rows.dtype),
+        **class_fields(len(rows), y, cost),
     )
 
 
@@ -70,9 +70,9 @@ def score(batch, i, w, theta):
 
 @summing
 def product(a, b):
-    total = a.dtype.type(0)
+    total = 0.0
     for j in range(len(b)):
-        total += a[j] * b[j]
+        total += np.float64(a[j]) * b[j]
     return total
 
 

@@ -66,10 +66,10 @@ def row_fields(indptr, indices, values, n_features, dtype) -> dict:
     }
 
 
-def class_fields(n, y, cost, dtype) -> dict:
+def class_fields(n, y, cost) -> dict:
     """What batches with one class per row have in common."""
     k = len(cost)
-    padded = np.zeros((k, padded_width(k)), dtype)
+    padded = np.zeros((k, padded_width(k)))
     padded[:, :k] = cost
     return {
         "start": np.arange(n + 1, dtype=np.int64),
@@ -84,7 +84,7 @@ def make_batch(indptr, indices, values, n_features, y, cost, dtype) -> Multiclas
     """Encode rows in CSR form; ``y`` may be None for prediction."""
     return MulticlassBatch(
         **row_fields(indptr, indices, values, n_features, dtype),
-        **class_fields(len(indptr) - 1, y, cost, dtype),
+        **class_fields(len(indptr) - 1, y, cost),
     )
 
 

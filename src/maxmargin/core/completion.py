@@ -78,7 +78,7 @@ def changed(batch, truths) -> int:
 
 @kernel
 def complete_range(batch, lo, hi, w, truths):
-    theta = np.empty(shape(batch), w.dtype)
+    theta = np.empty(shape(batch))
     for i in range(lo, hi):
         if batch.start[i] < batch.start[i + 1]:
             score(batch, i, w, theta)

@@ -44,7 +44,6 @@ import numpy as np
 from maxmargin.core.entries import (
     Bool,
     Doubles,
-    DoubleTable,
     Float,
     Floats,
     Formulation,
@@ -227,7 +226,7 @@ def solve_block(
 
 
 @generic
-def emit_block(batch, i: Int, mass: Float, alpha: Vector, w: Vector) -> Float:
+def emit_block(batch, i: Int, mass: Float, alpha: Doubles, w: Doubles) -> Float:
     """w += sum_y alpha_y psi_i(y), for the same structures; returns sum alpha loss."""
     return 0.0
 
@@ -264,7 +263,7 @@ def clamp(batch, i: Int, theta: Table) -> Float:
 
 
 @generic
-def sums(batch, i: Int, theta: Table, mu: DoubleTable, work: Doubles) -> Float:
+def sums(batch, i: Int, theta: Table, mu: Table, work: Doubles) -> Float:
     """mu <- E[parts(y)] under exp(value(theta, y)) / Z; returns log Z.
 
     ``mu`` (float64) has the shape of theta; its extent is written whole. A part whose
@@ -275,7 +274,7 @@ def sums(batch, i: Int, theta: Table, mu: DoubleTable, work: Doubles) -> Float:
 
 
 @generic
-def known_sums(batch, i: Int, theta: Table, mu: DoubleTable, work: Doubles) -> Float:
+def known_sums(batch, i: Int, theta: Table, mu: Table, work: Doubles) -> Float:
     """Like sums(), over the outputs that agree with what is known of i; theta is lost.
 
     Override it where clamp() cannot say in scores of parts what is known.
@@ -301,12 +300,12 @@ def shared(batch) -> Int:
 
 
 @generic
-def parts(batch, i: Int, y: Labels, coefficient: Float, mu: DoubleTable) -> None:
+def parts(batch, i: Int, y: Labels, coefficient: Float, mu: Table) -> None:
     """mu += coefficient * parts(y), so that <theta, parts(y)> is value(theta, y)."""
 
 
 @generic
-def spread(batch, i: Int, coefficient: Float, mu: DoubleTable, w: Vector) -> None:
+def spread(batch, i: Int, coefficient: Float, mu: Table, w: Vector) -> None:
     """w += coefficient * F_x^T mu: from parts back to features, the adjoint of score()."""
 
 

@@ -23,7 +23,7 @@ def decode(batch, w, n_jobs: int = 1) -> np.ndarray:
 
 @kernel
 def decode_range(batch, lo, hi, w, outputs):
-    theta = np.empty(shape(batch), w.dtype)
+    theta = np.empty(shape(batch))
     for i in range(lo, hi):
         score(batch, i, w, theta)
         argmax(batch, i, theta, 0.0, outputs[batch.start[i] : batch.start[i + 1]])

@@ -37,16 +37,16 @@ def measure(batch, sizes):
 
 
 @kernel
-def working_memory(batch, like):
-    """(theta in the type of ``like``, mu, work): what sums() needs."""
+def working_memory(batch):
+    """(theta, mu, work): what sums() needs."""
     rows, columns = shape(batch)
-    theta = np.zeros((rows, columns), like.dtype)
-    return theta, np.zeros((rows, columns)), np.zeros(sums_room(batch))
+    theta, mu = np.zeros((rows, columns)), np.zeros((rows, columns))
+    return theta, mu, np.zeros(sums_room(batch))
 
 
 @kernel
 def expectations_range(batch, lo, hi, w, place, flat, total):
-    theta, mu, work = working_memory(batch, w)
+    theta, mu, work = working_memory(batch)
     for i in range(lo, hi):
         if batch.start[i] == batch.start[i + 1]:
             continue

@@ -94,7 +94,7 @@ class Objective(Stateful):
     def _scoring_buffers(self):
         rows, columns = run(_shape, self.batch)
         longest = int(np.diff(self.batch.start).max(initial=1))
-        return np.zeros((rows, columns), self.dtype), np.zeros(longest, np.int32)
+        return np.zeros((rows, columns)), np.zeros(longest, np.int32)
 
     def come_home(self) -> None:
         """Certify in this process, after a cluster was lost: here it is anyway."""
@@ -135,11 +135,12 @@ class Objective(Stateful):
 
         With a hard margin the multiple grows until every output obeys.
         """
-        squared = sum_of_squares(w)
         if not self.hard:
-            sweep = self.sweep(w, multiple)
-            primal = self.primal_from_hinges(multiple**2 * squared, sweep.hinges)
-            return primal, multiple, sweep
+            w, scale = as_returned(w, multiple)
+            sweep = self.sweep(w, scale)
+            squared = scale**2 * sum_of_squares(w)
+            return self.primal_from_hinges(squared, sweep.hinges), multiple, sweep
+        squared = sum_of_squares(w)
         # Dinkelbach: the smallest t such that t w violates nothing.
         t = multiple
         for _ in range(100):
@@ -238,6 +239,13 @@ class Objective(Stateful):
             return math.inf
         phi = 0.5 * hinges**2 if self.form.quadratic else hinges
         return 0.5 * w_squared + float(self.mass @ phi)
+
+
+def as_returned(w, multiple: float) -> tuple[np.ndarray, float]:
+    """(v, t) with t v = multiple * w, rounded where a fit returns single precision."""
+    if w.dtype == np.float64 or multiple == 1.0:
+        return w, multiple
+    return w * w.dtype.type(multiple), 1.0
 
 
 @kernel

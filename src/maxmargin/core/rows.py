@@ -56,19 +56,20 @@ def copy_into(target, at, source, size):
 def add_rows(indices, values, first, last, rows, row):
     """row <- sum_j values[j] * rows[indices[j]]: the scores of all labels of one item.
 
-    Four features at a time, so that the sums stay in registers.
+    In double precision, four features at a time, so that the sums stay in registers.
     """
     for k in range(len(row)):
         row[k] = 0
     whole = first + (last - first) // 4 * 4
     for j in range(first, whole, 4):
-        a, b, c, d = values[j], values[j + 1], values[j + 2], values[j + 3]
+        a, b = np.float64(values[j]), np.float64(values[j + 1])
+        c, d = np.float64(values[j + 2]), np.float64(values[j + 3])
         ra, rb = rows[indices[j]], rows[indices[j + 1]]
         rc, rd = rows[indices[j + 2]], rows[indices[j + 3]]
         for k in range(len(row)):
             row[k] += (a * ra[k] + b * rb[k]) + (c * rc[k] + d * rd[k])
     for j in range(whole, last):
-        a = values[j]
+        a = np.float64(values[j])
         ra = rows[indices[j]]
         for k in range(len(row)):
             row[k] += a * ra[k]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.cutting import can_cut, deal, owned
-from maxmargin.core.objective import Objective, Sweep
+from maxmargin.core.objective import Objective, Sweep, as_returned
 from maxmargin.core.vectors import sum_of_squares
 
 SHARD_SLOTS = 100_000  # of one shard, about
@@ -135,9 +135,9 @@ class Sharded(Objective):
         return Totals(sum(risk), sum(pull), sum(left_open), max(obeying), sum(calls))
 
     def primal(self, w, multiple=1.0):
-        totals = self.sweep(w, multiple)
-        primal = self.primal_at(multiple**2 * sum_of_squares(w), totals)
-        return primal, multiple, totals
+        w, scale = as_returned(w, multiple)
+        totals = self.sweep(w, scale)
+        return self.primal_at(scale**2 * sum_of_squares(w), totals), multiple, totals
 
     def primal_at(self, w_squared: float, sweep) -> float:
         return 0.5 * w_squared + sweep.risk
@@ -186,7 +186,7 @@ class ShardedLog(Sharded):
 
     def value_and_gradient(self, w):
         """(objective without l1, its gradient)."""
-        risk, total = 0.0, w.copy()
+        risk, total = 0.0, w.astype(np.float64)
         for reply in self.crew.replies("gradient", w):
             risk += reply[0]
             total += reply[1]

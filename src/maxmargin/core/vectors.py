@@ -1,4 +1,7 @@
-"""Vectors as long as w, and vectors listed as (index, values): sums, norms, averages."""
+"""Vectors as long as w, and vectors listed as (index, values): sums, norms, averages.
+
+In compiled code, float(x) is x where x is of single precision: np.float64(x) widens it.
+"""
 
 from __future__ import annotations
 
@@ -62,9 +65,9 @@ def squared_norm(index, values, m, keys, sums):
     total = 0.0
     if len(keys) == 0:
         for j in range(m):
-            sums[index[j]] += float(values[j])
+            sums[index[j]] += np.float64(values[j])
         for j in range(m):
-            total += float(values[j]) * sums[index[j]]
+            total += np.float64(values[j]) * sums[index[j]]
         for j in range(m):
             sums[index[j]] = 0.0
         return total
@@ -76,7 +79,7 @@ def squared_norm(index, values, m, keys, sums):
         h = (key * 0x9E3779B1 >> 7) & mask
         while keys[h] != key and keys[h] >= 0:
             h = (h + 1) & mask
-        x = float(values[j])
+        x = np.float64(values[j])
         if keys[h] < 0:
             keys[h] = key
             sums[h] = 0.0
@@ -107,16 +110,16 @@ def product(dense, index, values):
     if listed:
         for j in range(0, whole, 8):
             for k in range(8):
-                lanes[k] += float(dense[index[j + k]]) * float(values[j + k])
+                lanes[k] += np.float64(dense[index[j + k]]) * np.float64(values[j + k])
     else:
         for j in range(0, whole, 8):
             for k in range(8):
-                lanes[k] += float(dense[j + k]) * float(values[j + k])
+                lanes[k] += np.float64(dense[j + k]) * np.float64(values[j + k])
     total = 0.0
     for k in range(8):
         total += lanes[k]
     for j in range(whole, len(values)):
-        total += float(dense[index[j] if listed else j]) * float(values[j])
+        total += np.float64(dense[index[j] if listed else j]) * np.float64(values[j])
     return total
 
 
@@ -138,13 +141,13 @@ def sum_of_squares(w):
     n = len(w) // 8 * 8
     for j in range(0, n, 8):
         for k in range(8):
-            x = float(w[j + k])
+            x = np.float64(w[j + k])
             lanes[k] += x * x
     total = 0.0
     for k in range(8):
         total += lanes[k]
     for j in range(n, len(w)):
-        total += float(w[j]) * float(w[j])
+        total += np.float64(w[j]) * np.float64(w[j])
     return total
 
 
@@ -158,11 +161,11 @@ def blend_into(average, w, weight):
         for k in range(8):
             x = w[j + k]
             average[j + k] += a * (x - average[j + k])
-            lanes[k] += float(x) * float(x)
+            lanes[k] += np.float64(x) * np.float64(x)
     total = 0.0
     for k in range(8):
         total += lanes[k]
     for j in range(whole, len(w)):
         average[j] += a * (w[j] - average[j])
-        total += float(w[j]) * float(w[j])
+        total += np.float64(w[j]) * np.float64(w[j])
     return total

@@ -162,7 +162,7 @@ def k_best(batch: HypergraphBatch, w, k: int, n_jobs: int = 1):
 
 @kernel
 def k_best_range(batch, lo, hi, w, labels, values):
-    theta = np.empty(shape(batch), w.dtype)
+    theta = np.empty(shape(batch))
     found = np.empty(len(values))
     for i in range(lo, hi):
         graph = graph_of(batch, i)

@@ -38,7 +38,7 @@ class MatrixObjective(Objective):
             norms=np.zeros(n),
             n_features=0,
             longest=0,
-            **class_fields(n, y, cost, np.float64),
+            **class_fields(n, y, cost),
         )
         form = make_form("margin", "linear", tol)
         m = len(cost)

@@ -201,8 +201,7 @@ class WordAligner(MaxMarginEstimator):
             target = _feasible(gold.sure, pair, most, statistics)
             kinds.append(_kinds(pair, gold, target))
             targets.append(target)
-        largest = np.array([np.abs(table).max() for table in tables])
-        dtype = self._working_dtype(largest, weights)
+        dtype = np.float64
         batch = self._batch(tables, kinds, targets, dtype)
         attributes = {"statistics_": statistics, "feature_names_": names}
         encoded = Encoded(batch, len(names), dtype, weights, attributes)

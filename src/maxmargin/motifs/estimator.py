@@ -281,10 +281,8 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         counts = np.bincount(codes, minlength=5)[:4]
         more["frequencies_"] = (counts + 1.0) / (counts + 1.0).sum()
         C = DATA_WEIGHT / float(weights.sum()) if self.C is None else float(self.C)
-        size = np.float32([np.sqrt(2 * width)])  # |Psi|
-        dtype = self._working_dtype(size, weights, C)
         w = n_weights(width, self.order)
-        return Encoded(batch, w, dtype, weights, attributes | more, C=C)
+        return Encoded(batch, w, np.float64, weights, attributes | more, C=C)
 
     def _look_at_words(self, batch, weights):
         """(the batch with its strands, what words tell): before any training."""

@@ -166,7 +166,7 @@ class MultilabelSVM(MulticlassSVM):
         if self.graph is not None:
             settings = truth, cost, weights, attributes
             return self._encode_graph(rows, n_features, *settings)
-        dtype = self._working_dtype(rows[2], weights)
+        dtype = np.float64
         batch = make_batch(*rows, n_features, truth, cost, kind, dtype)
         attributes |= {"edges_": None, "edge_coef_": None, "relaxed_": False}
         return Encoded(batch, n_features * batch.width, dtype, weights, attributes)

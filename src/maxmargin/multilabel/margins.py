@@ -23,7 +23,7 @@ def label_margins(batch, w, n_labels: int, n_jobs: int = 1) -> np.ndarray:
 @kernel
 def margins_range(batch, lo, hi, w, out):
     n = out.shape[1]
-    theta = np.empty(shape(batch), w.dtype)
+    theta = np.empty(shape(batch))
     best, other = np.zeros(n, np.int32), np.zeros(n, np.int32)
     for i in range(lo, hi):
         score(batch, i, w, theta)

@@ -6,6 +6,11 @@ low; ``primal``, over the bounds of the search, which is too high and makes the
 certificate; and the dual, below the optimum. When ``found`` has come down to the dual,
 what is left of the gap is the search's, and no pass can close it: the fit ends, and the
 weights with the lowest ``found`` are kept, not those that happen to have tight bounds.
+
+What a certificate claims is computed in double precision, also where training is not:
+primals always are (scores are double, whatever w is), and of duals only those count for
+the gap that were summed up anew from the dual variables (``proved``). The dual that steps
+add up (``dual``) serves to guess when a certificate is worth its price.
 """
 
 from __future__ import annotations
@@ -40,7 +45,7 @@ class Best(Stateful):
     """The best weights certified so far and the best dual value reached so far."""
 
     kept = ("w", "sweep", "primal", "dual", "rounds", "winner", "ratio", "share")
-    kept = (*kept, "explored", "latest")
+    kept = (*kept, "explored", "latest", "proved")
     spares = True  # memory: the weights that end a fit need not be a copy
 
     def __init__(self, objective: Objective):
@@ -49,6 +54,7 @@ class Best(Stateful):
         self.sweep = None  # at these weights
         self.primal = math.inf
         self.dual = 0.0  # alpha = 0 is feasible, so 0 bounds the optimum from below
+        self.proved = 0.0  # the same without what rounding may have added
         self.rounds = 0
         self.winner = 0
         self.ratio = 1.0  # certified gap / the gap that the solver estimated, last time
@@ -85,6 +91,7 @@ class Best(Stateful):
         require(none or np.isfinite(self.w).all(), "best.w", "infinite")
         require(none <= (self.primal == math.inf), "primal", "of no weights")
         require(0 <= self.dual < math.inf, "dual", "out of range")
+        require(0 <= self.proved <= self.dual, "proved", "out of range")
         require(0 < self.ratio < math.inf, "ratio", "out of range")
         require(0 < self.share < 1, "share", "out of range")
 
@@ -129,6 +136,24 @@ class Best(Stateful):
 
     def see_dual(self, dual: float) -> None:
         self.dual = max(self.dual, dual)
+        if self.objective.dtype == np.float64:
+            self.proved = self.dual
+
+    def prove(self, dual: float) -> None:
+        """A dual that was computed in double precision."""
+        self.proved = max(self.proved, dual)
+        self.dual = max(self.dual, dual)
+
+    def claim(self, solver, history: list[dict]) -> None:
+        """At the end of a fit, nothing is left that only single precision says."""
+        if solver.drifts and self.proved < self.dual:
+            self.prove(solver.exact_dual())
+        if self.objective.exact:  # equal but for rounding, or check() would have raised
+            self.proved = min(self.proved, self.primal)
+        self.dual = self.proved
+        for row in history:  # each is a bound on the optimum, if the last one is
+            row["dual"] = min(row["dual"], self.dual)
+            row["gap"] = max(row["primal"] - row["dual"], 0.0)
 
     def guess(self, estimate: float) -> float:
         """The relative gap that a certificate would find, judged by the last one."""
@@ -139,6 +164,8 @@ class Best(Stateful):
     def certify(self, solver, tol: float) -> None:
         """Exact primal of the solver's candidates; keeps the best weights."""
         candidates = solver.candidates()
+        if not solver.drifts:
+            self.prove(solver.exact_dual())
         # One full pass each: ask the candidate that won last time first, and the
         # others only when it does not settle the matter, every third time.
         order = sorted(range(len(candidates)), key=lambda c: c != self.winner)
@@ -161,6 +188,8 @@ class Best(Stateful):
             primal, multiple, sweep = self._best_multiple(
                 w, primal, multiple, sweep, tol
             )
+            if solver.drifts and primal - self.dual <= tol * primal:
+                self.prove(solver.exact_dual())
             if primal < round_best:
                 round_best = primal
                 self.winner = c
@@ -292,10 +321,9 @@ class Best(Stateful):
         return self.certificate().relative_gap
 
     def certificate(self) -> Certificate:
-        return Certificate.of(self.primal, self.dual, self.objective.exact)
+        return Certificate.of(self.primal, self.proved, self.objective.exact)
 
     def bounds(self) -> dict:
-        """The certificate as a part of a history row."""
-        certificate = self.certificate()
-        names = ("primal", "dual", "gap")
-        return {name: getattr(certificate, name) for name in names}
+        """The bounds as a part of a history row, as far as the steps know them."""
+        seen = Certificate.of(self.primal, self.dual, self.objective.exact)
+        return {name: getattr(seen, name) for name in ("primal", "dual", "gap")}

@@ -71,16 +71,22 @@ class PlaneSolver(Solver):
         objective = self.objective
         return run(kernel, objective.batch, objective.form, self.planes, *arguments)
 
-    def rebuild(self) -> None:
-        """w and dual anew from the planes.
+    def exact_point(self) -> tuple[np.ndarray, float]:
+        w = np.empty(self.objective.n_weights)
+        self.ask(rebuild, self.buffers, w)
+        return w, dual_value(self.planes, self.objective.form, 0.0)
 
-        Steps in single precision drift: the dual that a certificate quotes must be the
-        dual of a real point.
+    def rebuild(self) -> np.ndarray:
+        """w and dual anew from the planes; returns w in double precision.
+
+        Steps drift, in single precision more: the dual that a certificate quotes must be
+        the dual of a real point.
         """
-        self.ask(rebuild, self.buffers, self.w)
-        self.signs.restart(self.w)
-        squared = sum_of_squares(self.w)
-        self.dual = dual_value(self.planes, self.objective.form, squared)
+        w, rest = self.exact_point()
+        self.signs.restart(w)
+        self.dual = rest - 0.5 * sum_of_squares(w)
+        self.w[:] = w
+        return w
 
     def check_restored(self) -> None:
         super().check_restored()
@@ -88,7 +94,7 @@ class PlaneSolver(Solver):
         require((self.signs.push >= 0).all(), "push", "negative")
         if self.carries:  # c and r of the planes are in the dual
             saved = self.planes.c.copy(), self.planes.r.copy()
-            self.ask(rebuild, self.buffers, self.objective.weights())
+            self.exact_point()
             for now, before in zip((self.planes.c, self.planes.r), saved, strict=True):
                 same = np.allclose(now, before, 1e-5, 1e-9)
                 require(same, "planes.c", "not the losses of the outputs")

@@ -102,6 +102,7 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
             best.see_dual(solver.dual)
         status = LOST
     best.check(best.primal)
+    best.claim(solver, history)
     if stepping or not history:
         seconds = time.perf_counter() - began
         history.append(_row(objective, solver, best, len(history) + 1, seconds))

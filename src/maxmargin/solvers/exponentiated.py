@@ -54,6 +54,7 @@ FLAT = 100.0  # change of p_i, over the precision, below which it feels none
 HOT = 2.0  # blocks of more than this many mean gaps are visited again
 MOST_ROUNDS = 50  # of such visits after a pass
 NEWEST = 0.35  # share of the newest weights in their average, at least
+AT_ONCE = 1000  # examples whose scores are made double at a time
 
 
 class Gibbs(NamedTuple):
@@ -81,7 +82,7 @@ class Exponentiated(Solver):
             entropy=np.zeros(objective.n),
         )
         self.eta = np.full(objective.n, FIRST_STEP)
-        self.memory = run(working_memory, objective.batch, self.w)
+        self.memory = run(working_memory, objective.batch)
         self.schedule = Schedule(objective)
         self.slots = np.diff(objective.batch.start)
         confidence = np.log(max(objective.mass @ self.slots, 1.0)) + CERTAIN
@@ -136,6 +137,28 @@ class Exponentiated(Solver):
         most = run(gibbs_error, batch, gibbs, self.memory, zeros)
         slack = ROUNDING[self.objective.dtype]
         require(most <= slack, "expectations", "not that of the distributions")
+
+    @property
+    def drifts(self) -> bool:
+        return self.objective.dtype == np.float32
+
+    def exact_dual(self) -> float:
+        w, entropy = self.exact_point()
+        return entropy - 0.5 * sum_of_squares(w)
+
+    def exact_point(self) -> tuple[np.ndarray, float]:
+        """Weights and entropy of the distributions that have the scores kept.
+
+        In double precision, whatever the precision of what is kept beside the scores.
+        """
+        objective, place = self.objective, self.gibbs.place
+        w, entropy = np.zeros(objective.n_weights), 0.0
+        for lo in range(0, objective.n, AT_ONCE):
+            hi = min(lo + AT_ONCE, objective.n)
+            scores = self.gibbs.scores[place[lo] : place[hi]].astype(np.float64)
+            arguments = (lo, hi, place, scores, self.memory, objective.mass, w)
+            entropy += run(exact_weights_of, objective.batch, *arguments)
+        return w, entropy
 
     def proved(self) -> float:
         saved = self.w.copy()
@@ -327,6 +350,28 @@ def exponentiated_pass(
             old[k] = float(old[k]) + new[k]
         eta[i] = min(max(best, LEAST_STEP), 1.0)
     return dual
+
+
+@kernel
+def exact_weights_of(batch, lo, hi, place, kept, memory, mass, w):
+    """w += sum_i C_i (Psi(x_i, y_i) - E_p_i Psi); returns sum_i C_i entropy(p_i).
+
+    ``kept`` are the scores of the examples lo .. hi.
+    """
+    theta, mu, work = memory
+    scores, expected, total = theta.ravel(), mu.ravel(), 0.0
+    for i in range(lo, hi):
+        first, last = batch.start[i], batch.start[i + 1]
+        if first == last or mass[i] == 0.0:
+            continue
+        own = kept[place[i] - place[lo] : place[i + 1] - place[lo]]
+        copy_into(scores[: len(own)], own)
+        entropy = sums(batch, i, theta, mu, work)
+        entropy -= finite_dot(expected[: len(own)], scores)
+        total += mass[i] * max(entropy, 0.0)
+        parts(batch, i, batch.y[first:last], -1.0, mu)
+        spread(batch, i, -mass[i], mu, w)
+    return total
 
 
 @kernel

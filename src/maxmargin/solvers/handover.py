@@ -44,8 +44,7 @@ class Handover(Relay):
         proved = self.first.proved()
         if self.now is self.first:
             return proved
-        entropy = proved + 0.5 * sum_of_squares(self.first.w)
-        self.now.given = self.first.w, entropy
+        self.now.given = self._point()
         return self.now.proved()
 
     def step(self) -> None:
@@ -76,12 +75,15 @@ class Handover(Relay):
                 return gap > old * 0.5 ** ((now - before) / HALVING)
         return False
 
+    def _point(self) -> tuple:
+        """The dual point of the first solver, and its entropy."""
+        return self.first.exact_point()
+
     def _hand_over(self) -> None:
         found = self.first.candidates()
         second = self.successor()
         second.prepare()
         second.w = min(found, key=lambda w: self.objective.primal(w)[0]).copy()
-        entropy = self.first.dual + 0.5 * sum_of_squares(self.first.w)
-        second.dual = second.cuts.add(self.first.w.copy(), entropy)
+        second.dual = second.cuts.add(*self._point())
         second.proof = [None], [1.0]
         self.now = second

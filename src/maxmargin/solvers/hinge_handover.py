@@ -22,8 +22,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.block_coordinate import BlockCoordinate
 from maxmargin.solvers.one_slack import Cut, OneSlack
@@ -121,10 +119,9 @@ class HingeHandover(Relay):
 
     def _hand_over(self) -> None:
         first = self.first
-        first.rebuild()
-        gradient = first.w.astype(np.float64)
+        gradient = first.rebuild()
+        offset = first.dual + 0.5 * sum_of_squares(gradient)
         gradient[first.signs.at] -= first.signs.push
-        offset = first.dual + 0.5 * sum_of_squares(first.w)
         second = self.successor()
         second.prepare()
         second._add(Cut(gradient, offset, 0.0))

@@ -76,7 +76,8 @@ class Keeper:
         for row in history:
             row["dual"] = min(row["dual"], self.most)
             row["gap"] = max(row["primal"] - row["dual"], 0.0)
-        self.parts["best"].dual = min(self.parts["best"].dual, self.most)
+        best = self.parts["best"]
+        best.dual, best.proved = min(best.dual, self.most), min(best.proved, self.most)
         self.history[:] = history
         self.last_certified = restored(0, state["last_certified"], "last_certified")
         require(self.last_certified <= len(history), "last_certified", "out of range")

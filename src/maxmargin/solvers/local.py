@@ -20,7 +20,7 @@ from maxmargin.solvers.block_coordinate import BlockCoordinate
 from maxmargin.solvers.exponentiated import Exponentiated
 from maxmargin.solvers.n_slack import INNER, MAX_PASSES
 from maxmargin.solvers.one_slack import OneSlack
-from maxmargin.solvers.planes import cached_pass, dual_value, make_planes, store_planes
+from maxmargin.solvers.planes import cached_pass, make_planes, store_planes
 from maxmargin.solvers.schedule import Schedule
 from maxmargin.solvers.signs import Signs
 
@@ -72,7 +72,7 @@ class Local(_Moving, BlockCoordinate):
         super().prepare()
         self.ask(store_planes, self.objective.batch.y[:0], np.zeros(0, np.int64))
         mirrors.prepare(self.w.dtype)
-        self.rebuild()
+        self.exact_point()
         self.w = None
 
     def move(self, mirror, stretch, method, *arguments) -> tuple[Listed, float, float]:
@@ -110,9 +110,6 @@ class Local(_Moving, BlockCoordinate):
     def risk(self) -> float:
         """Of its examples, as they were met."""
         return self.objective.primal_from_hinges(0.0, self.hinges)
-
-    def rest_of_dual(self) -> float:
-        return dual_value(self.planes, self.objective.form, 0.0)
 
     def sweep_and_rise(self, selective: bool) -> None:
         """As n-slack does: search at fixed w, then ascend over all stored planes."""
@@ -179,15 +176,9 @@ class LocalGibbs(_Moving, Exponentiated):
                 now[:] = old
         self.before = None
 
-    def rebuild(self) -> None:
-        self._rebuild()
-
     def risk(self) -> float:
         """What its blocks add to the gap, as they were met."""
         return float(self.schedule.gaps.sum())
-
-    def rest_of_dual(self) -> float:
-        return float(self.objective.mass @ self.gibbs.entropy)
 
     def forget(self) -> None:
         """There are no outputs to forget."""

@@ -79,17 +79,17 @@ class LogObjective(Objective):
 
     def prepare_gradient(self) -> None:
         """Compile the kernels of value_and_gradient()."""
-        w = self.weights()
+        w = np.zeros(self.n_weights)
         self._gradient_range(0, 0, w, np.zeros(0), w)
         sum_of_squares(w[:0])
 
     def _sweep_range(self, lo, hi, w, multiple, result):
-        memory = run(working_memory, self.batch, w)
+        memory = run(working_memory, self.batch)
         arguments = (lo, hi, w, multiple, memory, self.mass, result)
         return run(log_sweep, self.batch, *arguments)
 
     def _gradient_range(self, lo, hi, w, losses, gradient) -> None:
-        memory = run(working_memory, self.batch, w)
+        memory = run(working_memory, self.batch)
         arguments = (lo, hi, w, memory, self.mass, losses, gradient)
         run(log_gradient, self.batch, *arguments)
 
@@ -98,7 +98,7 @@ class LogObjective(Objective):
         return primal + self.l1 * abs(multiple) * norm1(w), multiple, sweep
 
     def value_and_gradient(self, w):
-        """(objective without l1, its gradient)."""
+        """(objective without l1, its gradient), in double precision."""
         losses, total = self.losses_and_pull(w)
         total += w
         self.oracle_calls += self.n
@@ -106,11 +106,11 @@ class LogObjective(Objective):
 
     def losses_and_pull(self, w):
         """(loss of every example, sum_i C_i dloss_i / dw)."""
-        losses = np.zeros(self.n)
+        losses, w = np.zeros(self.n), w.astype(np.float64, copy=False)
         shares = {}
 
         def part(lo, hi):
-            shares[lo] = np.zeros(self.n_weights, self.dtype)
+            shares[lo] = np.zeros(self.n_weights)
             self._gradient_range(lo, hi, w, losses, shares[lo])
 
         over_ranges(part, self.batch.start, self.n_jobs, shards=SHARDS)

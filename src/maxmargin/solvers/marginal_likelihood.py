@@ -26,7 +26,7 @@ class MarginalLikelihood(GradientObjective):
     convex = False
 
     def _gradient_range(self, lo, hi, w, losses, gradient) -> None:
-        memory = run(working_memory, self.batch, w)
+        memory = run(working_memory, self.batch)
         arguments = (lo, hi, w, memory, self.mass, losses, gradient)
         run(marginal_gradient, self.batch, *arguments)
 

@@ -25,6 +25,7 @@ from maxmargin.core.contract import difference, loss, score_planes
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.rescale import offset_and_scale
 from maxmargin.core.rows import copy_into
+from maxmargin.core.vectors import add_listed
 from maxmargin.solvers.block_coordinate import PlaneSolver
 from maxmargin.solvers.cut_proofs import check_cuts, proved_by_cuts
 from maxmargin.solvers.planes import (
@@ -259,9 +260,8 @@ def add_cut(batch, form, buffers, outputs, slope, c, g):
             continue
         truth = batch.y[batch.start[i] : batch.start[i + 1]]
         c[i], r = offset_and_scale(form, loss(batch, i, y))
-        m = difference(batch, i, y, r, truth, 0.0, buffers.index, buffers.values)
-        for j in range(m):
-            g[buffers.index[j]] += slope[i] * float(buffers.values[j])
+        m = difference(batch, i, y, 1.0, truth, 0.0, buffers.index, buffers.values)
+        add_listed(g, slope[i] * r, buffers.index, buffers.values, m)
 
 
 @kernel

@@ -192,18 +192,25 @@ class ParallelAscent(_Spread):
         self.shares = [None] * self.crew.shards  # the moves of this round are not used
         self._rebuild()
 
-    def _rebuild(self) -> None:
-        """w and dual anew from what the shards say."""
+    def exact_point(self) -> tuple[np.ndarray, float]:
+        return self._rebuild()
+
+    def _rebuild(self) -> tuple[np.ndarray, float]:
+        """w and dual anew from what the shards say, in double precision.
+
+        Returns w and the rest of the dual.
+        """
         told = [(share,) for share in self.shares]
         self.shares = [None] * len(told)
         self.epoch += 1
-        total, rest = np.zeros_like(self.w), 0.0
+        total, rest = np.zeros(len(self.w)), 0.0
         for change, value in self.crew.replies("contribution", each=told):
             change.add_to(total)
             rest += value
         self.crew.restarted.clear()
         self.w[:], self.news = total, None
-        self.dual = rest - 0.5 * sum_of_squares(self.w)
+        self.dual = rest - 0.5 * sum_of_squares(total)
+        return total, rest
 
     def candidates(self) -> list:
         self._rebuild()

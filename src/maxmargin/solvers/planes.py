@@ -353,7 +353,10 @@ def store_planes(batch, form, planes, outputs, chosen):
 
 @kernel
 def rebuild(batch, form, planes, buffers, w):
-    """w <- sum alpha r psi, and c, r anew: exact after many float steps or on new data."""
+    """w <- sum alpha r psi, and c, r anew: exact after many steps or on new data.
+
+    w is of double precision; psi is listed unscaled, so that nothing of it is rounded.
+    """
     room = planes.alpha.shape[1]
     for j in range(len(w)):
         w[j] = 0
@@ -367,10 +370,9 @@ def rebuild(batch, form, planes, buffers, w):
             planes.c[i, p] = c
             planes.r[i, p] = r
             if planes.alpha[i, p] > 0.0:
-                m = difference(
-                    batch, i, y, r, truth, 0.0, buffers.index, buffers.values
-                )
-                add_listed(w, planes.alpha[i, p], buffers.index, buffers.values, m)
+                index, values = buffers.index, buffers.values
+                m = difference(batch, i, y, 1.0, truth, 0.0, index, values)
+                add_listed(w, planes.alpha[i, p] * r, index, values, m)
 
 
 def dual_value(planes: Planes, form, w_squared: float) -> float:

@@ -57,3 +57,10 @@ class Relay(Solver):
 
     def candidates(self) -> list:
         return self.now.candidates()
+
+    @property
+    def drifts(self) -> bool:
+        return self.now.drifts
+
+    def exact_dual(self) -> float:
+        return self.now.exact_dual()

@@ -162,12 +162,9 @@ class Shard:
         """(sum alpha r psi over its examples, the rest of its dual)."""
         local = self._solver()
         local.keep(share)
-        local.w = self.objective.weights()
-        local.rebuild()
-        found = Listed.of(local.w)
-        local.w = None
+        w, rest = local.exact_point()
         self._release()
-        return found, local.rest_of_dual()
+        return Listed.of(w), rest
 
     # checkpoints -----------------------------------------------------------------------
 

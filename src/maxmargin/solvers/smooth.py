@@ -138,7 +138,7 @@ class LBFGS(Solver):
         orthant = np.where(here != 0, np.sign(here), -np.sign(slope))
         if _dot(slope, direction) >= 0:  # rounding has spoiled the memory
             self.steps, self.changes, scaled = [], [], False
-            direction = -slope
+            direction = -slope.astype(here.dtype, copy=False)
         rate = 1.0
         if not scaled:
             rate = 1.0 / max(np.sqrt(_dot(slope, slope)), 1.0)
@@ -157,7 +157,8 @@ class LBFGS(Solver):
         else:
             self.stationary = True
             return
-        self._remember(w - self.w, gradient - self.gradient)
+        change = (gradient - self.gradient).astype(w.dtype, copy=False)
+        self._remember(w - self.w, change)
         gain = self.estimate - value
         self.w, self.smooth, self.gradient = w, smooth, gradient
         self.estimate = value
@@ -180,15 +181,18 @@ class LBFGS(Solver):
             self.dual, self.proof = bound, (at, shares)
 
     def example(self, name: str):
-        return self.objective.weights() if name == "gradient" else None
+        return np.zeros(self.objective.n_weights) if name == "gradient" else None
 
     def check_restored(self) -> None:
         super().check_restored()
         like, (at, shares) = self.objective.weights(), self.proof
         require(len(self.steps) == len(self.changes) <= MEMORY, "steps", "too many")
         require(type(shares) is list and len(shares) == len(at), "proof", "cut")
-        for w in [*self.steps, *self.changes, *self.cuts.points]:
+        for w in [*self.steps, *self.changes]:
             require(np.isfinite(restored(like, w, "steps")).all(), "steps", "infinite")
+        for w in self.cuts.points:
+            point = restored(np.zeros(len(like)), w, "points")
+            require(np.isfinite(point).all(), "points", "infinite")
         for w in [*at, *self.cuts.at]:
             good = w is None or np.isfinite(restored(like, w, "proof")).all()
             require(good, "proof", "infinite")
@@ -241,7 +245,7 @@ class LBFGS(Solver):
         if l1 == 0:
             return gradient
         toward = np.sign(gradient) * np.maximum(np.abs(gradient) - l1, 0)
-        return np.where(w != 0, gradient + l1 * np.sign(w), toward).astype(w.dtype)
+        return np.where(w != 0, gradient + l1 * np.sign(w), toward)
 
     def _free(self, w, gradient) -> tuple:
         """(where, the subgradient of smallest norm there, which is zero elsewhere).
@@ -262,7 +266,7 @@ class LBFGS(Solver):
 
         With l1, H is that of the free weights: the others stay zero.
         """
-        q = slope.copy()
+        q = slope.astype(self.w.dtype)
         pairs = [(s[free], d[free]) for s, d in self._pairs()]
         if self.objective.l1 > 0:
             pairs = [(s, d) for s, d in pairs if _curved(s, d)]

@@ -29,6 +29,7 @@ class Solver(Stateful):
 
     kept = ("w", "dual", "estimate", "stationary", "update_seconds")
     ends = False  # whether it is ever stationary
+    drifts = False  # whether ``dual`` is that but for the rounding of single precision
     falls = False  # whether a dual may have been higher than what can be proved now
 
     dual: float = 0.0
@@ -56,6 +57,10 @@ class Solver(Stateful):
     def candidates(self) -> list:
         """Weight vectors worth a certificate, the most promising first."""
         return [self.w]
+
+    def exact_dual(self) -> float:
+        """The dual after :meth:`candidates`, in double precision: what may be claimed."""
+        return self.dual
 
     def learn_from(self, sweep: Sweep) -> None:
         """The outputs that a certificate at one of the candidates has found."""

@@ -109,7 +109,7 @@ class BoostingObjective(LogObjective):
         gradient = np.zeros(self.n_weights)
         occurs = np.zeros(batch.n_features + 2)
         seen = np.full(batch.n_features, -1)
-        arguments = (w, working_memory(batch, w), self.log_mass, shift)
+        arguments = (w, working_memory(batch), self.log_mass, shift)
         boosting_range(batch, lo, hi, *arguments, risks, gradient, occurs, seen)
         return gradient, occurs
 

@@ -56,9 +56,9 @@ def make_batch(
     """
     k = len(cost)
     width = padded_width(k)
-    padded = np.zeros((k, width), dtype)
+    padded = np.zeros((k, width))
     padded[:, :k] = cost
-    wall = np.zeros((k + 2, width), dtype)
+    wall = np.zeros((k + 2, width))
     if barrier is not None:
         wall[:, :k] = barrier
     entries = np.diff(tokens.indptr[tokens.start])

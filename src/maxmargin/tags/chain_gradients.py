@@ -49,7 +49,7 @@ class ChainObjective(GradientObjective):
             self.first = LogObjective(*arguments, l1=l1)
 
     def _gradient_range(self, lo, hi, w, losses, gradient) -> None:
-        memory = working_memory(self.batch, w)
+        memory = working_memory(self.batch)
         gradient_range(
             self.batch, self.kind, lo, hi, w, memory, self.mass, losses, gradient
         )

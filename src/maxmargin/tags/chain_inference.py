@@ -43,7 +43,7 @@ def decode_posteriors(batch, w, n_jobs: int = 1) -> np.ndarray:
 def posterior_range(batch, lo, hi, table, out):
     """The ordinary decoder, with marginals as scores of tokens."""
     n = batch.n_labels
-    theta = np.zeros(shape(batch), batch.barrier.dtype)
+    theta = np.zeros(shape(batch))
     for j in range(n + 2):
         for k in range(n):
             theta[j, k] = batch.barrier[j, k]
@@ -58,7 +58,7 @@ def posterior_range(batch, lo, hi, table, out):
 @kernel
 def max_marginals_range(batch, lo, hi, w, out):
     """out[t, k] <- the best score of a labelling with label k at token t."""
-    theta = np.empty(shape(batch), w.dtype)
+    theta = np.empty(shape(batch))
     for i in range(lo, hi):
         first, last = batch.start[i], batch.start[i + 1]
         score(batch, i, w, theta)
@@ -118,7 +118,7 @@ def k_best(batch, w, k: int, n_jobs: int = 1):
 @kernel
 def k_best_range(batch, lo, hi, w, labels, scores):
     """List Viterbi: every token and label keeps its k best prefixes, O(T K^2 k)."""
-    theta = np.empty(shape(batch), w.dtype)
+    theta = np.empty(shape(batch))
     k, n = labels.shape[0], batch.n_labels
     for i in range(lo, hi):
         first, last = batch.start[i], batch.start[i + 1]

@@ -312,7 +312,7 @@ def _only(batch, i):
 @kernel
 def truth_value(batch, w):
     """The score of the truth of the first sequence."""
-    theta = np.empty(shape(batch), w.dtype)
+    theta = np.empty(shape(batch))
     score(batch, 0, w, theta)
     return value(batch, 0, theta, batch.y)
 

@@ -50,7 +50,7 @@ class Single:
         tagger._threads()  # refuses what is no number of threads
         self._w, self._alone = _writable(tagger._w), tagger.order == 0
         k = len(tagger._labels)
-        self._wall = np.zeros((k + 2, padded_width(k)), tagger._w.dtype)
+        self._wall = np.zeros((k + 2, padded_width(k)))
         barrier = tagger._barrier(tagger._labels)
         if barrier is not None:
             self._wall[:, :k] = barrier

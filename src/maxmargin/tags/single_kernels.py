@@ -30,8 +30,8 @@ def label_one(indices, values, indptr, w, wall, n_labels, alone, y):
     for j in range(n_labels + 2):
         for k in range(width):
             theta[j, k] = rows[first_row + j, k] + wall[j, k]
-    best = np.empty((len(y), width), w.dtype)
-    emission = np.empty(width, w.dtype)
+    best = np.empty((len(y), width))
+    emission = np.empty(width)
     score = np.inf
     for t in range(len(y)):
         row = best[t]

@@ -154,11 +154,10 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
         encoded = number_sequences(X, alphabet)
         affine = self.gaps == "affine"
         batch = make_batch(*encoded, truth, len(alphabet), affine)
-        longest = np.float32([batch.longest])  # no feature counts more than this twice
         return Encoded(
             batch,
             int(np.prod(table_shape(len(alphabet)))),
-            self._working_dtype(longest, weights),
+            np.float64,
             weights,
             {"alphabet_": alphabet},
         )

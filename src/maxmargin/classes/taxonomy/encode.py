@@ -39,7 +39,7 @@ def encode_classes(model, X, y, sample_weight) -> Encoded:
     C = model.C
     if C is None:
         C = C_by_variance(X, weights, model.objective)
-    dtype = model._working_dtype(rows[2], weights, C)
+    dtype = np.float64
     if model.mode == "flat":
         batch = multiclass.make_batch(*rows, n_features, numbers, cost, dtype)
         nodes, width = classes, batch.width
@@ -76,7 +76,7 @@ def encode_sets(model, X, y, sample_weight) -> Encoded:
     cost = node_costs(model.loss, nodes.tolist())
     _check_size(X.shape[1], len(nodes))
     rows, n_features = rows_of(model, X)
-    dtype = model._working_dtype(rows[2], weights)
+    dtype = np.float64
     parents = parents_within(tree, sets.nodes)
     batch = make_batch(*rows, n_features, sets.table, cost, parents, dtype)
     classes = nodes if sets.columns is None else np.array(sets.columns)

@@ -74,7 +74,7 @@ def make_batch(
     sizes = [len(line) for line in lines]
     return TaxonomyBatch(
         **multiclass.row_fields(indptr, indices, values, n_features, dtype),
-        **multiclass.class_fields(len(indptr) - 1, y, cost, dtype),
+        **multiclass.class_fields(len(indptr) - 1, y, cost),
         line_ptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         lines=np.array([v for line in lines for v in line], np.int32),
         node_weight=node_weight,

@@ -29,12 +29,12 @@ import numpy as np
 
 from maxmargin.core.entries import (
     Bytes,
+    Doubles,
     Float,
     Indices,
     Int,
     Labels,
     Table,
-    Vector,
     tuple_of,
 )
 from maxmargin.core.kernel import apart, inlined, inner, kernel
@@ -70,11 +70,11 @@ class Chart(NamedTuple):
 
 
 SENTENCE = tuple_of(
-    *(Sentence, Int, Indices, Labels, Vector, Vector, Vector, Table, Table),
+    *(Sentence, Int, Indices, Labels, Doubles, Doubles, Doubles, Table, Table),
     *(Float, Bytes),
 )
 CHART = tuple_of(
-    *(Chart, Table, Indices, Indices, Labels, Vector, Labels, Labels, Labels)
+    *(Chart, Table, Indices, Indices, Labels, Doubles, Labels, Labels, Labels)
 )
 
 
