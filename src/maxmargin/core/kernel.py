@@ -55,6 +55,10 @@ from maxmargin.core.recent import recent
 
 with contextlib.suppress(ImportError):  # numba moved its classes: compile every time
     from maxmargin.core.kernel_cache import KernelCache
+try:
+    from maxmargin.core.linked import Linking
+except ImportError:  # likewise: optimise every function alone too
+    Linking = None
 
 _kernels: list = []
 twins: dict[type, type] = {}  # batch types with the same bodies: core/partial.py
@@ -120,23 +124,18 @@ def inner(function, **options):
 
     That code costs the compiler as much as a short function does.
     """
-    dispatcher = kernel(function, no_cpython_wrapper=True, **options)
+    dispatcher = without_wrapper(function, pipeline_class=Linking, **options)
     dispatcher.__class__ = _Inner
     return dispatcher
+
+
+def without_wrapper(function, **options):
+    return kernel(function, no_cpython_wrapper=True, **options)
 
 
 def inlined(function):
     """For inner loops: always inlined into the kernels that call it."""
     return inner(function, forceinline=True)
-
-
-def merged(function):
-    """For long functions with one caller: part of its source, never compiled alone.
-
-    Machine code of a function that others call is optimised again in each of them, and
-    again in their callers; that costs the compiler more than the function itself.
-    """
-    return inner(function, inline="always")
 
 
 def summing(function):
@@ -180,7 +179,12 @@ def generic(default, required=False, inline=True, apart=False):
         return bodies.get(batch_type, default)
 
     # A batch is dozens of arguments to a call: inlining short bodies saves passing them.
-    options = {"forceinline": inline, "no_cfunc_wrapper": True}
+    options = {
+        "forceinline": inline,
+        "no_cfunc_wrapper": True,
+        "no_cpython_wrapper": True,
+        "pipeline_class": Linking,
+    }
     overload(call, jit_options=options, strict=False)(choose)
     call.bodies, call.default, call.inline = bodies, default, inline
     call.declaration = declare(call, default, apart)
@@ -322,7 +326,7 @@ def _arrays(values):
 
 @functools.cache
 def _entry(body):
-    return inner(body)
+    return without_wrapper(body)
 
 
 def cache_statistics() -> dict[str, tuple[int, int]]:

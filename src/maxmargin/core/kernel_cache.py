@@ -27,6 +27,7 @@ from pathlib import Path
 from numba.core.caching import CompileResultCacheImpl, _Cache
 from numba.core.serialize import dumps
 
+from maxmargin.core.linked import rebuilt
 from maxmargin.core.packed import named_tuples
 from maxmargin.core.stamps import stamp
 
@@ -81,7 +82,7 @@ class KernelCache(_Cache):
             if self._enabled and self._numba is not None:
                 folder, name, fresh = self._file(sig, target_context.codegen())
                 data = _unsealed(Path(folder, name + fresh).read_bytes())
-                result = self._numba.rebuild(target_context, pickle.loads(data))
+                result = rebuilt(target_context, pickle.loads(data))
                 # a class of the main script comes back as another: compile for this one
                 if tuple(result.signature.args) == _arguments(sig):
                     return result

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, kernel
+from maxmargin.core.kernel import inlined, inner
 
 
 class Field(NamedTuple):
@@ -68,7 +68,7 @@ def states_of(field, v):
     return field.node_at[v + 1] - field.node_at[v]
 
 
-@kernel
+@inner
 def field_score(field, theta, y):
     """score(y), summed in doubles."""
     total = 0.0

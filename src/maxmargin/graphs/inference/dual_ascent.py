@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inner, kernel
+from maxmargin.core.kernel import inner
 from maxmargin.graphs.field import field_score, states_of
 from maxmargin.graphs.inference.messages import (
     arranged,
@@ -95,7 +95,7 @@ def improve(field, theta, hat, y):
                 changed = True
 
 
-@kernel
+@inner
 def ascend(field, theta, messages, passes, tol, y):
     """y <- a good labelling; returns (upper bound, score of y) and keeps the messages.
 

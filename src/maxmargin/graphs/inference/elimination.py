@@ -171,7 +171,7 @@ def choose(field, plan, theta, tables, k, y, own, offsets, row):
     return winner
 
 
-@kernel
+@inner
 def best(field, plan, theta, y):
     """y <- a labelling of the highest score, which is returned.
 
@@ -244,7 +244,7 @@ def normalise(row, count, share, first):
     return top + np.log(total)
 
 
-@kernel
+@inner
 def log_sums(field, plan, theta, mu):
     """mu <- the probability of every part under exp(score) / Z; returns log Z.
 
@@ -283,7 +283,8 @@ def outward(field, plan, theta, tables, share, own, digits, offsets, mu):
             tables[plan.at[k, TABLE]] = 1.0
         width = plan.at[k + 1, SCOPE] - plan.at[k, SCOPE] + 1
         at, first = plan.at[k, STRIDES], plan.at[k, CLIQUE]
-        own[:count] = 0.0
+        for s in range(count):
+            own[s] = 0.0
         for c in range(plan.at[k, TABLE], plan.at[k + 1, TABLE]):
             for s in range(count):
                 share[first + s] *= tables[c]

@@ -19,7 +19,7 @@ from time import monotonic
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, kernel, merged
+from maxmargin.core.kernel import inlined, inner
 from maxmargin.graphs.field import Field, field_score, states_of
 from maxmargin.graphs.inference.graph_cut import ROUNDING, barrier, node_form, pair_form
 from maxmargin.graphs.inference.max_flow import minimum_cut
@@ -60,7 +60,7 @@ def improve(
     return score, y
 
 
-@kernel
+@inner
 def independent(field, theta, y):
     """y <- the best state of every node by its own scores, the lowest of equals."""
     for v in range(len(field.node_at) - 1):
@@ -70,7 +70,7 @@ def independent(field, theta, y):
                 y[v] = s
 
 
-@kernel
+@inner
 def expansion(field, theta, y, passes):
     """Expand labels in turn, from y and into y; returns the score."""
     n, labels = len(field.node_at) - 1, most_states(field)
@@ -89,7 +89,7 @@ def expansion(field, theta, y, passes):
     return field_score(field, theta, y)
 
 
-@kernel
+@inner
 def swap(field, theta, y, passes):
     """Swap pairs of labels in turn, from y and into y; returns the score."""
     n, labels = len(field.node_at) - 1, most_states(field)
@@ -135,7 +135,7 @@ def lowered_score(field, theta, loss, y):
     return total
 
 
-@merged
+@inner
 def fuse(field, theta, loss, zero, one, y, score):
     """y <- what is better than y of labels from two labellings; returns its score.
 

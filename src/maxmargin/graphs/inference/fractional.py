@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, inner, kernel, merged
+from maxmargin.core.kernel import inlined, inner
 from maxmargin.graphs.field import states_of
 from maxmargin.graphs.inference.dual_ascent import ascend, chains_at
 from maxmargin.graphs.inference.messages import (
@@ -58,7 +58,7 @@ COOLER = 0.4
 CUTOFF = 1e-3  # states with less of a node get nothing
 
 
-@kernel
+@inner
 def mu_room(field):
     """The length of mu."""
     total = field.node_at[-1]
@@ -67,7 +67,7 @@ def mu_room(field):
     return total
 
 
-@merged
+@inner
 def relax(field, theta, messages, passes, tol, y, mu):
     """mu (int32) <- a good point, y <- a good labelling; returns (bound, value of mu).
 
@@ -178,7 +178,7 @@ def soft_sweep(field, theta, at, messages, order, rank, forwards, temperature, w
     return bound
 
 
-@merged
+@inner
 def fill_nodes(field, theta, at, messages, rank, temperature, hat, mu):
     """mu <- the marginals of nodes, in units; what rounding leaves goes to the largest."""
     for v in range(len(field.node_at) - 1):
@@ -200,7 +200,7 @@ def fill_nodes(field, theta, at, messages, rank, temperature, hat, mu):
         mu[first + best] += rest
 
 
-@merged
+@inner
 def fill_edges(field, theta, freight, mu):
     """mu <- the best tables for the marginals of nodes; returns <theta, mu>."""
     value = 0.0

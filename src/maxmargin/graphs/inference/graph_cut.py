@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, kernel, merged
+from maxmargin.core.kernel import inlined, inner, kernel
 from maxmargin.graphs.field import field_score, states_of
 from maxmargin.graphs.inference.max_flow import minimum_cut
 
 ROUNDING = 1e-6  # of the numbers in a table: so far below zero, k is taken for zero
 
 
-@kernel
+@inner
 def barrier(field, theta):
     """A loss that outweighs all finite differences of scores in the field."""
     total = 1.0
@@ -116,7 +116,7 @@ def is_submodular(field, theta):
     return True
 
 
-@merged
+@inner
 def graph_cut(field, theta, y):
     """y <- the best labelling of a submodular field; returns its score.
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, inner, kernel
+from maxmargin.core.kernel import inlined, inner
 
 FREE, SOURCE, SINK = 0, 1, 2  # trees
 ROOT, NONE, ORPHAN = -1, -2, -3  # instead of the arc to a parent
@@ -23,7 +23,7 @@ FAR = 1 << 30
 ACTIVE_AT, ACTIVE, ORPHANS_AT, ORPHANS = range(4)  # marks: where rings begin, how many
 
 
-@kernel
+@inner
 def minimum_cut(ends, arc_start, arcs, capacity, excess, side):
     """side[v] <- 1 for the nodes that the source still reaches, else 0; returns the flow.
 
@@ -64,15 +64,13 @@ def grow(head, arc_start, arcs, capacity, excess, tree):
     tuple in the loops would count references there.
     """
     n, flow, time = len(excess), 0.0, 0
-    up, orphans = np.full(n, NONE, np.int32), np.empty(n + 1, np.int32)
-    stamp, distance = np.zeros(n, np.int32), np.ones(n, np.int32)
+    up, orphans = np.empty(n, np.int32), np.empty(n + 1, np.int32)
+    stamp, distance = np.zeros(n, np.int32), np.empty(n, np.int32)
     place = np.zeros(n, np.int32)  # among its arcs, where a node last found a parent
-    active, waiting, marks = (
-        np.empty(n + 1, np.int32),
-        tree != FREE,
-        np.zeros(4, np.int64),
-    )
+    active, waiting = np.empty(n + 1, np.int32), np.empty(n, np.int8)
+    marks = np.zeros(4, np.int64)
     for v in range(n):
+        up[v], distance[v], waiting[v] = NONE, 1, tree[v] != FREE
         if excess[v] != 0.0:
             tree[v] = SOURCE if excess[v] > 0.0 else SINK
             up[v] = ROOT

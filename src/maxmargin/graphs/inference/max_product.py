@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inner, kernel
+from maxmargin.core.kernel import inner
 from maxmargin.graphs.field import field_score, states_of
 from maxmargin.graphs.inference.messages import (
     arranged,
@@ -26,7 +26,7 @@ from maxmargin.graphs.inference.messages import (
 )
 
 
-@kernel
+@inner
 def max_product(field, theta, messages, passes, damping, tol, y):
     """y <- the best labelling met; returns (its score, largest change of a message).
 

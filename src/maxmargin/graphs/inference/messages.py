@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, inner, kernel
+from maxmargin.core.kernel import inlined, inner
 from maxmargin.graphs.field import states_of
 
 
@@ -33,7 +33,7 @@ def maximising(function):
     return inner(function, forceinline=True, fastmath={"nnan", "nsz"})
 
 
-@kernel
+@inner
 def message_room(field):
     """The length of all messages together."""
     total = 0

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, kernel, merged
+from maxmargin.core.kernel import inlined, inner
 from maxmargin.graphs.field import states_of
 from maxmargin.graphs.inference.graph_cut import add_nodes, barrier, table_form
 from maxmargin.graphs.inference.max_flow import minimum_cut
 
 
-@kernel
+@inner
 def roof(field, theta, twice):
     """twice[v] <- 0, 1 or 2: twice the share of state 1; returns the relaxation's value.
 
@@ -39,7 +39,7 @@ def roof(field, theta, twice):
     return relaxed_value(field, theta, twice)
 
 
-@merged
+@inner
 def half_integral(ends, gain, weight, twice):
     """twice <- a solution of the relaxation with gains g and weights k.
 
@@ -52,7 +52,8 @@ def half_integral(ends, gain, weight, twice):
         opposite = 0 if weight[e] >= 0.0 else n
         doubled[2 * e, 0], doubled[2 * e, 1] = u, v + opposite
         doubled[2 * e + 1, 0], doubled[2 * e + 1, 1] = u + n, v + n - opposite
-        capacity[4 * e : 4 * e + 4] = 0.5 * abs(weight[e])
+        for a in range(4 * e, 4 * e + 4):
+            capacity[a] = 0.5 * abs(weight[e])
     excess = np.empty(2 * n)
     for v in range(n):
         excess[v], excess[n + v] = gain[v], -gain[v]
@@ -72,7 +73,9 @@ def adjacency(ends, n):
         arc_start[flat[a] + 1] += 1
     for v in range(n):
         arc_start[v + 1] += arc_start[v]
-    place = arc_start[:n].copy()
+    place = np.empty(n, np.int64)
+    for v in range(n):
+        place[v] = arc_start[v]
     for a in range(len(flat)):
         arcs[place[flat[a]]] = a
         place[flat[a]] += 1
@@ -116,7 +119,7 @@ def relaxed_value(field, theta, twice):
     return 0.5 * total
 
 
-@kernel
+@inner
 def roof_marginals(field, theta, twice, unit, mu):
     """mu <- the point of the relaxation with these shares, in units of 1 / unit (even).
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, inner, merged
+from maxmargin.core.kernel import inlined, inner
 
 
 class Freight(NamedTuple):
@@ -62,7 +62,7 @@ def in_use(units, first, k, places):
     return count
 
 
-@merged
+@inner
 def transport(theta, table, mu, rows, k, columns, other, into, freight):
     """mu[into :] <- the best k x other table with sums mu[rows :] and mu[columns :].
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inner, kernel
+from maxmargin.core.kernel import inner
 from maxmargin.graphs.field import states_of
 from maxmargin.graphs.inference.messages import (
     arranged,
@@ -46,7 +46,7 @@ from maxmargin.graphs.inference.messages import (
 )
 
 
-@kernel
+@inner
 def log_bound(field, theta, messages, passes, tol, mu):
     """mu (float64, all of it) <- pseudo-marginals; returns an upper bound of log Z.
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.cutting import cut_by
-from maxmargin.core.kernel import implements, inner, merged
+from maxmargin.core.kernel import implements, inner
 from maxmargin.core.partial import with_known
 from maxmargin.graphs.batch import Graphs
 from maxmargin.graphs.field import states_of
@@ -83,7 +83,7 @@ def argmax(batch, i, theta, scale, y):
     put_back(before, theta)
 
 
-@merged
+@inner
 def good_labelling(field, theta, y):
     """y <- a labelling; returns a bound on what the best one has more.
 
