@@ -1,19 +1,24 @@
 """Conditional random fields over five powers of ten of C, against python-crfsuite.
 
-    python benchmarks/crf.py [--quick] [--data NAME ...] [--C C ...] [--alone] [--l1 L ...]
+    python benchmarks/crf.py [--quick] [--data NAME ...] [--C C ...] [--alone]
+        [--l1 L ... [--seen]]
 
 Both tools train on the same features (those of our encoder), CRFsuite with L-BFGS, its
 own stopping rule and c2 = 1 / (2 C), we until a gap of 1% is certified. Training times
 exclude encoding. A tenth of a point of accuracy or F1 is a handful of tokens.
 
-``--l1`` compares sparse weights instead, at C = 1 on the first data set: CRFsuite has c1 =
-l1 / C and a weight for every feature and label, so that both minimise the same function,
-which is shown; "seen" is CRFsuite with weights for pairs seen in training, its default.
+``--l1`` compares sparse weights instead, at C = 1: CRFsuite has c1 = l1 / C. With a weight
+for every feature and label ("every pair") it minimises the same function as we do, which is
+shown; its default is weights for pairs seen in training ("seen"), and its minimum is never
+lower. Our tol is 0.01, and then the first of 0.001 and 0.0001 at which our objective is at
+most that of every pair, which takes CRFsuite long on whole data sets: ``--seen`` leaves it
+out.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import tempfile
 
@@ -43,6 +48,7 @@ QUICK = 800  # training sequences
 MOST_SECONDS = 300.0  # for us
 SHARE = 0.25  # of CRFsuite's time
 SAME = 0.1  # points
+SLACK = 1e-5  # of objectives, for rounding in single precision
 COLUMNS = {
     "chunking": ("conll2000/train.txt.gz", "conll2000/test.txt.gz", 2, "chunking"),
     "names": (
@@ -69,7 +75,7 @@ def main() -> int:
         need_data(*FILES[options.data[0]])
     header("Conditional random fields, gap 1%")
     if options.l1:
-        return _sparse(names[0], options)
+        return _sparse(names, options)
     limit = QUICK if options.quick else None
     rows, targets = [], Targets()
     for name in names:
@@ -95,6 +101,9 @@ def _options():
     parser.add_argument("--C", nargs="+", type=float)
     parser.add_argument("--alone", action="store_true", help="without CRFsuite")
     parser.add_argument("--l1", nargs="+", type=float, help="sparse weights instead")
+    parser.add_argument(
+        "--seen", action="store_true", help="l1: no CRFsuite of all pairs"
+    )
     options = parser.parse_args()
     options.C = options.C or (QUICK_CS if options.quick else CS)
     return options
@@ -137,13 +146,15 @@ def _split(sentences, columns: int, label: int = -1):
 
 
 @worker
-def ours(name: str, C: float, limit: int | None, l1: float = 0.0) -> dict:
+def ours(
+    name: str, C: float, limit: int | None, l1: float = 0.0, tol: float = 0.01
+) -> dict:
     from maxmargin import SequenceTagger
 
     warm_tagger()
     X, y, test_X, test_y, features = _load(name, limit)
     model = SequenceTagger(
-        C=C, objective="log", features=features, max_time=MOST_SECONDS, l1=l1
+        C=C, objective="log", features=features, max_time=MOST_SECONDS, l1=l1, tol=tol
     )
     result = {}
     with no_compiling(result), Clock() as fit:
@@ -256,37 +267,32 @@ def _judge(name, C, mine, peer, targets) -> None:
         targets.at_least(f"{what}: score - CRFsuite's", better, -SAME)
 
 
-def _sparse(name: str, options) -> int:
+def _sparse(data: list[str], options) -> int:
     limit = QUICK if options.quick else None
     targets, rows = Targets(), []
-    for l1 in options.l1:
-        fresh(ours, name=name, C=1.0, limit=50, l1=l1)
-        case = {"name": name, "C": 1.0, "limit": limit, "l1": l1}
-        mine = fresh(ours, **case)
-        peers = {
-            kind: fresh(crfsuite, **case, every=kind == "every pair")
-            for kind in ("every pair", "seen")
-        }
-        same = peers["every pair"]
-        ratio = mine["seconds"] / same["seconds"]
-        targets.at_most(f"{name}, l1={l1:g}: time / CRFsuite", ratio, 1.0)
-        excess = mine["objective"] / same["objective"] - 1.0
-        targets.at_most(f"{name}, l1={l1:g}: objective / CRFsuite - 1", excess, 1e-3)
-        tools = {"maxmargin": mine} | {f"CRFsuite, {k}": r for k, r in peers.items()}
-        rows += [
-            [
-                l1,
-                tool,
-                r["seconds"],
-                r["passes"],
-                f"{r['objective']:.2f}",
-                r["weights"],
-                f"{r['score']:.2f}",
-            ]
-            for tool, r in tools.items()
-        ]
-    names = ["l1", name, "CPU s", "passes", "objective", "not zero", "score %"]
-    table(names, rows)
+    for name, l1 in itertools.product(data, options.l1):
+        what, case = f"{name}, l1={l1:g}", {"name": name, "C": 1.0, "l1": l1}
+        fresh(ours, **case, limit=50)
+        found = {"maxmargin": fresh(ours, **case, limit=limit)}
+        for kind in ("seen",) if options.seen else ("seen", "every pair"):
+            every = kind == "every pair"
+            peer = fresh(crfsuite, **case, limit=limit, every=every)
+            found[f"CRFsuite, {kind}"] = peer
+            mine = found["maxmargin"]
+            for tol in (1e-3, 1e-4):
+                if mine["objective"] > peer["objective"]:
+                    mine = fresh(ours, **case, limit=limit, tol=tol)
+                    found[f"maxmargin, tol={tol:g}"] = mine
+            ratio = mine["seconds"] / peer["seconds"]
+            targets.at_most(f"{what}: time / CRFsuite, {kind}", ratio, 1.0)
+            excess = mine["objective"] / peer["objective"] - 1.0
+            targets.at_most(f"{what}: objective / CRFsuite, {kind} - 1", excess, SLACK)
+        for tool, r in found.items():
+            objective, score = f"{r['objective']:.2f}", f"{r['score']:.2f}"
+            row = [l1, r["seconds"], r["passes"], objective, r["weights"], score]
+            rows.append([f"{name}, {tool}", *row])
+        names = ["data, tool", "l1", "CPU s", "passes", "objective", "not zero"]
+        table([*names, "score %"], rows)
     targets.show()
     return 0
 

@@ -157,6 +157,7 @@ CASES = {
     "tags in double precision": tags(tol=2e-5),
     "tags, log": tags(tol=1e-3, objective="log"),
     "tags, l1": tags(tol=1e-3, objective="log", l1=0.1),
+    "tags, l1, lbfgs": tags(tol=1e-3, objective="log", l1=0.1, solver="lbfgs"),
     "tags, marginal": tags(tol=1e-3, objective="marginal"),
     "tags, boosting": tags(objective="boosting", max_iter=30),
     "tags, one slack per output": tags(objective="hinge-per-output", C=10.0),

@@ -101,7 +101,7 @@ def test_an_end_that_is_none(tmp_path):
     assert model.certificate_ == whole.certificate_
 
 
-@pytest.mark.parametrize("case", ["lbfgs", "log", "tags, l1"])
+@pytest.mark.parametrize("case", ["lbfgs", "log", "tags, l1", "tags, l1, lbfgs"])
 def test_bounds_of_smooth_fits(case, tmp_path):
     """A dual that fits its primal, with rows that agree."""
 

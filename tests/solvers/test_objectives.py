@@ -10,9 +10,16 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from maxmargin import SequenceTagger
+from maxmargin.core import contract
 from maxmargin.core.expectations import expectations
 from maxmargin.core.formulation import make_form
+from maxmargin.core.kernel import interpreted
+from maxmargin.solvers import registry
+from maxmargin.solvers.driver import drive
+from maxmargin.solvers.handover import Handover
 from maxmargin.solvers.log_objective import LogObjective
+from maxmargin.solvers.result import Limits
+from maxmargin.solvers.smooth import LBFGS
 from maxmargin.tags.chain_gradients import ChainObjective
 from maxmargin.tags.chain_inference import table_per_token
 
@@ -371,10 +378,6 @@ def test_crfsuite_has_the_same_optimum(C, tmp_path):
 
 @pytest.mark.parametrize("kind", ["log", "exponential"])
 def test_l1_gives_zeros_and_an_optimum(kind):
-    from maxmargin.solvers.driver import drive
-    from maxmargin.solvers.result import Limits
-    from maxmargin.solvers.smooth import LBFGS
-
     batch, n_weights = chain(5, (3, 4, 2, 5, 1, 3))
     l1 = 0.7
     objective = smooth_task(batch, n_weights, kind, C=1.0, l1=l1)
@@ -386,6 +389,63 @@ def test_l1_gives_zeros_and_an_optimum(kind):
     used = w != 0
     np.testing.assert_allclose(gradient[used], -l1 * np.sign(w[used]), atol=1e-3)
     assert (np.abs(gradient[~used]) <= l1 + 1e-3).all()
+
+
+def test_shrink_is_the_default_on_the_weights_of_an_example():
+    batch, n_weights = chain(3, (3, 4, 2))
+    rng, l1 = np.random.default_rng(0), 0.7
+    v = weights(batch, n_weights, 1)
+    w = np.sign(v) * np.maximum(np.abs(v) - l1, 0)
+    for i in range(3):
+        mu = rng.normal(size=contract.shape(batch))
+        contract.spread(batch, i, 1.0, mu, v)
+        goal = w.copy()
+        grown = interpreted(contract.shrink.default)(batch, i, v, l1, goal)
+        assert grown == pytest.approx(0.5 * (goal @ goal - w @ w))
+        assert contract.shrink(batch, i, v, l1, w) == pytest.approx(grown)
+        np.testing.assert_array_equal(w, goal)
+        np.testing.assert_allclose(w, np.sign(v) * np.maximum(np.abs(v) - l1, 0))
+
+
+@pytest.mark.parametrize("C", [0.3, 30.0])
+@pytest.mark.parametrize("l1", [0.2, 2.0])
+def test_l1_by_every_solver(C, l1):
+    """Each bound of each solver lies below the objective of all, by enumeration."""
+    batch, n_weights = chain(5, (3, 4, 2, 5, 1, 3))
+    objective = smooth_task(batch, n_weights, "log", C=C, l1=l1)
+    assert objective.solver == "handover"
+    limits = Limits(tol=1e-6, max_iter=3000)
+    found = {
+        name: drive(objective, registry.make(name, objective), limits)
+        for name in ("exponentiated", "lbfgs", "auto")
+    }
+    primals = []
+    for solution in found.values():
+        w = solution.w
+        losses = sum(x.loss("log") for x in listed(batch, w))
+        primals.append(0.5 * w @ w + l1 * np.abs(w).sum() + C * losses)
+        assert solution.certificate.primal == pytest.approx(primals[-1], rel=1e-9)
+        assert (w == 0).any()
+    for name, solution in found.items():
+        assert solution.converged, name
+        duals = [row["dual"] for row in solution.history]
+        assert max(duals) <= min(primals) * (1 + 1e-9), name
+
+
+def test_l1_hands_over(monkeypatch):
+    """L-BFGS goes on from the dual point of the first solver, and proves it again."""
+    batch, n_weights = chain(5, (3, 4, 2, 5, 1, 3))
+    objective = smooth_task(batch, n_weights, "log", C=1.0, l1=0.3)
+    solver = Handover(objective)
+    solver.prepare()
+    for _ in range(3):
+        solver.step()
+    before = solver.dual
+    monkeypatch.setattr(Handover, "_stuck", lambda self: True)
+    solver.step()
+    assert isinstance(solver.now, LBFGS)
+    assert solver.dual >= before * (1 - 1e-12)
+    assert solver.proved() == pytest.approx(solver.dual, rel=1e-9)
 
 
 def test_l1_through_the_estimator():
@@ -452,8 +512,6 @@ def test_baselines_learn_what_can_be_separated(objective):
 
 
 def drive_on(objective, solver, tol=0.01, max_iter=100):
-    from maxmargin.solvers.driver import drive
-    from maxmargin.solvers.result import Limits
 
     solution = drive(objective, solver, Limits(tol=tol, max_iter=max_iter))
     solver.finish(solution)

@@ -115,6 +115,18 @@ def test_log_losses_end_at_the_optimum_of_one_process(small_shards, solver):
     np.testing.assert_allclose(apart.coef_, alone.coef_, atol=0.02)
 
 
+def test_l1_over_shards(small_shards):
+    """Distributions in shards know no l1: gradients do."""
+    X, y = sentences()
+    more = {"objective": "log", "tol": 1e-4, "l1": 0.3}
+    alone = tagger(**more).fit(X, y)
+    apart = tagger(**more, engine="threads").fit(X, y)
+    assert apart.certificate_.relative_gap <= 1e-4
+    np.testing.assert_allclose(apart.coef_, alone.coef_, atol=0.02)
+    with pytest.raises(ValueError, match="choose one of auto, lbfgs"):
+        tagger(**more, engine="threads", solver="exponentiated").fit(X, y)
+
+
 def test_classes_over_shards(small_shards):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(200, 5))

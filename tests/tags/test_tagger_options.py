@@ -187,10 +187,7 @@ def test_posterior_decoding_takes_the_largest_marginals():
         (dict(order=2, loss="zero-one"), "order=2 needs a loss of labels"),
         (dict(l1=-1.0), "l1=-1.0"),
         (dict(l1=1.0), "needs one of the objectives"),
-        (
-            dict(l1=1.0, objective="log", solver="exponentiated"),
-            "choose one of auto, lbfgs",
-        ),
+        (dict(l1=1.0, objective="log", solver="n-slack"), "cannot minimise"),
         (dict(decoding="best"), "decoding='best'"),
         (dict(objective="log", C=np.inf), "hard margin"),
         (dict(objective="log", rescaling="slack"), "belong to objective='hinge'"),

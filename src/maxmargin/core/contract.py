@@ -54,7 +54,7 @@ from maxmargin.core.entries import (
     Table,
     Vector,
 )
-from maxmargin.core.kernel import generic, implemented, required
+from maxmargin.core.kernel import generic, implemented, required, summing
 
 
 @required
@@ -307,6 +307,27 @@ def parts(batch, i: Int, y: Labels, coefficient: Float, mu: Table) -> None:
 @generic
 def spread(batch, i: Int, coefficient: Float, mu: Table, w: Vector) -> None:
     """w += coefficient * F_x^T mu: from parts back to features, the adjoint of score()."""
+
+
+@generic
+def shrink(batch, i: Int, v: Vector, l1: Float, w: Vector) -> Float:
+    """w <- v moved towards zero by l1, where spread() of example i has changed v.
+
+    Returns by how much that raises 1/2 |w|^2. By default all of w is gone through;
+    structures whose estimators have an l1 penalty go through the weights of i.
+    """
+    return 0.5 * shrink_row(v, v.dtype.type(l1), w)
+
+
+@summing
+def shrink_row(v, l1, w):
+    """w <- sign(v) max(|v| - l1, 0); returns by how much |w|^2 grows."""
+    grown = 0.0
+    for k in range(len(w)):
+        x, old = max(v[k] - l1, v.dtype.type(0)) + min(v[k] + l1, v.dtype.type(0)), w[k]
+        grown += (float(x) - float(old)) * (float(x) + float(old))
+        w[k] = x
+    return grown
 
 
 def probabilistic(batch) -> bool:

@@ -20,6 +20,11 @@ again at once, as long as that raises the dual faster than the whole round did. 
 is certain of the truth does not change with theta_i until that is near enough to
 theta(w): where nothing changes, theta_i moves on by large steps, at no cost.
 
+With l1 > 0 the dual is sum_i C_i entropy(p_i) - 1/2 |w|^2 as well, where w is
+v = sum_i C_i (Psi(x_i, y_i) - E_p_i Psi) moved towards zero by l1 in every coordinate: the
+conjugate of 1/2 |w|^2 + l1 |w|_1. Steps change v, and w where v has changed
+(``contract.shrink``); how much 1/2 |w|^2 bends on the way takes the place of |dw|^2.
+
 Scores and expectations of all examples are kept, one table of parts each, in a flat array
 (``core/expectations.py``).
 (Collins, Globerson, Koo, Carreras & Bartlett 2008. ``benchmarks/tagging.py`` prints the
@@ -33,12 +38,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.contract import parts, score, shared, spread, sums, value
+from maxmargin.core.contract import (
+    parts,
+    score,
+    shared,
+    shrink,
+    spread,
+    sums,
+    value,
+)
 from maxmargin.core.expectations import copy_into, places, working_memory
 from maxmargin.core.kernel import inlined, kernel, run, summing
 from maxmargin.core.state import require, require_within
 from maxmargin.core.vectors import blend_into, sum_of_squares
-from maxmargin.solvers.log_objective import LogObjective, finite_dot
+from maxmargin.solvers.log_objective import LogObjective, finite_dot, shrunk
 from maxmargin.solvers.proofs import ROUNDING, compare_weights
 from maxmargin.solvers.schedule import Average, Schedule
 from maxmargin.solvers.solver import Solver
@@ -71,9 +84,13 @@ class Exponentiated(Solver):
 
     kept = (*Solver.kept, "gibbs", "eta", "schedule", "average")
     stretch = 1.0
+    unshrunk = None  # v, where that is not w
 
     def __init__(self, objective: LogObjective, planes=None):
         super().__init__(objective)
+        if objective.l1 > 0:
+            self.unshrunk = objective.weights()
+            self.kept = (*self.kept, "unshrunk")
         place = places(objective.batch)
         self.gibbs = Gibbs(
             place=place,
@@ -89,7 +106,12 @@ class Exponentiated(Solver):
         arguments = (self.gibbs, self.memory, self.w, confidence)
         run(start_at_truth, objective.batch, *arguments)
         self._rebuild()
-        self.average = Average(self.w, NEWEST)
+        self.average = Average(self.v, NEWEST)
+
+    @property
+    def v(self) -> np.ndarray:
+        """The weights before l1 moved them towards zero; w itself without l1."""
+        return self.w if self.unshrunk is None else self.unshrunk
 
     def prepare(self) -> None:
         self._visit(np.zeros(0, np.int64))
@@ -100,7 +122,7 @@ class Exponentiated(Solver):
         self.rise(schedule.choose())
         began = time.perf_counter()
         schedule.passes += 1
-        self.average.take(self.w, schedule.passes)
+        self.average.take(self.v, schedule.passes)
         self.estimate = self.dual + float(schedule.gaps.sum())
         self.update_seconds += time.perf_counter() - began
 
@@ -121,10 +143,12 @@ class Exponentiated(Solver):
     def candidates(self):
         # Steps in single precision drift: make w exactly what the expectations say.
         self._rebuild()
-        return [self.average.w, self.w]
+        return [shrunk(self.average.w, self.objective.l1), self.w]
 
     def check_restored(self) -> None:
         super().check_restored()
+        finite = self.unshrunk is None or np.isfinite(self.unshrunk).all()
+        require(finite, "unshrunk", "infinite")
         gibbs, batch = self.gibbs, self.objective.batch
         require(
             np.array_equal(gibbs.place, places(batch)), "place", "of other examples"
@@ -143,11 +167,11 @@ class Exponentiated(Solver):
         return self.objective.dtype == np.float32
 
     def exact_dual(self) -> float:
-        w, entropy = self.exact_point()
-        return entropy - 0.5 * sum_of_squares(w)
+        v, entropy = self.exact_point()
+        return entropy - 0.5 * sum_of_squares(shrunk(v, self.objective.l1))
 
     def exact_point(self) -> tuple[np.ndarray, float]:
-        """Weights and entropy of the distributions that have the scores kept.
+        """v and the entropy of the distributions that have the scores kept.
 
         In double precision, whatever the precision of what is kept beside the scores.
         """
@@ -161,9 +185,10 @@ class Exponentiated(Solver):
         return w, entropy
 
     def proved(self) -> float:
-        saved = self.w.copy()
+        saved = self.w.copy(), self.v.copy()
         self._rebuild()
-        compare_weights(saved, self.w)
+        for claimed, found in zip(saved, (self.w, self.v), strict=True):
+            compare_weights(claimed, found)
         return self.dual
 
     def _visit(self, order) -> None:
@@ -177,6 +202,8 @@ class Exponentiated(Solver):
             objective.mass,
             self.eta,
             self.w,
+            self.v,
+            float(objective.l1),
             self.schedule.gaps,
             FLAT * float(np.finfo(objective.dtype).eps),
             self.stretch,
@@ -186,8 +213,9 @@ class Exponentiated(Solver):
     def _rebuild(self) -> None:
         """w and dual anew from the distributions."""
         objective = self.objective
-        arguments = (self.gibbs, self.memory, objective.mass, self.w)
+        arguments = (self.gibbs, self.memory, objective.mass, self.v)
         run(weights_of, objective.batch, *arguments)
+        self.w[:] = shrunk(self.v, objective.l1)
         entropy = float(objective.mass @ self.gibbs.entropy)
         self.dual = entropy - 0.5 * sum_of_squares(self.w)
 
@@ -291,7 +319,7 @@ def farthest(own, goal):
 
 @kernel
 def exponentiated_pass(
-    batch, gibbs, memory, order, mass, eta, w, gaps, flat, stretch, dual
+    batch, gibbs, memory, order, mass, eta, w, v, l1, gaps, flat, stretch, dual
 ):
     """Visit blocks in order; writes gaps (estimates), returns the new dual.
 
@@ -321,17 +349,22 @@ def exponentiated_pass(
             unmoved = attempt == 0 and step * variance < flat
             if unmoved:
                 break
-            spread(batch, i, -c * stretch, mu, w)
-            score(batch, i, w, mixed)
-            after = finite_dot(new, others)
-            # w.dw = -c along before and -c after after, so |dw|^2 is their difference
-            squared = max(-c * (after - along), 0.0)
+            spread(batch, i, -c * stretch, mu, v)
+            if l1 > 0.0:
+                squared = max(2.0 * (shrink(batch, i, v, l1, w) + c * along), 0.0)
+            else:
+                score(batch, i, w, mixed)
+                after = finite_dot(new, others)
+                # w.dw = -c along before and -c after after: |dw|^2 is their difference
+                squared = max(-c * (after - along), 0.0)
             gain = c * (entropy - gibbs.entropy[i]) + c * along - 0.5 * squared
             bend = c * variance
             best = bend / (bend + squared / step**2) if bend > 0.0 else step
             if gain >= 0.0:
                 break
-            spread(batch, i, c * stretch, mu, w)  # taken back
+            spread(batch, i, c * stretch, mu, v)  # taken back
+            if l1 > 0.0:
+                shrink(batch, i, v, l1, w)
             step = min(max(best, SHORTER * step), MUCH_SHORTER * step)
         if unmoved:
             gaps[i] = c if farthest(own, scores) > 1.0 else 0.0

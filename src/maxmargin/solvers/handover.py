@@ -11,7 +11,7 @@ from __future__ import annotations
 from maxmargin.core.state import require
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.exponentiated import Exponentiated
-from maxmargin.solvers.log_objective import LogObjective
+from maxmargin.solvers.log_objective import LogObjective, norm1, shrunk
 from maxmargin.solvers.relay import Relay
 from maxmargin.solvers.smooth import LBFGS
 
@@ -26,7 +26,7 @@ class Handover(Relay):
 
     def __init__(self, objective: LogObjective, planes=None):
         super().__init__(objective, planes)
-        self.squared = 0.0  # |w|^2 of the first candidate
+        self.squared = 0.0  # |w|^2 + 2 l1 |w|_1, of the best candidate in that
         self.seen: list = []  # (pass, gap) of certificates
         self.falls = False
 
@@ -57,7 +57,8 @@ class Handover(Relay):
 
     def candidates(self) -> list:
         candidates = super().candidates()
-        self.squared = min(map(sum_of_squares, candidates))
+        l1 = self.objective.l1
+        self.squared = min(sum_of_squares(w) + 2 * l1 * norm1(w) for w in candidates)
         return candidates
 
     def learn_from(self, sweep) -> None:
@@ -84,6 +85,10 @@ class Handover(Relay):
         second = self.successor()
         second.prepare()
         second.w = min(found, key=lambda w: self.objective.primal(w)[0]).copy()
-        second.dual = second.cuts.add(*self._point())
+        point, entropy = self._point()
+        l1 = self.objective.l1
+        second.dual = entropy - 0.5 * sum_of_squares(shrunk(point, l1))
+        if l1 == 0:
+            second.cuts.add(point, entropy)
         second.proof = [None], [1.0]
         self.now = second

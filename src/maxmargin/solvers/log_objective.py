@@ -1,14 +1,14 @@
 """Log-loss in place of the hinge: conditional random fields over any structure.
 
     primal  1/2 |w|^2 + l1 |w|_1 + sum_i C_i (log Z_i(w) - w.Psi(x_i, y_i))
-    dual    sum_i C_i entropy(p_i) - 1/2 |w|^2,   w = sum_i C_i (Psi(x_i, y_i) - E_p_i Psi)
+    dual    sum_i C_i entropy(p_i) - 1/2 |w|^2,   v = sum_i C_i (Psi(x_i, y_i) - E_p_i Psi)
 
-The dual (for l1 = 0) bounds the optimum for any distributions p_i over outputs, so a
-conditional random field gets the same certificate as a support vector machine. The hinge
-of an example is its log-loss, its margin the score of the truth minus the mean score.
-All it asks of a structure are ``sums``, ``parts`` and ``spread`` (``core/contract.py``):
-chains make a conditional random field, classes multinomial logistic regression, trees a
-conditional random field of derivations.
+where w is v with every coordinate moved towards zero by l1. The dual bounds the optimum for
+any distributions p_i over outputs, so a conditional random field gets the same certificate
+as a support vector machine. The hinge of an example is its log-loss, its margin the score
+of the truth minus the mean score. All it asks of a structure are ``sums``, ``parts`` and
+``spread`` (``core/contract.py``): chains make a conditional random field, classes
+multinomial logistic regression, trees a conditional random field of derivations.
 (Lafferty, McCallum & Pereira 2001; Collins et al. 2008 for the dual.)
 """
 
@@ -63,11 +63,11 @@ class LogObjective(Objective):
         return self.solver_for(1.0)
 
     def solver_for(self, times: float) -> str:
-        """Exponentiated gradient first, unless l1 or too many parts forbid it.
+        """Exponentiated gradient first, unless too many parts forbid it.
 
         There are so many times the parts of the batch, which may be one piece of all.
         """
-        if self.l1 > 0 or times * places(self.batch)[-1] > MOST_PARTS:
+        if times * places(self.batch)[-1] > MOST_PARTS:
             return "lbfgs"
         return "handover"
 
@@ -134,6 +134,14 @@ class GradientObjective(LogObjective):
         empty = np.zeros(self.n)
         losses, _ = self.losses_and_pull(w)
         return Sweep(losses, empty, empty, np.zeros(0, np.int32))
+
+
+def shrunk(v, l1: float):
+    """sign(v) max(|v| - l1, 0), the w of the dual; v itself without l1."""
+    if l1 == 0:
+        return v
+    l1 = v.dtype.type(l1)
+    return np.maximum(v - l1, 0) + np.minimum(v + l1, 0)
 
 
 def norm1(w) -> float:

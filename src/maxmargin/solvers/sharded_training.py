@@ -107,6 +107,10 @@ def _solver_of(whole: Objective, batch: Any, name: str, slots: int) -> str:
         names = ["one-slack"]
     if type(whole) not in (Objective, LogObjective):  # it counts over all examples
         names = [other for other in names if other != name]
+    if log and whole.l1 > 0:
+        names = ["lbfgs"]
+    if name == "auto" and len(names) == 1:
+        return names[0]
     if name == "auto":
         # distributions of all examples are kept, where that is not too much
         times = slots / max(int(batch.start[-1]), 1)

@@ -3,14 +3,16 @@
     1/2 |w|^2 + l1 |w|_1 + sum_i C_i loss_i(w)
 
 (``log_objective.py``, ``tags/chain_gradients.py``). It is 1-strongly convex when the loss
-is convex (log, exponential), so that any subgradient g at w proves
+is convex (log, exponential): with v = -sum_i C_i dloss_i / dw, the losses lie above their
+tangent at w, so that
 
-    optimum >= objective(w) - 1/2 |g|^2
+    optimum >= sum_i C_i loss_i(w) + w.v - 1/2 |v moved towards zero by l1|^2
 
-which is the value of a dual point: that of the distributions at w. Without l1, the best
-mixture of the last few such points (:class:`Cuts`) is the dual bound of the certificate:
-the entropy of a mixture is at least the mixture of entropies. The marginal loss is not
-convex: its bound is 0, and the fit ends where the gradient vanishes.
+which is objective(w) - 1/2 |gradient|^2 without l1, and the value of a dual point: that of
+the distributions at w. Without l1, the best mixture of the last few such points
+(:class:`Cuts`) is the dual bound of the certificate: the entropy of a mixture is at least
+the mixture of entropies. The marginal loss is not convex: its bound is 0, and the fit ends
+where the gradient vanishes.
 
 With l1 > 0 the steps are those of OWL-QN (Andrew & Gao 2007): directions from the
 gradient, kept in the orthant of the current signs. They move the weights that are not zero
@@ -24,7 +26,7 @@ import numpy as np
 from maxmargin.core.state import Stateful, require, restored
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.cut_proofs import check_shares
-from maxmargin.solvers.log_objective import LogObjective, norm1
+from maxmargin.solvers.log_objective import LogObjective, norm1, shrunk
 from maxmargin.solvers.proofs import compare, compare_weights
 from maxmargin.solvers.simplex import ascend_simplex
 from maxmargin.solvers.solver import Solver
@@ -165,7 +167,7 @@ class LBFGS(Solver):
         slope = self._free(w, gradient)[1]
         squared = _dot(slope, slope)
         if objective.convex:
-            self._see(value - 0.5 * squared, [w], [1.0])
+            self._see(self._bound(), [w], [1.0])
         if objective.convex and objective.l1 == 0 and squared <= STEEP * abs(value):
             point = w - gradient
             entropy = value + 0.5 * (sum_of_squares(point) - squared)
@@ -225,7 +227,17 @@ class LBFGS(Solver):
         for w, share in zip(*self.proof, strict=True):
             point, entropy = self._point(w)
             mixed, total = mixed + share * point, total + share * entropy
-        return total - 0.5 * sum_of_squares(mixed)
+        return total - 0.5 * sum_of_squares(shrunk(mixed, objective.l1))
+
+    def _bound(self) -> float:
+        """The value of the dual point at w: only free weights count in it."""
+        free, slope = self._free(self.w, self.gradient)
+        if self.objective.l1 == 0:
+            return self.estimate - 0.5 * _dot(slope, slope)
+        w, gradient = self.w[free].astype(float), self.gradient[free].astype(float)
+        ahead = shrunk(w - gradient, self.objective.l1)
+        tangent = self.smooth + 0.5 * _dot(w, w) - _dot(w, gradient)
+        return tangent - 0.5 * _dot(ahead, ahead)
 
     def _point(self, w) -> tuple:
         """The dual point of the distributions at w, and its entropy."""
@@ -233,10 +245,8 @@ class LBFGS(Solver):
             require(self.given is not None, "proof", "of nobody")
             return self.given
         smooth, gradient = self.objective.value_and_gradient(w)
-        slope = self._pseudo_gradient(w, gradient)
-        value = smooth + self.objective.l1 * norm1(w)
-        point = w - slope
-        entropy = value + 0.5 * (sum_of_squares(point) - _dot(slope, slope))
+        point = w - gradient
+        entropy = smooth + 0.5 * (sum_of_squares(point) - _dot(gradient, gradient))
         return point, entropy
 
     def _pseudo_gradient(self, w, gradient):

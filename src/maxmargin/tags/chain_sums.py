@@ -137,6 +137,20 @@ def spread(batch, i, coefficient, mu, w):
                     row[k] += x * change[k]
 
 
+@implements(contract.shrink, ChainBatch)
+def shrink(batch, i, v, l1, w):
+    n, width, first = batch.n_labels, batch.width, batch.start[i]
+    shape = batch.n_features + n + 2, width
+    source, rows, least = v.reshape(shape), w.reshape(shape), v.dtype.type(l1)
+    grown = 0.0
+    for j in range(batch.n_features, batch.n_features + n + 2):
+        grown += contract.shrink_row(source[j], least, rows[j])
+    for t in range(batch.indptr[first], batch.indptr[batch.start[i + 1]]):
+        j = batch.indices[t]
+        grown += contract.shrink_row(source[j], least, rows[j])
+    return 0.5 * grown
+
+
 @summing
 def exp_row(scores, n, bits, far, out):
     """out <- exp(scores - top) on the first n entries; returns top.

@@ -46,11 +46,6 @@ def check_options(tagger) -> None:
             f"l1={l1!r} needs one of the objectives {', '.join(SMOOTH)}, not "
             f"{objective!r}."
         )
-    if l1 > 0 and tagger.solver == "exponentiated":
-        raise ValueError(
-            f"solver='exponentiated' cannot minimise l1={l1!r}, whose weights are sparse: "
-            "choose one of auto, lbfgs."
-        )
 
 
 def make_objective(tagger, *arguments):

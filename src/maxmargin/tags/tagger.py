@@ -112,7 +112,7 @@ class SequenceTagger(TagPrediction, NestedKernel, MaxMarginEstimator):
         ``benchmarks/tagging.py`` print the curves).
     solver : str, default "auto"
         For "log" also "exponentiated" (the default starts with it and goes on with L-BFGS
-        where it is stuck) or "lbfgs", which "marginal", "exponential" and l1 use. For
+        where it is stuck) or "lbfgs", which "marginal" and "exponential" use. For
         "hinge" as in :class:`maxmargin.StructuralSVM`.
     rescaling, penalty, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, engine, checkpoint, resume
