@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from common import load_letters, need_data, warm_multiclass
 
-from default_rows import measured
+from default_rows import classified
 
 METRIC = "accuracy"
 DATA = {
@@ -45,12 +45,7 @@ def run(data: str, setting: str, quick: bool) -> dict:
     size = QUICK if quick else SIZE
     chosen = np.random.default_rng(0).permutation(X.shape[0])[:size]
     X, y = X[chosen], y[chosen]
-    model = _model(setting)
-    return measured(
-        lambda: model.fit(X, y),
-        lambda model: float(np.mean(model.predict(test_X) == test_y)),
-        len(test_y),
-    )
+    return classified(_model(setting), X, y, test_X, test_y)
 
 
 def _model(setting: str):

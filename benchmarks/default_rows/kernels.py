@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from common import need_data
 
-from default_rows import measured
+from default_rows import classified
 
 METRIC = "accuracy"
 DATA = {
@@ -38,12 +38,7 @@ def run(data: str, setting: str, quick: bool) -> dict:
     X, y, test_X, test_y = _load(data)
     if quick:
         X, y = X[:QUICK], y[:QUICK]
-    model = _model(setting)
-    return measured(
-        lambda: model.fit(X, y),
-        lambda model: float(np.mean(model.predict(test_X) == test_y)),
-        len(test_y),
-    )
+    return classified(_model(setting), X, y, test_X, test_y)
 
 
 def _model(setting: str):

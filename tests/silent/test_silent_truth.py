@@ -50,6 +50,44 @@ def test_texts_without_labels(here, capsys, task, between):
         assert "the label 'other'" in evaluated(capsys, "one.txt", 2)
 
 
+FILES = {  # what to train on, and another file of the same shape
+    "tag": ("the DT D\ndog NN N\n\na DT D\ncat NN N\n", "the DT x1\ndog NN x2\n"),
+    "kernel": ("1,2,a\n2,1,b\n1,3,a\n3,1,b\n", "1,2,7\n2,1,8\n"),
+    "classify": ("a.b good\na.c bad\na.b so good\na.c so bad\n", "good day\nso bad\n"),
+    "multilabel": ("a,b good\nc bad\na so good\nc so bad\n", "good day\nso bad\n"),
+}
+
+
+@pytest.mark.parametrize("task", FILES)
+def test_files_to_choose_on_are_checked_before_training(here, capsys, task):
+    names = ("t.csv", "d.csv") if task == "kernel" else ("t.txt", "d.txt")
+    for name, text in zip(names, FILES[task], strict=True):
+        (here / name).write_text(text)
+    words = [task, names[0], *(["--features", "words"] if task == "tag" else [])]
+    assert main(["train", *words, "--dev", names[1], "-o", "m"]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert f"{names[1]}: 2 of 2 labels are not known to the model" in err
+    assert not (here / "m").exists()
+    train(capsys, *words, "--dev", names[0])
+
+
+def test_files_to_choose_on_may_have_some_other_labels(here, capsys):
+    (here / "t.txt").write_text("a.b good\na.c bad\na.b so good\na.c so bad\n")
+    (here / "d.txt").write_text("a.b good\na so\na.c bad\na.d good\n")
+    assert main(["train", "classify", "t.txt", "--dev", "d.txt", "-o", "m"]) == 0
+    err = capsys.readouterr().err
+    assert "d.txt: 1 of 4 labels are not known to the model, such as 'a.d'" in err
+
+
+def test_grades_to_choose_on_are_checked(here, capsys):
+    rows = [f"{k % 2} qid:{k // 4} 1:{k % 2}.5 2:{k % 3}" for k in range(12)]
+    (here / "t.txt").write_text("\n".join(rows))
+    (here / "d.txt").write_text("\n".join("0" + row[1:] for row in rows))
+    assert main(["train", "rank", "t.txt", "--dev", "d.txt", "-o", "m"]) == 2
+    assert "d.txt has no relevant document" in capsys.readouterr().err
+
+
 def test_tags_without_labels(here, capsys):
     (here / "t.txt").write_text("the DT D\ndog NN N\n\na DT D\ncat NN N\n")
     train(capsys, "tag", "t.txt", "--features", "words")

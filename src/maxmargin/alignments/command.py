@@ -181,7 +181,7 @@ Files may be compressed with gzip. What they look like: docs/alignment.md."""
                 raise ValueError(f"{sample.path}, {names}: {error}") from None
             raise
 
-    def check_truth(self, model, sample: Sample) -> str:
+    def check_truth(self, model, sample: Sample, train: Sample | None = None) -> str:
         """Sequences that are not aligned may look so where they have equal lengths."""
         if all(len(p.a) == len(p.b) == len(p.pairs) for p in sample.y):
             return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -219,6 +220,17 @@ gzip."""
 
     def known_labels(self, model) -> set:
         return set(model.taxonomy_.nodes)
+
+    def taught_labels(self, sample: Sample) -> Collection:
+        """Of a taxonomy, all nodes: also those that are only on the way to a label."""
+        from maxmargin.classes.taxonomy import add_path
+
+        if self.tree is not None:
+            return set(self.tree.nodes)
+        nodes: dict = {}
+        for label, _ in self.labels_of(sample):
+            add_path(nodes, label, self.separator, "")
+        return nodes
 
     def labels_of(self, sample: Sample):
         for i, labels in enumerate(sample.y):

@@ -153,20 +153,28 @@ class Command:
         """Probabilities as `write` wants them."""
         return model.predict_marginals(sample.X)
 
-    def check_truth(self, model, sample: Sample) -> str:
-        """Refuse a file that has no truth to evaluate on; a remark where it is unclear."""
+    def check_truth(self, model, sample: Sample, train: Sample | None = None) -> str:
+        """Refuse a file that has no truth to evaluate on; a remark where it is unclear.
+
+        Before training, the model has its parameters, and ``train`` is what it will know.
+        """
         from maxmargin.cli.evaluate import check_labels
 
-        known = self.known_labels(model)
-        return known and check_labels(self.labels_of(sample), known, sample)
+        known = self.known_labels(model) if train is None else self.taught_labels(train)
+        return check_labels(self.labels_of(sample), known, sample) if known else ""
 
     def known_labels(self, model) -> Collection | None:
         """The labels that a model can predict; None where outputs have no such."""
         return None
 
-    def labels_of(self, sample: Sample) -> Iterator[tuple[Any, tuple]]:
-        """(label, its place for `Sample.where`) of the truth."""
-        raise NotImplementedError
+    def taught_labels(self, sample: Sample) -> Collection | None:
+        """The labels that a model trained on this can predict."""
+        labels = self.labels_of(sample)
+        return None if labels is None else {label for label, _ in labels}
+
+    def labels_of(self, sample: Sample) -> Iterator[tuple[Any, tuple]] | None:
+        """(label, its place for `Sample.where`) of the truth; None as above."""
+        return None
 
     def report(self, model, sample: Sample, outputs):
         """Scores that can be printed."""

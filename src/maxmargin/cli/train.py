@@ -47,6 +47,9 @@ def _train(kind: type[Command], args, client) -> int:
     choice.check_folds(args.cv, sample, command.items)
     dev = command.read(args.dev, True) if args.dev else None
     model = estimator(**command.settings(args, given, sample, dev))
+    remark = "" if dev is None else command.check_truth(model, dev, sample)
+    if remark and not args.quiet:
+        say(remark)
     if client is not None:
         model.set_params(engine=client)
     watch("reading")

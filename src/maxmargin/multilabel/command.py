@@ -86,6 +86,9 @@ compressed with gzip."""
     def known_labels(self, model) -> set:
         return set(self.classes.tolist())
 
+    def taught_labels(self, sample: Sample) -> set:
+        return {label for label, _ in self.labels_of(sample)}
+
     def report(self, model, sample: Sample, outputs):
         return model.evaluate(sample.X, sample.y)
 

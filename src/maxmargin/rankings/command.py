@@ -92,7 +92,7 @@ may be compressed with gzip."""
 
     # use -------------------------------------------------------------------------------
 
-    def check_truth(self, model, sample: Sample) -> str:
+    def check_truth(self, model, sample: Sample, train: Sample | None = None) -> str:
         if max(sample.y) < model.relevant:
             raise ValueError(
                 f"{sample.path} has no relevant document (of grade {model.relevant:g} or "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -203,6 +204,9 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
 
     def known_labels(self, model) -> set:
         return set(model.classes_.tolist())
+
+    def taught_labels(self, sample: Sample) -> Collection | None:
+        return sample.X.labels if sample.y is None else super().taught_labels(sample)
 
     def labels_of(self, sample: Sample):
         for i, row in enumerate(sample.y):
