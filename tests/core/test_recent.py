@@ -5,8 +5,10 @@ import weakref
 
 import numpy as np
 
+from maxmargin.core import contract
 from maxmargin.core import recent as rooms
 from maxmargin.core.decode import decode
+from maxmargin.core.kernel import kernel, prepared, run
 from maxmargin.tags.chain import make_batch
 from maxmargin.tags.features.sequences import TokenMatrix
 
@@ -88,3 +90,45 @@ def test_few_are_remembered():
     for batch in kept:
         assert decode(batch, W.ravel()).tolist() == [1, 0]
     assert len(rooms._recent) <= rooms._MOST
+
+
+def test_prepared_calls_are_runs():
+    """Of other arguments too; the batch lives as long as the call does."""
+    batch = _batch([0, 1])
+    found = weakref.ref(batch.indices)
+    theta = np.zeros(contract.shape(batch))
+    call = prepared(score_one, batch, W.ravel(), theta)
+    del batch
+    gc.collect()
+    assert found() is not None
+    for factor in (1.0, -2.0):
+        call(factor * W.ravel(), theta)
+        run(
+            score_one, _batch([0, 1]), factor * W.ravel(), other := np.zeros_like(theta)
+        )
+        np.testing.assert_array_equal(theta, other)
+        assert theta.any()
+    del call
+    gc.collect()
+    assert found() is None
+
+
+def test_prepared_calls_see_what_changes():
+    """A start of another type is copied for kernels, each time anew."""
+    batch = _batch([0, 1])
+    start = np.array([0, 2], np.int32)
+    odd = batch._replace(start=start)
+    call = prepared(last_start, odd)
+    assert call() == 2
+    start[-1] = 1
+    assert call() == 1
+
+
+@kernel
+def score_one(batch, w, theta):
+    contract.score(batch, 0, w, theta)
+
+
+@kernel
+def last_start(batch):
+    return batch.start[-1]

@@ -275,6 +275,23 @@ def run(function, batch, *args):
     return function(handle, *map(writable, args))
 
 
+def prepared(function, batch, *args):
+    """A function f such that f(*args) is run(function, batch, *args), for many calls.
+
+    Arguments must be of the types of these. What run() looks up is looked up once: on few
+    examples that takes longer than many a kernel.
+    """
+    if not isinstance(batch, tuple) or not recent(batch).plain:
+        return functools.partial(run, function, batch)
+    known = recent(batch)
+    handle, words = known.handle(batch, _table(function, known.type, args, _HANDLES))
+
+    def call(*args, alive=(batch, words)):
+        return function(handle, *map(writable, args))
+
+    return call
+
+
 def direct(function, batch, *args):
     """Call a kernel compiled for the type of the batch, without calls by address."""
     pointer = Pointer(batch, _table(function, type_of(batch), args, frozenset()))

@@ -36,7 +36,7 @@ class Recent:
     def __init__(self, batch: Any):
         self.type = type_of(batch)
         self.fields = _fields(batch)
-        self._plain = (
+        self.plain = (  # start and y go into a handle as they are
             np.require(batch.start, np.int64, "CW") is batch.start
             and np.require(batch.y, np.int32, "CW") is batch.y
         )
@@ -51,7 +51,7 @@ class Recent:
             words = words_of(batch, table)
             made = self._made = table, words, words.ctypes.data
         start, y = batch.start, batch.y
-        if not (self._plain and start.flags.writeable and y.flags.writeable):
+        if not (self.plain and start.flags.writeable and y.flags.writeable):
             # copies, made each time: what they are of may change
             start = np.require(start, np.int64, "CW")
             y = np.require(y, np.int32, "CW")

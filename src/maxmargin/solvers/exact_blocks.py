@@ -17,13 +17,14 @@ when the passes no longer gain much, second-order steps take over (``proximal_ne
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.contract import emit_block, score, solve_block
 from maxmargin.core.interrupts import Undisturbed
-from maxmargin.core.kernel import implemented, kernel, run
+from maxmargin.core.kernel import implemented, kernel, prepared, run
 from maxmargin.core.state import require
 from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.solvers.planes import Planes
@@ -68,6 +69,9 @@ class ExactBlocks(Solver):
         super().__init__(objective)
         batch = objective.batch
         self.theta = objective.buffers().theta
+        self._pass: Callable | None = (
+            None  # so many short passes that looking up counts
+        )
         self.schedule = Schedule(objective, max_wait=32, longest_run=8)
         self.hinges = np.zeros(objective.n)
         pull = self._pull()
@@ -172,17 +176,11 @@ class ExactBlocks(Solver):
         return [self.average.w, self.w]
 
     def _visit(self, order) -> None:
-        run(
-            exact_block_pass,
-            self.objective.batch,
-            self.mass,
-            self.alpha,
-            order,
-            self.theta,
-            self.w,
-            self.schedule.gaps,
-            self.hinges,
-        )
+        arguments = (self.mass, self.alpha, order, self.theta, self.w)
+        arguments = (*arguments, self.schedule.gaps, self.hinges)
+        if self._pass is None:
+            self._pass = prepared(exact_block_pass, self.objective.batch, *arguments)
+        self._pass(*arguments)
 
     def _raise_mass(self, mass) -> None:
         """Scale alpha (but the truth's share) to the new mass, at the best multiple."""

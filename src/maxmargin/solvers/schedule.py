@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 
+from maxmargin.core.kernel import kernel
 from maxmargin.core.state import Stateful, require, require_within
 from maxmargin.core.vectors import blend_into
 
@@ -57,13 +58,9 @@ class Schedule(Stateful):
 
     def choose(self) -> np.ndarray:
         """Blocks to visit in this pass, in random order."""
-        seen = self.last_visited
-        if len(seen):
-            low = self.gaps[seen] < SKIP_BELOW * self.gaps.mean()
-            longer = np.minimum(2 * self.wait[seen], self.max_wait)
-            self.wait[seen] = np.where(low, longer, 1)
-            self.next_visit[seen] = self.passes - 1 + self.wait[seen]
-        self.last_visited = np.flatnonzero(self.next_visit <= self.passes)
+        low = SKIP_BELOW * float(np.add.reduce(self.gaps)) / max(len(self.gaps), 1)
+        waiting = self.wait, self.next_visit, self.max_wait, self.passes
+        self.last_visited = due(self.gaps, self.last_visited, low, *waiting)
         return self.shuffled(self.last_visited)
 
     def everyone(self) -> None:
@@ -117,3 +114,17 @@ class Average(Stateful):
         """Blend in the weights of pass number ``passes``; returns their |w|^2."""
         share = min(1.0, max(4.0 / (passes + 3), self.newest))
         return blend_into(self.w, w, share)
+
+
+@kernel
+def due(gaps, seen, low, wait, next_visit, max_wait, passes):
+    """Blocks that are due in this pass, once those seen last know how long to wait."""
+    for i in seen:
+        wait[i] = min(2 * wait[i], max_wait) if gaps[i] < low else 1
+        next_visit[i] = passes - 1 + wait[i]
+    blocks, count = np.empty(len(wait), np.int64), 0
+    for i in range(len(wait)):
+        if next_visit[i] <= passes:
+            blocks[count] = i
+            count += 1
+    return blocks[:count].copy()
