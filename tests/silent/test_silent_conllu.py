@@ -352,3 +352,12 @@ def test_columns_with_names_are_not_those_without(here):
     plain = SequenceTagger(features="words").fit(columns, columns.strings(1))
     with pytest.raises(ValueError, match="fitted to columns without names"):
         plain.predict(read_conllu("test.conllu"))
+
+
+def test_recognised_after_sentences_of_one_word(here, capsys):
+    one = row(1, "Yes", "INTJ") + "\n"
+    lines = conllu(sentences(30), odd=False).splitlines(keepends=True)
+    rows = [z for z in lines if not z.startswith("#")]
+    (here / "a.txt").write_text("".join([one, one, *rows]))
+    err = said(capsys, "train", "tag", "a.txt", "--features", "pos", "-o", "m").err
+    assert "a.txt is read as CoNLL-U" in err

@@ -108,3 +108,16 @@ def test_ranges_list_what_is_accepted(kind, options, hard):
         X, y = [[0.0], [1.0], [2.0]] * 3, [0, 1, 0] * 3
         with pytest.raises(ValueError, match=r"C=inf|solver|sequence"):
             model.fit(X, y)
+
+
+def test_advice_on_encodings_is_accepted(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.txt").write_text("plus\tcafé\nminus\tthé\n")
+    assert main(["train", "classify", "t.txt", "-o", "m", "--quiet"]) == 0
+    (tmp_path / "n.txt").write_bytes("plus\tcafé\nminus\tthé\n".encode("latin-1"))
+    for words in (["predict", "m", "n.txt", "-o", "out"], ["evaluate", "m", "n.txt"]):
+        assert main(words) == 2
+        err = capsys.readouterr().err
+        assert "say --encoding latin-1." in err
+        assert main([*words, "--encoding", "latin-1"]) == 0
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "n.txt").read_bytes()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin import HomologFinder
+from maxmargin import HomologFinder, TopKRanker
 from maxmargin.metrics import (
     mean_average_precision,
     mean_reciprocal_rank,
@@ -89,3 +89,13 @@ def test_a_finder_that_ties_all_candidates_has_not_found_the_first():
 def test_tied_labels_are_in_the_wrong_order():
     truth = [[1, 1, 0], [0, 1, 0]]
     assert multilabel_scores(truth, truth, np.zeros((2, 3))).ranking == 1.0
+
+
+@pytest.mark.parametrize("columns", [3, 17, 33])
+def test_equal_documents_tie_wherever_they_stand(columns):
+    model = TopKRanker()
+    model.n_features_in_ = columns
+    model.coef_ = np.random.default_rng(columns).normal(size=columns)
+    X = np.tile(np.random.default_rng(0).normal(size=columns), (41, 1))
+    assert len(set(model.predict(X))) == 1
+    assert len(set(model.predict(np.asfortranarray(X)))) == 1

@@ -163,3 +163,69 @@ def test_spans_in_two_clusters_in_python():
     model = LinkClusterer().fit([DOCUMENT], [[1, 2, 2]])
     with pytest.raises(ValueError, match=r"y\[0\]: the span \[0, 2, 3\]"):
         model.evaluate([DOCUMENT], [[0, 1, 2]])
+
+
+# files to choose C on, and labels that mean nothing ---------------------------------------
+
+DEV = [
+    ("classify", "t.txt", "plus\tgood\nminus\tbad\n", "x\tgood\ny\tbad\n"),
+    ("multilabel", "t.txt", "plus\tgood\nminus\tbad\n", "\tgood\n\tbad\n"),
+    ("kernel", "t.csv", "1,2,a\n2,1,b\n1,3,a\n3,1,b\n", "1,2,7\n2,1,8\n"),
+    ("tag", "t.txt", "the D\ndog N\n\na D\ncat N\n", "the x\ndog y\n"),
+    ("rank", "t.txt", "1 qid:1 1:1\n0 qid:1 1:2\n", "0 qid:1 1:1\n0 qid:1 1:2\n"),
+]
+
+
+@pytest.mark.parametrize(("task", "name", "train_text", "dev_text"), DEV)
+def test_nothing_is_chosen_by_a_file_without_truth(
+    here, capsys, task, name, train_text, dev_text
+):
+    (here / name).write_text(train_text)
+    (here / f"dev-{name}").write_text(dev_text)
+    words = ["train", task, name, "-o", "m", "--path", "0.1,1", "--dev", f"dev-{name}"]
+    more = ["--features", "words"] if task == "tag" else []
+    assert main([*words, *more]) == 2
+    err = capsys.readouterr().err
+    assert "nothing to compare with" in err
+    assert "pass " not in err  # before any training
+    (here / f"dev-{name}").write_text(train_text)
+    assert main([*words, *more, "--quiet"]) == 0
+
+
+def test_sets_that_are_all_empty(here, capsys):
+    rows = [f"{z}\t{x}" for z, x in zip(LABELS, TEXTS, strict=True)]
+    (here / "t.txt").write_text("\n".join(rows))
+    train(capsys, "multilabel", "t.txt")
+    (here / "new.txt").write_text("\n".join(f"\t{x}" for x in TEXTS))
+    assert "has no known label" in evaluated(capsys, "new.txt", 2)
+    (here / "some.txt").write_text("\n".join([*rows, "\tgood"]))
+    assert evaluated(capsys, "some.txt", 0) == ""
+
+
+def sequences(values):
+    sites = ["TTGACATTACGTAGC", "ACGTCCATGGATCCA"]
+    return "".join(f">s{k} kind={v}\n{sites[k % 2]}\n" for k, v in enumerate(values))
+
+
+def test_sequences_that_say_what_training_never_saw(here, capsys):
+    (here / "t.fa").write_text(sequences(["bound", "free"] * 4))
+    train(capsys, "motif", "t.fa", "--label", "kind", "--positive", "bound")
+    assert evaluated(capsys, "t.fa", 0) == ""
+    (here / "new.fa").write_text(sequences(["Bound", "Free"]))
+    err = evaluated(capsys, "new.fa", 2)
+    assert "2 of 2 sequences say what none of the training file said" in err
+    assert "'kind=Bound' (line 1); it had 'bound', 'free'" in err
+    (here / "more.fa").write_text(sequences(["bound", "free", "bound", "gene"]))
+    assert "such as 'kind=gene' (line 7). They count" in evaluated(capsys, "more.fa", 0)
+    (here / "bare.fa").write_text(">s\nTTGACATTACGTAGC\n")
+    err = evaluated(capsys, "bare.fa", 2)
+    assert (
+        "'kind=VALUE': write what it is after its name." in err
+    )  # no options of train
+
+
+def test_a_key_that_stands_twice_has_no_value(here):
+    text = json.dumps(DOCUMENT)
+    (here / "x.jsonl").write_text(text[:-1] + ', "mentions": []}')
+    with pytest.raises(ValueError, match=r"line 1 .*'mentions' stands twice"):
+        read_mentions("x.jsonl")

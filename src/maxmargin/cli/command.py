@@ -163,18 +163,17 @@ class Command:
         known = self.known_labels(model) if train is None else self.taught_labels(train)
         return check_labels(self.labels_of(sample), known, sample) if known else ""
 
-    def known_labels(self, model) -> Collection | None:
-        """The labels that a model can predict; None where outputs have no such."""
-        return None
+    def known_labels(self, model) -> Collection:
+        """The labels that a model can predict; empty where outputs have no such."""
+        return ()
 
-    def taught_labels(self, sample: Sample) -> Collection | None:
+    def taught_labels(self, sample: Sample) -> Collection:
         """The labels that a model trained on this can predict."""
-        labels = self.labels_of(sample)
-        return None if labels is None else {label for label, _ in labels}
+        return {label for label, _ in self.labels_of(sample)}
 
-    def labels_of(self, sample: Sample) -> Iterator[tuple[Any, tuple]] | None:
-        """(label, its place for `Sample.where`) of the truth; None as above."""
-        return None
+    def labels_of(self, sample: Sample) -> Iterator[tuple[Any, tuple]]:
+        """(label, its place for `Sample.where`) of the truth; none if it has no such."""
+        return iter(())
 
     def report(self, model, sample: Sample, outputs):
         """Scores that can be printed."""

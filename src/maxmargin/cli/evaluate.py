@@ -65,6 +65,10 @@ def check_labels(labels, known, sample: Sample) -> str:
         total += 1
         if label not in known:
             strange.append((label, place))
+    if not total:
+        raise ValueError(
+            f"{sample.path} has no known label, so there is nothing to compare with."
+        )
     if not strange:
         return ""
     label, place = strange[0]

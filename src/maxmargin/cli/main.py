@@ -164,6 +164,7 @@ docs/ says what goes in and what comes out. A file appears whole or not at all."
         --k-best N  write the N best outputs of every sentence, one after the other, each
             after a line '# RANK SCORE'
         --marginals  write probabilities beside the outputs
+        --encoding NAME  of FILE and OUT (default: that of the training file)
         """,
     )
     _ready(parser, lambda args: _with_model(predict, "", args))
@@ -189,6 +190,7 @@ truth and the prediction.""",
         """
         --json  print the numbers as JSON, from 0 to 1
         --plot FILE.png  draw the predictions beside the truth
+        --encoding NAME  of FILE (default: that of the training file, or utf-8)
         """,
     )
     _add_own(parser, "evaluate_options")
@@ -274,7 +276,10 @@ def _with_model(run, which: str, args) -> int:
     with cluster.cluster(args) as client:
         if client is not None and "engine" in model.get_params(deep=False):
             model.set_params(engine=client)
-        return run(kind.of(model), model, args)
+        command = kind.of(model)
+        if getattr(args, "encoding", None) is not None:
+            command.encoding = args.encoding
+        return run(command, model, args)
 
 
 def _evaluate(args) -> int:

@@ -131,7 +131,7 @@ Lines are {"x": ..., "y": ...}, unless the class has read(path): docs/command-li
             )
         else:
             text, name = read_text(path, self.encoding)
-            X, y = _objects(text.decode(), name)
+            X, y = _objects(text, name)
         if not len(X):
             raise ValueError(f"{name} has no samples.")
         missing = [i for i, output in enumerate(y) if output is None]
@@ -212,21 +212,15 @@ Lines are {"x": ..., "y": ...}, unless the class has read(path): docs/command-li
 COMMAND = OwnStructure
 
 
-def _objects(text: str, name: str) -> tuple[list, list]:
+def _objects(text: bytes, name: str) -> tuple[list, list]:
     """x and y of every line; None where there is no y."""
+    from maxmargin.files.text_files import json_values
+
     X, y = [], []
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise ValueError(
-                f"{name}, line {number}: it is not JSON ({error})."
-            ) from None
+    for _, where, row in json_values(text, name):
         if not isinstance(row, dict) or "x" not in row:
             raise ValueError(
-                f"{name}, line {number}: a line is an object with x and perhaps y, "
+                f"{where}: a line is an object with x and perhaps y, "
                 'such as {"x": [1, 2], "y": 0}.'
             )
         X.append(row["x"])

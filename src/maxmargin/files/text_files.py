@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -82,10 +83,19 @@ def json_values(text: bytes, name: str) -> Iterator[tuple[int, str, Any]]:
             continue
         where = f"{name}, line {number}"
         try:
-            value = json.loads(line)
+            value = json.loads(line, object_pairs_hook=_object)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{where} is not JSON: {error}.") from None
         yield number, where, value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Where a key stands twice, one of its values would be lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        key = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the key {key!r} stands twice in one object")
+    return found
 
 
 def codec_name(encoding: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from maxmargin.cli.command import Command, Sample
-from maxmargin.cli.common import plain_warnings
+from maxmargin.cli.common import plain_warnings, say
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class FindMotif(Command):
     label: str = "label"
     positive: str | None = None
     two_files: bool = False  # one with the motif, one without
+    seen: list[str] | None = None  # values in the training file, where one is positive
 
     name = "motif"
     about = "Find the motif of DNA sequences, and predict which have it and where."
@@ -114,6 +115,8 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
             if self.positive is None:
                 with plain_warnings(args.spoken):
                     self.positive = _positive(values, self.label, path)
+            if self.positive is not None:
+                self.seen = sorted(set(values))
             y = self._truths(values, records, path)
         weights = None
         if args.background:
@@ -176,8 +179,9 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
         encode_sequences(texts, self.unknown, self.width, name)
         return records
 
-    def _values(self, records, path: str) -> list[str]:
+    def _values(self, records, path: str, training: bool = True) -> list[str]:
         """What records say of themselves."""
+        more = ", or name the key by --label, or give two files (--negative)."
         values = []
         for record in records:
             words = (word.partition("=") for word in record.comment.split())
@@ -185,8 +189,8 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
             if not found:
                 raise ValueError(
                     f"{path}, line {record.line}: the sequence {record.name!r} does not "
-                    f"say '{self.label}=VALUE': write what it is after its name, or name "
-                    "the key by --label, or give two files (--negative)."
+                    f"say '{self.label}=VALUE': write what it is after its name"
+                    f"{more if training else '.'}"
                 )
             values.append(found[0])
         return values
@@ -211,9 +215,31 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
         records = self._records(path)
         y = None
         if truth:
-            y = self._truths(self._values(records, path), records, path)
+            values = self._values(records, path, training=False)
+            self._check_seen(values, records, path)
+            y = self._truths(values, records, path)
         names = [record.name for record in records]
         return Sample([record.sequence for record in records], y, path, more=names)
+
+    def _check_seen(self, values: list[str], records, path: str) -> None:
+        """Refuse a truth that is none: most values were never seen in training."""
+        if self.positive is None or self.seen is None:
+            return
+        new = [i for i, value in enumerate(values) if value not in self.seen]
+        if not new:
+            return
+        said = (
+            f"{path}: {len(new):,} of {len(values):,} sequences say what none of the "
+            f"training file said, such as {f'{self.label}={values[new[0]]}'!r} (line "
+            f"{records[new[0]].line})"
+        )
+        if 2 * len(new) > len(values):
+            some = ", ".join(map(repr, self.seen[:3]))
+            raise ValueError(
+                f"{said}; it had {some}{', ...' if len(self.seen) > 3 else ''}. There is "
+                "nothing to compare with."
+            )
+        say(f"{said}. They count as sequences without the motif.")
 
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
         """Sites of positive sequences: GFF3 if the file is named so, else BED."""

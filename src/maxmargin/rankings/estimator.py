@@ -112,7 +112,10 @@ class TopKRanker(MaxMarginEstimator):
         X = validated(self, X, reset=False)
         if not np.isfinite(X.data if issparse(X) else X).all():
             csr_arrays(X)  # says where
-        return np.asarray(X @ self.coef_)
+        if issparse(X):
+            return np.asarray(X @ self.coef_)
+        # not by BLAS, which rounds equal rows by where they stand: ties must stay ties
+        return np.einsum("ij,j->i", X, self.coef_)
 
     def decision_function(self, X) -> np.ndarray:
         """The same as predict."""

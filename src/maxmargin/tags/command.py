@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -41,7 +40,7 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
     chooser = "model"
     hidden = frozenset({"feature_options", "forbidden"})
     usual = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-    alone = ("truth", "predicted", "separator", "encoding", "comment")
+    alone = ("truth", "predicted", "separator", "comment")
     options = """
     the file
       --format columns|conllu|svmhmm|crfsuite  default: conllu if the file is called so
@@ -90,7 +89,6 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
       --truth COLUMN  by number (default: -2), or by name in CoNLL-U
       --predicted COLUMN  likewise (default: -1)
       --separator TEXT  as in train (default: spaces and tabs)
-      --encoding NAME  of the file (default: utf-8)
       --comment MARK  leave out lines that start so
     """
     inspect_options = """
@@ -205,10 +203,10 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
     def known_labels(self, model) -> set:
         return set(model.classes_.tolist())
 
-    def taught_labels(self, sample: Sample) -> Collection | None:
-        return sample.X.labels if sample.y is None else super().taught_labels(sample)
-
     def labels_of(self, sample: Sample):
+        if sample.y is None:  # a corpus
+            yield from ((label, ()) for label in sample.X.labels)
+            return
         for i, row in enumerate(sample.y):
             yield from ((label, (i, t)) for t, label in enumerate(row))
 

@@ -129,8 +129,8 @@ def iter_trees(
             yield None
         else:
             raise ValueError(
-                f"{place(position(text, token))}: the tree has no words. With missing=True "
-                "it is read as None."
+                f"{place(position(text, token))}: the tree has no words: take it out "
+                "(in Python, missing=True reads it as None)."
             )
 
 

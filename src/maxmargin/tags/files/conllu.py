@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,7 +127,7 @@ def write_conllu(
     if misc is not None and k == MISC:
         raise ValueError(
             "The labels are in MISC, where numbers beside them have no place: leave these "
-            "out (marginals)."
+            "out."
         )
     if isinstance(source, Columns):
         _write_columns(path, source, labels, k, encoding)
@@ -208,10 +209,10 @@ def with_labels(lines: list[bytes], labels: Sequence[Any], k: int) -> list[str]:
 
 
 def is_conllu(raw: RawText) -> bool:
-    """Is a file one of CoNLL-U? Its name says so, or its first sentence does.
+    """Is a file one of CoNLL-U? Its name says so, or its first sentences do.
 
-    That has ten columns between tabs, the first with 1, 2, 3, ...; a sentence of one word
-    is not enough, unless there is a comment that only such files have.
+    They have ten columns between tabs, the first with 1, 2, 3, ...; sentences of one word
+    are not enough, unless there is a comment that only such files have.
     """
     if raw.path.removesuffix(".gz").endswith(".conllu"):
         return True
@@ -219,21 +220,17 @@ def is_conllu(raw: RawText) -> bool:
     text = newlines(head.removeprefix(b"\xef\xbb\xbf"))
     cut = text.rfind(b"\n\n") if len(raw.data) > _LOOK else -1
     lines = (text if cut < 0 else text[:cut]).split(b"\n")
-    first = next((i for i, line in enumerate(lines) if _is_row(line)), None)
-    if first is None:
-        return False
-    end = next((i for i in range(first, len(lines)) if not lines[i].strip()), None)
-    rows = lines[first:end]
-    try:
-        page = page_of(rows, raw)
-    except ValueError:
-        return False
     said = re.search(rb"^# ?(text|sent_id|newdoc|newpar|global)\b", text, re.M)
-    return page is not None and (len(page.tokens) > 1 or bool(said))
-
-
-def _is_row(line: bytes) -> bool:
-    return bool(line.strip()) and not line.startswith(b"#")
+    words = 0
+    for blank, rows in groupby(lines, lambda line: not line.strip()):
+        try:
+            page = None if blank else page_of(list(rows), raw)
+        except ValueError:
+            return False
+        words = max(words, 0 if page is None else len(page.tokens))
+        if words > 1 or (words and said):
+            return True
+    return False
 
 
 class _Sentence(NamedTuple):
