@@ -19,6 +19,7 @@ from maxmargin.core.structural import check_lengths, listed_inputs
 from maxmargin.core.unlabelled import UNLABELLED, weigh
 from maxmargin.engine.spread import over_cluster
 from maxmargin.kernels.memory import checked_memory
+from maxmargin.kernels.nested import refuse_unused
 
 METHODS = ("forest", "correlation")
 
@@ -163,6 +164,8 @@ class LinkClusterer(MaxMarginEstimator):
         good = isinstance(r, numbers.Real) and not isinstance(r, bool)
         if not good or not 0 <= r < math.inf:
             raise ValueError(f"r={r!r} is not possible: it must be a number >= 0.")
+        if self.method != "forest":
+            refuse_unused(self, ("r",), "it is a cost of links, for method='forest'.")
         checked_memory(self.pair_memory, "pair_memory")
         return super()._settings()
 

@@ -62,6 +62,17 @@ def check_objective(model) -> None:
             f"rescaling and penalty belong to objective='hinge', not {objective!r}: "
             "leave them as they are."
         )
+    from maxmargin.kernels.nested import refuse_unused
+
+    if objective in ONLINE:
+        unused = ("rescaling", "penalty")[: 2 if objective == "perceptron" else 1]
+        refuse_unused(
+            model, unused, f"objective={objective!r} has no slacks like that."
+        )
+    elif not objective.startswith("hinge") and not model._decodes_loss:
+        if hasattr(model, "loss"):
+            why = f"objective={objective!r} counts all wrong outputs alike."
+            refuse_unused(model, ("loss",), why)
 
 
 def wanted_C(model) -> str:

@@ -59,6 +59,7 @@ class MaxMarginEstimator(BaseEstimator):
     objective = "hinge"  # of a family without that parameter
     _objectives = OBJECTIVES
     _no_sums = ""  # why a family has no log objective
+    _decodes_loss = False  # whether predictions of a log model depend on the loss
 
     def fit(self, X, y, sample_weight=None):
         """Train on inputs X and true outputs y.

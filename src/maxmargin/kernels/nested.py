@@ -108,7 +108,8 @@ def refuse_unused(model: Any, names: tuple[str, ...], why: str) -> None:
         value = getattr(model, name)
         default = defaults[name].default
         if value is not default and not np.array_equal(value, default):
-            raise ValueError(f"{name}={value!r} would not be used: {why}")
+            shown = " ".join(repr(value).split())  # a table has lines
+            raise ValueError(f"{name}={shown} would not be used: {why}")
 
 
 def refuse_beside_kernel(model: Any, names: tuple[str, ...]) -> None:

@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.classes.input import read_rows, validated
 from maxmargin.core.arrays import csr_arrays
 from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
-from maxmargin.core.latent_training import check_latent_parameters
+from maxmargin.core.latent_training import LATENT, check_latent_parameters
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, restore_shared, shared_state
 from maxmargin.core.unused_columns import check_columns
+from maxmargin.kernels.nested import refuse_unused
 from maxmargin.rankings.queries import check_grades, gains, group, unpack
 
 LOSSES = ("precision", "ndcg", "average-precision", "pairwise")
@@ -175,6 +176,9 @@ class TopKRanker(MaxMarginEstimator):
             )
         if self.loss == "precision":
             check_latent_parameters(self)
+        else:
+            why = f"loss={self.loss!r} hides nothing; it is for loss='precision'."
+            refuse_unused(self, tuple(LATENT), why)
         return super()._settings()
 
     def _encode(self, X, y, sample_weight) -> Encoded:

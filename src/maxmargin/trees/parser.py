@@ -124,6 +124,8 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         "passive-aggressive": 0.1,
     }
 
+    _decodes_loss = True  # decoding="posterior" minimises the expected one
+
     __init__ = training_parameters(
         {"decoding": "auto"},
         C=None,
