@@ -8,7 +8,6 @@ import maxmargin
 from maxmargin import (
     KernelSVM,
     MulticlassSVM,
-    MultilabelSVM,
     SequenceTagger,
     TaxonomySVM,
 )
@@ -113,5 +112,3 @@ def test_taggers_choose_C_by_the_objective(objective, C):
 def test_None_is_possible_where_the_default_is_a_number():
     X, y = table()
     assert KernelSVM(C=None).fit(X, y).C_ == KernelSVM().C
-    sets = [{int(k)} for k in y]
-    assert MultilabelSVM(C=None).fit(X, sets).C_ == MultilabelSVM().C

@@ -216,3 +216,17 @@ def test_the_picture_shows_every_label():
     np.testing.assert_allclose(recall, [2 / 3, 1.0, 0.0])
     figure.canvas.draw()
     pyplot.close(figure)
+
+
+@pytest.mark.parametrize(("objective", "k"), [("hinge", 1.0), ("log", 5.0)])
+def test_C_follows_the_unit_of_the_features(objective, k):
+    X, Y = blobs()
+    options = {"objective": objective, "fit_intercept": False, "tol": 1e-6}
+    models = [MultilabelSVM(**options).fit(unit * X, Y) for unit in (1.0, 1024.0)]
+    wanted = pytest.approx(k / X.var(axis=0).sum(), rel=0.005)
+    assert wanted == models[0].C_ == MultilabelSVM(graph="tree", **options).fit(X, Y).C_
+    np.testing.assert_allclose(
+        models[1].decision_function(1024.0 * X),
+        models[0].decision_function(X),
+        atol=0.02,
+    )

@@ -38,7 +38,7 @@ compressed with gzip."""
       --loss hamming|f1|ranking  what a wrong set costs (default: hamming)
       --graph none|tree|full=none  pairs of labels that have scores too: none (default),
           the tree of those that tell most of each other, or all
-      --C  weight of the data
+      --C  weight of the data (default: 1, for log 5, / total variance of the features)
     """
     evaluate_options = ""
     inspect_options = "--label L+  only of this label; repeatable"

@@ -9,6 +9,7 @@ from sklearn.utils.metaestimators import available_if
 
 from maxmargin.classes.input import read_rows, rows_of
 from maxmargin.classes.multiclass import MulticlassSVM
+from maxmargin.classes.variance_rule import FACTORS_OF_SETS, C_by_variance
 from maxmargin.core.estimator import Encoded, check_weights
 from maxmargin.core.label_costs import label_weights
 from maxmargin.core.parameters import training_parameters
@@ -27,7 +28,11 @@ class MultilabelSVM(MulticlassSVM):
 
     Parameters
     ----------
-    C : float, default 1.0
+    C : float or None, default None
+        Weight of the data, per sample. None is 1 / v for the hinge and 5 / v for the
+        log-loss, where v is the total variance of the features, no column counted for
+        more than ten times the median: a model that does not depend on the unit of the
+        features. ``C_`` says the value used.
     loss : "hamming", "f1", "ranking" or dict, default "hamming"
         "hamming" counts labels missed and labels too many (a dict gives labels weights);
         "f1" is 1 - F1 of the sample's set; "ranking" is the share of pairs of a true and
@@ -68,7 +73,7 @@ class MultilabelSVM(MulticlassSVM):
     _model_name = "MultilabelSVM.v1"
 
     __init__ = training_parameters(
-        {"graph": None}, C=1.0, loss="hamming", fit_intercept=True
+        {"graph": None}, C=None, loss="hamming", fit_intercept=True
     )
 
     edges_ = edge_coef_ = None  # of models without a graph, also of old files
@@ -161,18 +166,22 @@ class MultilabelSVM(MulticlassSVM):
         _check_sizes(X.shape[0], len(truth))
         kind, cost = self._kind_and_cost(classes)
         weights = check_weights(sample_weight, len(truth))
+        C = self.C
+        if C is None:
+            C = C_by_variance(X, weights, self.objective, FACTORS_OF_SETS)
         rows, n_features = rows_of(self, X)
         attributes |= {"classes_": classes, "_table": is_table(y)}
         if self.graph is not None:
-            settings = truth, cost, weights, attributes
+            settings = truth, cost, weights, attributes, C
             return self._encode_graph(rows, n_features, *settings)
         dtype = np.float64
         batch = make_batch(*rows, n_features, truth, cost, kind, dtype)
         attributes |= {"edges_": None, "edge_coef_": None, "relaxed_": False}
-        return Encoded(batch, n_features * batch.width, dtype, weights, attributes)
+        size = n_features * batch.width
+        return Encoded(batch, size, dtype, weights, attributes, C=C)
 
     def _encode_graph(
-        self, rows, n_features, truth, cost, weights, attributes
+        self, rows, n_features, truth, cost, weights, attributes, C
     ) -> Encoded:
         from maxmargin.multilabel.label_graph import (
             chosen_edges,
@@ -195,7 +204,7 @@ class MultilabelSVM(MulticlassSVM):
             "relaxed_": name in ("relaxed", "reweighted"),
         }
         n_weights = 2 * n_features * len(classes) + 4 * len(edges)
-        return Encoded(batch, n_weights, np.float64, weights, attributes)
+        return Encoded(batch, n_weights, np.float64, weights, attributes, C=C)
 
     def _install(self, encoded: Encoded, w) -> None:
         if encoded.attributes["edges_"] is None:
