@@ -1,6 +1,6 @@
 """Forests of links and correlation clustering against enumeration of all of them."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from maxmargin.clusterings import correlation, structure
 from maxmargin.clusterings.correlation import cluster_bound, inside
-from maxmargin.clusterings.pairs import pair_index, pair_table
+from maxmargin.clusterings.pairs import (
+    ALL,
+    n_pairs,
+    pair_index,
+    pair_table,
+    windowed_pairs,
+)
 from maxmargin.core.completion import complete_all
 from maxmargin.testing import Asker, check_structure
 
@@ -44,7 +50,15 @@ def partitions(n: int):
             yield np.array(labels, np.int32)
 
 
-def random_batch(seed, sizes=(4, 1, 0, 3, 2), r=0.3, method="forest", groups=2):
+def near_forests(n: int, window: int):
+    """Those whose links are between mentions that are near each other."""
+    places = np.arange(n)
+    return [y for y in forests(n) if (abs(y - places) <= window).all()]
+
+
+def random_batch(
+    seed, sizes=(4, 1, 0, 3, 2), r=0.3, method="forest", groups=2, window=ALL
+):
     rng = np.random.default_rng(seed)
     codes, patterns, gold = [], [], []
     for n in sizes:
@@ -58,47 +72,53 @@ def random_batch(seed, sizes=(4, 1, 0, 3, 2), r=0.3, method="forest", groups=2):
                 rng.normal(size=int(counts.sum())),
             )
         )
-        codes.append(
-            rng.integers(rows, size=(n * (n - 1) // 2, groups), dtype=np.int32)
-        )
+        shape = n_pairs(n, window), groups
+        codes.append(rng.integers(rows, size=shape, dtype=np.int32))
         found = np.arange(n, dtype=np.int32)
         for v in range(1, n):
             if rng.random() < 0.6:
                 found[v] = found[rng.integers(v)]
         gold.append(found)
-    pairs = pair_table(codes, patterns, 6)
+    pairs = pair_table(codes, patterns, 6, window)
     start, gold = np.cumsum([0, *sizes]), np.concatenate(gold)
     if method == "forest":
         return structure.make_batch(start, gold, pairs, r)
     return correlation.make_batch(start, gold, pairs)
 
 
-def test_pairs_stand_in_the_order_of_combinations():
-    places = [pair_index(5, a, b) for a in range(5) for b in range(a + 1, 5)]
-    assert places == list(range(10))
-    assert pair_index(5, 3, 1) == pair_index(5, 1, 3)
+@pytest.mark.parametrize("window", [1, 2, 3, 4, 5, ALL])
+def test_pairs_stand_in_the_order_of_combinations(window):
+    for n in range(6):
+        wanted = [p for p in combinations(range(n), 2) if p[1] - p[0] <= window]
+        places = [pair_index(n, window, a, b) for a, b in wanted]
+        assert places == list(range(n_pairs(n, window)))
+        assert places == [pair_index(n, window, b, a) for a, b in wanted]
+        assert list(zip(*windowed_pairs(n, window), strict=True)) == wanted
 
 
 def test_there_are_as_many_forests_as_there_should_be():
     assert [sum(1 for _ in forests(n)) for n in range(1, 6)] == [1, 2, 7, 38, 291]
 
 
-@pytest.mark.parametrize("r", [1.0, 0.01, 0.0])
-def test_the_structure_equals_enumeration(r):
+@pytest.mark.parametrize(("r", "window"), [(1.0, ALL), (0.01, 2), (0.0, 1)])
+def test_the_structure_equals_enumeration(r, window):
+    def outputs(b, i):
+        return near_forests(int(b.start[i + 1] - b.start[i]), window)
+
     for seed in range(3):
-        batch = random_batch(seed, r=r)
-        check_structure(
-            batch, 6, lambda b, i: forests(int(b.start[i + 1] - b.start[i])), seed=seed
-        )
+        batch = random_batch(seed, r=r, window=window)
+        check_structure(batch, 6, outputs, seed=seed)
 
 
-@given(seed=st.integers(0, 10**6), n=st.integers(2, 5))
-def test_search_and_completion_are_the_best_forests(seed, n):
-    batch = random_batch(seed, sizes=(n,))
+@given(
+    seed=st.integers(0, 10**6), n=st.integers(2, 5), window=st.sampled_from([1, 2, ALL])
+)
+def test_search_and_completion_are_the_best_forests(seed, n, window):
+    batch = random_batch(seed, sizes=(n,), window=window)
     rng = np.random.default_rng(seed)
     w = rng.normal(size=6) - (seed % 2)  # all links negative at times
     ask = Asker(batch, 0, w, True)
-    outputs = list(forests(n))
+    outputs = near_forests(n, window)
     values = np.array([ask.value(y) for y in outputs])
     losses = np.array([ask.loss(y) for y in outputs])
     for scale in (0.0, 1.0):
@@ -126,6 +146,14 @@ def test_a_completion_connects_however_bad_the_links_are():
     )
     found = complete_all(batch, np.ones(6))
     assert [_root(found, v) for v in range(4)] == [0, 0, 0, 0]
+
+
+def test_clusters_with_gaps_wider_than_the_window_are_two():
+    batch = random_batch(0, sizes=(6,), window=2)
+    gold = np.array([0, 0, 2, 2, 2, 0], np.int32)
+    batch = structure.make_batch(batch.start, gold, batch.pairs, 1.0)
+    assert batch.gold.tolist() == [0, 0, 2, 2, 2, 5]
+    assert batch.y.tolist() == [0, 0, 2, 2, 3, 5]
 
 
 def test_truths_begin_as_chains_in_the_order_of_the_document():

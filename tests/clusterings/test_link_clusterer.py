@@ -10,6 +10,7 @@ from scipy.sparse import csr_matrix
 from maxmargin import LinkClusterer, Mention, MentionDocument, load, save
 from maxmargin.clusterings.features import PairFeatures
 from maxmargin.clusterings.input import KEPT, WORK
+from maxmargin.clusterings.pairs import ALL, n_pairs
 from maxmargin.testing import check_model_file
 
 TEXT = [["Emma", "saw", "her", "friend"], ["He", "greeted", "Emma", "."]]
@@ -198,24 +199,58 @@ def long_document(n):
 
 def test_memory_of_pairs_is_guarded():
     model = LinkClusterer(C=10).fit([EMMA], [[0, 0, 1, 1, 0]])
+    model.set_params(window=None)
     with pytest.raises(
         ValueError, match=r"X\[1\] has 9,000 mentions, 40,495,500 pairs"
     ):
         model.predict([EMMA, long_document(9000)])
     small = LinkClusterer(pair_memory=1000)
-    with pytest.raises(ValueError, match="Split long documents"):
+    with pytest.raises(ValueError, match="split long documents"):
         small.fit([EMMA], [[0, 0, 1, 1, 0]])
     with pytest.raises(ValueError, match="pair_memory=0 is not possible"):
         LinkClusterer(pair_memory=0).fit([EMMA], [[0, 0, 1, 1, 0]])
 
 
-def test_memory_of_pairs_is_what_the_guard_says():
-    n = 700
+@pytest.mark.parametrize(("n", "window"), [(700, ALL), (3000, 200)])
+def test_memory_of_pairs_is_what_the_guard_says(n, window):
     features = PairFeatures([])
     tracemalloc.start()
     try:
-        features.encode(long_document(n))
+        features.encode(long_document(n), window)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < (KEPT + WORK) * n * (n - 1) / 2
+    assert peak < (KEPT + WORK) * n_pairs(n, window)
+
+
+def test_features_in_a_window_are_those_of_all_pairs():
+    names = ["Emma", "she", "the friend", "her friend", "Mr. Bird", "he", "it"]
+    rng = np.random.default_rng(0)
+    sentences = [names[k].split() for k in rng.integers(len(names), size=40)]
+    mentions = [Mention(k, 0, len(s) - 1) for k, s in enumerate(sentences)]
+    document = MentionDocument("names", sentences, mentions)
+    features = PairFeatures([])
+
+    def rows(window):
+        codes, (indptr, indices, _) = features.encode(document, window)
+        by_pattern = [sorted(p) for p in np.split(indices, indptr[1:-1])]
+        return [[by_pattern[k] for k in row] for row in codes]
+
+    a, b = np.triu_indices(40, 1)
+    near = np.flatnonzero(b - a <= 7)
+    everything = rows(ALL)
+    assert rows(7) == [everything[p] for p in near]
+
+
+def test_a_window_links_near_mentions_only():
+    y = [[0, 0, 1, 1, 0]]
+    wide, near = (LinkClusterer(C=10, window=k).fit([EMMA], y) for k in (None, 2))
+    assert wide.predict([EMMA]) == y
+    assert near.predict([EMMA]) == [[0, 0, 1, 1, 2]]  # Emma is three mentions away
+    assert all(b - a <= 2 for a, b, _ in near.predict_links([EMMA])[0])
+    assert len(near.decision_function([EMMA])[0]) == 7
+    assert len(near.predict([long_document(9000)])[0]) == 9000
+    with pytest.raises(ValueError, match=r"X\[0\] has 5 mentions, more than window=2"):
+        near.fit([EMMA], [[0, None, 1, 1, 0]])
+    with pytest.raises(ValueError, match="window=0 is not possible"):
+        LinkClusterer(window=0).fit([EMMA], y)

@@ -128,6 +128,7 @@ def test_bad_input(text, tmp_path, capsys):
             "not that of the corp",
         ),
         (["train", "tag", shards, "--cv", "3", "-o", model], "--cv needs all data"),
+        (["train", "tag", shards, "--C", "-1", "-o", model], "be a positive number."),
         (["train", "tag", shards, "--shards", "x", "-o", model], "leave out --shards"),
         (["train", "tag", shards, "--model", "hmm", "-o", model], "all data in memory"),
         (["train", "tag", shards, "--objective", "marginal", "-o", model], "in memory"),

@@ -41,6 +41,7 @@ be compressed with gzip."""
       --n-restarts  starts; those after the first are random
       --max-outer  outer steps of a start
       --self-paced  easy documents first
+      --window  mentions before each that it is compared with (default: 1000)
       --pair-memory  bytes that the pairs of mentions may take (default: 4e9)
     """
 

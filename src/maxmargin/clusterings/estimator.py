@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.clusterings.documents import first_mentions, known_clusters, numbered
 from maxmargin.clusterings.input import Inputs
+from maxmargin.clusterings.pairs import ALL, pair_index
 from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.latent_training import check_latent_parameters
 from maxmargin.core.parameters import training_parameters
@@ -22,6 +23,7 @@ from maxmargin.kernels.memory import checked_memory
 from maxmargin.kernels.nested import refuse_unused
 
 METHODS = ("forest", "correlation")
+WINDOW = 1000  # mentions
 
 
 class LinkClusterer(MaxMarginEstimator):
@@ -51,8 +53,10 @@ class LinkClusterer(MaxMarginEstimator):
         forests.
     pair_memory : float, default 4e9
         Bytes that the pairs of documents with words may take, in training and prediction.
-        Pairs grow with the square of mentions: some 130 bytes each, 2,000 mentions are
-        0.3 GB. Beyond, documents are refused before any is encoded.
+        Some 130 bytes each. Beyond, documents are refused before any is encoded.
+    window : int or None, default 1000
+        Mentions of documents with words are compared with so many before them, so that
+        memory grows with mentions, not with their square; None: with all. For forests.
     n_restarts, max_outer, self_paced
         As in :class:`maxmargin.LatentStructuralSVM`.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
@@ -93,6 +97,7 @@ class LinkClusterer(MaxMarginEstimator):
         self_paced=False,
         unlabelled_weight=UNLABELLED,
         pair_memory=4e9,
+        window=WINDOW,
     )
 
     @over_cluster()
@@ -112,25 +117,14 @@ class LinkClusterer(MaxMarginEstimator):
         cluster.
         """
         batch, labels = self._decoded(X)
-        scores = self._pair_scores(batch)
-        found = []
-        for i, y in enumerate(_parts(batch.start, labels)):
-            n = len(y)
-            table = np.zeros((n, n))
-            table[np.triu_indices(n, 1)] = scores[i]
-            links = []
-            for v, parent in enumerate(y.tolist()):
-                if self.method == "correlation":
-                    others = [u for u in range(v) if y[u] == parent]
-                    parent = max(others, key=lambda u: table[u, v], default=v)
-                if parent != v:
-                    a, b = sorted((parent, v))
-                    links.append((a, b, float(table[a, b])))
-            found.append(sorted(links))
-        return found
+        scores, chosen = self._pair_scores(batch), self.method == "forest"
+        return [
+            _links(y.tolist(), scores[i], batch.pairs.window, chosen)
+            for i, y in enumerate(_parts(batch.start, labels))
+        ]
 
     def decision_function(self, X) -> list[np.ndarray]:
-        """The scores of all pairs of every document."""
+        """The scores of all pairs of every document that the window holds."""
         return self._pair_scores(self._batch(X))
 
     def score(self, X, y, sample_weight=None) -> float:
@@ -167,7 +161,21 @@ class LinkClusterer(MaxMarginEstimator):
         if self.method != "forest":
             refuse_unused(self, ("r",), "it is a cost of links, for method='forest'.")
         checked_memory(self.pair_memory, "pair_memory")
+        self._window()
         return super()._settings()
+
+    def _window(self) -> int:
+        """How far apart mentions of a pair may be."""
+        window = self.window
+        if window is None or self.method != "forest":
+            return ALL
+        whole = isinstance(window, numbers.Integral) and not isinstance(window, bool)
+        if not whole or window < 1:
+            raise ValueError(
+                f"window={window!r} is not possible: it must be a whole number >= 1, or "
+                "None for all pairs."
+            )
+        return min(int(window), ALL)
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         X, y = check_lengths(X, y)
@@ -184,7 +192,8 @@ class LinkClusterer(MaxMarginEstimator):
         inputs.check_clusters(X, gold, known)
         labelled = [len(mask) == 0 or mask.any() for mask in known]
         weights = weigh(self, weights, labelled)
-        batch = self._make_batch(inputs.encode(X, float(self.pair_memory)), gold)
+        pairs = inputs.encode(X, float(self.pair_memory), self._window())
+        batch = self._make_batch(pairs, gold)
         attributes = {"_inputs": inputs, **inputs.attributes()}
         settings = inputs.n_weights, np.float64, weights, attributes
         known = np.concatenate(known)
@@ -200,6 +209,14 @@ class LinkClusterer(MaxMarginEstimator):
             raise ValueError(
                 f"y holds None, clusters that are not known, but method={self.method!r} "
                 "needs all of them: choose method='forest', or leave these documents out."
+            )
+        sizes, window = np.diff(batch.start), batch.pairs.window
+        if (sizes > window).any():
+            i = int(np.argmax(sizes))
+            raise ValueError(
+                f"y holds None, clusters that are not known, and X[{i}] has {sizes[i]:,} "
+                f"mentions, more than window={window} compares: choose a larger window, or "
+                "None."
             )
         first = Encoded(known_part(batch, known), *settings)
         return Encoded(partly_known(batch, known), *settings, first=first)
@@ -226,7 +243,8 @@ class LinkClusterer(MaxMarginEstimator):
         sizes = [1 if n is None else n for n in self._inputs.sizes(X)]
         gold = [np.arange(n, dtype=np.int32) for n in sizes]
         memory = checked_memory(self.pair_memory, "pair_memory")
-        return self._make_batch(self._inputs.encode(X, memory), gold)
+        pairs = self._inputs.encode(X, memory, self._window())
+        return self._make_batch(pairs, gold)
 
     def _weights(self) -> np.ndarray:
         constant = [self.intercept_] * self._inputs.constant
@@ -274,3 +292,19 @@ class LinkClusterer(MaxMarginEstimator):
 def _parts(start, labels) -> list[np.ndarray]:
     """The slots of every document."""
     return [labels[a:b] for a, b in pairwise(start.tolist())]
+
+
+def _links(y: list[int], scores, window: int, chosen: bool) -> list:
+    """Links with scores: parents, or if not ``chosen``, the best ones in clusters."""
+    n, found = len(y), []
+
+    def score(u: int, v: int) -> float:
+        return float(scores[pair_index.py_func(n, window, u, v)])
+
+    for v, parent in enumerate(y):
+        if not chosen:
+            others = [u for u in range(v) if y[u] == parent]
+            parent = max(others, key=lambda u: score(u, v), default=v)
+        if parent != v:
+            found.append((min(parent, v), max(parent, v), score(parent, v)))
+    return sorted(found)

@@ -17,12 +17,14 @@ from scipy.sparse import csr_matrix
 
 from maxmargin.clusterings import mentions as m
 from maxmargin.clusterings.documents import MentionDocument
+from maxmargin.clusterings.pairs import ALL, windowed_pairs
 
 SENTENCES = (0, 1, 2, 3, 5, 10, 20)  # upper ends of buckets
 MENTIONS = (1, 2, 3, 5, 10, 20, 50)
 TOKENS = (2, 5, 10, 20, 50, 100, 200)
 BETWEEN = (0, 1, 2, 5, 10)
 YES = ("no", "yes")
+CHUNK = 512  # mentions whose words are compared at a time
 
 
 def _buckets(ends) -> tuple[str, ...]:
@@ -116,10 +118,10 @@ class PairFeatures:
                 found.append(" ".join(f"{f}={self.fields[f][v]}" for f, v in parts))
         return found
 
-    def encode(self, document: MentionDocument):
+    def encode(self, document: MentionDocument, window: int = ALL):
         """(codes of all pairs, CSR patterns) of one document, for ``pair_table``."""
         cues = m.mention_cues(document)
-        a, b = (side.astype(np.int32) for side in np.triu_indices(len(cues), 1))
+        a, b = windowed_pairs(len(cues), window)
         fields = self._mention_fields(cues, a, b)
         between, strings = _distances(cues, fields, a, b), _strings(cues, a, b)
         columns = fields | between | strings
@@ -185,16 +187,15 @@ def _distances(cues, fields, a, b) -> dict[str, np.ndarray]:
         np.array([getattr(c, name) for c in cues], np.int32)
         for name in ("sentence", "token", "end")
     )
-    n = len(cues)
     inside = (token[b] >= token[a]) & (end[b] <= end[a])
     around = (token[a] >= token[b]) & (end[a] <= end[b])
     # how many mentions between both would also suit the second one
     suits = (fields["types"] != 1) & ~_conflict(fields, "gender")
     suits &= ~_conflict(fields, "number")
-    table = np.zeros((n, n), bool)
-    table[a, b] = suits
-    later = np.cumsum(table[::-1], axis=0, dtype=np.int32)[::-1]  # those from a on
-    count = later[a, b] - suits
+    table = np.zeros((len(cues), int((b - a).max(initial=0)) + 1), bool)
+    table[b, b - a] = suits
+    later = np.cumsum(table, axis=1, dtype=np.int32)  # of b: those from a on
+    count = later[b, b - a] - suits
     return {
         "nested": _small(inside | around),
         "sentences": _bucket(abs(sentence[b] - sentence[a]), SENTENCES),
@@ -236,9 +237,10 @@ def _strings(cues, a, b) -> dict[str, np.ndarray]:
     shape = len(cues), len(words)
     has, heads = _incidence(has, shape), _incidence(heads, shape)
     size = np.asarray(has.sum(axis=1)).ravel()
-    common, within = (has @ has.T).toarray(), (heads @ has.T).toarray()
-    shared = common[a, b] > 0
-    subset = shared & (common[a, b] >= np.minimum(size[a], size[b]))
+    common = _products(has, has, a, b)
+    within = (_products(heads, has, a, b) > 0) | (_products(has, heads, a, b) > 0)
+    shared = common > 0
+    subset = shared & (common >= np.minimum(size[a], size[b]))
     text, head = (
         np.unique([getattr(c, name) for c in cues] or [""], return_inverse=True)[1]
         for name in ("text", "head")
@@ -247,9 +249,20 @@ def _strings(cues, a, b) -> dict[str, np.ndarray]:
     return {
         "text": _small(text[a] == text[b]),
         "head": _small(both & (head[a] == head[b])),
-        "within": _small((within[a, b] > 0) | (within[b, a] > 0)),
+        "within": _small(within),
         "shared": _small(shared) + subset,
     }
+
+
+def _products(left, right, a, b) -> np.ndarray:
+    """<left_a, right_b> of all pairs, with a in rising order; some a at a time."""
+    found = np.zeros(len(a), np.int32)
+    for first in range(0, left.shape[0], CHUNK):
+        here = slice(*np.searchsorted(a, (first, first + CHUNK)))
+        end = int(b[here].max(initial=0)) + 1
+        some = (left[first : first + CHUNK] @ right[first:end].T).toarray()
+        found[here] = some[a[here] - first, b[here] - first]
+    return found
 
 
 def _incidence(places, shape) -> csr_matrix:

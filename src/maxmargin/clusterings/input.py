@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 
 from maxmargin.clusterings.documents import MentionDocument, as_document, check_spans
 from maxmargin.clusterings.features import PairFeatures
-from maxmargin.clusterings.pairs import PairTable, pair_table
+from maxmargin.clusterings.pairs import PairTable, n_pairs, pair_table
 from maxmargin.core.arrays import MAX_FEATURES, csr_arrays
 from maxmargin.core.saved import Saved
 
@@ -62,14 +62,14 @@ class Inputs:
             ids = [int(g) if k else None for g, k in pairs]
             check_spans(as_document(x, f"X[{i}]"), ids, f"y[{i}]")
 
-    def encode(self, X: list, memory: float) -> PairTable:
+    def encode(self, X: list, memory: float, window: int) -> PairTable:
         """The pairs of all documents; those of words may take so many bytes."""
         if self.features is not None:
             documents = [as_document(x, f"X[{i}]") for i, x in enumerate(X)]
-            check_memory([len(d.mentions) for d in documents], memory)
-            parts = [self.features.encode(document) for document in documents]
+            check_memory([len(d.mentions) for d in documents], memory, window)
+            parts = [self.features.encode(document, window) for document in documents]
             codes, patterns = ([p[k] for p in parts] for k in (0, 1))
-            return pair_table(codes, patterns, self.n_weights)
+            return pair_table(codes, patterns, self.n_weights, window)
         codes, patterns = [], []
         for i, x in enumerate(X):
             table = self._rows(x, i)
@@ -120,17 +120,17 @@ class Inputs:
         return cls(PairFeatures(types), 0, 0)
 
 
-def check_memory(sizes: list[int], memory: float) -> None:
-    """Refuse documents whose pairs would take more; they grow with mentions squared."""
-    pairs = [n * (n - 1) // 2 for n in sizes]
+def check_memory(sizes: list[int], memory: float, window: int) -> None:
+    """Refuse documents whose pairs would take more."""
+    pairs = [n_pairs(n, window) for n in sizes]
     needed = KEPT * sum(pairs) + WORK * max(pairs, default=0)
     if needed > memory:
         i = int(np.argmax(pairs))
         raise ValueError(
             f"the {sum(pairs):,} pairs of mentions in X would take about "
             f"{needed / 1e9:.3g} GB, but pair_memory={memory:g} allows {memory / 1e9:.3g} "
-            f"GB; X[{i}] has {sizes[i]:,} mentions, {pairs[i]:,} pairs. Split long "
-            "documents (by chapters or scenes), or allow more."
+            f"GB; X[{i}] has {sizes[i]:,} mentions, {pairs[i]:,} pairs. Choose a "
+            "smaller window, split long documents, or allow more."
         )
 
 

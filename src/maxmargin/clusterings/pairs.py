@@ -10,6 +10,9 @@ the sum of its patterns, one of each group:
 so a document of 300 mentions has 45,000 pairs but only some thousands of rows, and all its
 pairs are scored by one sparse product and a few look-ups each. Features that a user gives
 as a table are the case of one group, where every pair is a pattern of its own.
+
+In long documents only pairs with b - a <= *window* stand there, in the same order, so that
+memory grows with mentions, not with their square.
 """
 
 from __future__ import annotations
@@ -21,6 +24,8 @@ import numpy as np
 from maxmargin.core import contract
 from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
+
+ALL = 2**31 - 1  # a window that no document exceeds
 
 
 class PairTable(NamedTuple):
@@ -45,9 +50,23 @@ class PairTable(NamedTuple):
     most_pairs: int  # of one document
     most_entries: int  # of all patterns of one document
     longest: int  # features of one pair, at most
+    window: int = ALL  # pairs further apart are not there
 
 
-def pair_table(codes, patterns, n_features: int) -> PairTable:
+def windowed_pairs(n: int, window: int) -> tuple[np.ndarray, np.ndarray]:
+    """The mentions a and b of all pairs of n mentions, in their order."""
+    counts = np.minimum(window, np.arange(n - 1, -1, -1))
+    a = np.repeat(np.arange(n, dtype=np.int32), counts)
+    first = np.cumsum(counts) - counts
+    return a, np.arange(1, len(a) + 1, dtype=np.int32) - first.astype(np.int32)[a] + a
+
+
+def n_pairs(n: int, window: int) -> int:
+    span = min(n, window)
+    return span * (2 * n - span - 1) // 2
+
+
+def pair_table(codes, patterns, n_features: int, window: int = ALL) -> PairTable:
     """Of per-document arrays of codes and CSR triples of patterns."""
     sizes = [len(c) for c in codes]
     rows = [len(indptr) - 1 for indptr, _, _ in patterns]
@@ -74,14 +93,21 @@ def pair_table(codes, patterns, n_features: int) -> PairTable:
         most_pairs=max(sizes, default=0),
         most_entries=max(entries, default=0),
         longest=groups * max(longest, default=0),
+        window=window,
     )
 
 
 @inlined
-def pair_index(n, a, b):
-    """Place of the pair of two different mentions among the pairs of n."""
+def pair_index(n, window, a, b):
+    """Place of the pair of two mentions, less than window + 1 apart, among those of n.
+
+    All mentions but the last ones have ``window`` pairs with later ones.
+    """
     low, high = min(a, b), max(a, b)
-    return low * (2 * n - low - 1) // 2 + high - low - 1
+    span = min(window, n)
+    full = min(low, n - span)
+    last = low - full
+    return full * span + last * (2 * span - last - 1) // 2 + high - low - 1
 
 
 def of_pairs(batch_class: type) -> type:

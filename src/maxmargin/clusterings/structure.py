@@ -18,6 +18,10 @@ links to every mention at score 0; a search with loss lowers links inside true c
 1 and raises the others by r; a completion is a spanning tree of every true cluster,
 whatever its scores. O(n^2), which is the number of pairs.
 
+With a window (``pairs.py``), only mentions that are near each other can be linked. A true
+cluster with a wider gap is then two, for no forest can join them: that is the truth that
+training sees, with a loss of zero.
+
 Where clusters of mentions are not known (``core/partial.py``), these mentions join the
 clusters, or each other, as the best forest links them: a spanning tree again, in which all
 known clusters and the artificial root are one node. That is the best completion in which
@@ -83,12 +87,16 @@ PartialLinkBatch = of_pairs(with_known(LinkBatch, completed))
 def make_batch(start, gold, pairs: PairTable, r: float) -> LinkBatch:
     """``gold`` has first mentions. Truths begin as chains in the order of the document."""
     y = np.empty(len(gold), np.int32)
+    near = gold.copy()  # clusters without gaps wider than the window
     for first, end in zip(start[:-1].tolist(), start[1:].tolist(), strict=True):
         last: dict[int, int] = {}
         for v, cluster in enumerate(gold[first:end].tolist()):
-            y[first + v] = last.get(cluster, v)
+            before = last.get(cluster, v)
+            linked = before < v <= before + pairs.window
+            y[first + v] = before if linked else v
+            near[first + v] = near[first + before] if linked else v
             last[cluster] = v
-    return LinkBatch(start, y, gold, pairs, r)
+    return LinkBatch(start, y, near, pairs, r)
 
 
 def known_part(batch: LinkBatch, known) -> LinkBatch:
@@ -112,16 +120,16 @@ def value(batch, i, theta, y):
     n, total = batch.start[i + 1] - batch.start[i], 0.0
     for v in range(n):
         if y[v] != v:
-            total += theta[0, pair_index(n, v, y[v])]
+            total += theta[0, pair_index(n, batch.pairs.window, v, y[v])]
     return total
 
 
 @implements(contract.possible, LinkBatch)
 def possible(batch, i, y):
-    """Parents among the mentions, and every way up ends at a root."""
+    """Parents among the mentions of the window, and every way up ends at a root."""
     n = batch.start[i + 1] - batch.start[i]
     for v in range(n):
-        if not 0 <= y[v] < n:
+        if not 0 <= y[v] < n or abs(y[v] - v) > batch.pairs.window:
             return False
     for v in range(n):
         at, steps = v, 0
@@ -176,29 +184,34 @@ def weigh_links(batch, i, y, c, weight):
     if c != 0.0:
         for v in range(n):
             if y[v] != v:
-                weigh_pair(batch, i, pair_index(n, v, y[v]), c, weight)
+                place = pair_index(n, batch.pairs.window, v, y[v])
+                weigh_pair(batch, i, place, c, weight)
 
 
 @implements(contract.argmax, LinkBatch)
 def argmax(batch, i, theta, scale, y):
     gold = batch.gold[batch.start[i] : batch.start[i + 1]]
-    grow(theta, gold, -scale, scale * batch.r, 0.0, y)
+    grow(theta, batch.pairs.window, gold, -scale, scale * batch.r, 0.0, y)
 
 
 @implements(contract.complete, LinkBatch)
 def complete(batch, i, theta, y):
     gold = batch.gold[batch.start[i] : batch.start[i + 1]]
-    grow(theta, gold, 0.0, -np.inf, -np.inf, y)
+    grow(theta, batch.pairs.window, gold, 0.0, -np.inf, -np.inf, y)
 
 
 @implements(contract.complete, PartialLinkBatch)
 def complete_clusters(batch, i, theta, y):
-    grow(theta, joined(batch, i, theta), 0.0, -np.inf, -np.inf, y)
+    found = joined(batch, i, theta)
+    grow(theta, batch.pairs.window, found, 0.0, -np.inf, -np.inf, y)
 
 
 @inlined
 def joined(batch, i, theta):
-    """Clusters: the known ones, with the unknown mentions that join them, and others."""
+    """Clusters: the known ones, with the unknown mentions that join them, and others.
+
+    All pairs are there: documents that exceed the window have no unknown mentions.
+    """
     first = batch.start[i]
     n = batch.start[i + 1] - first
     cluster = np.empty(n, np.int32)
@@ -214,14 +227,16 @@ def joined(batch, i, theta):
                 v = u
         done[v] = True
         for u in range(n):
-            s = float(theta[0, pair_index(n, u, v)]) if u != v else 0.0
+            s = 0.0
+            if u != v:
+                s = float(theta[0, pair_index(n, batch.pairs.window, u, v)])
             if not done[u] and s > best[u]:
                 best[u], cluster[u] = s, cluster[v]
     return cluster
 
 
 @inlined
-def grow(theta, gold, inside, across, floor, y):
+def grow(theta, window, gold, inside, across, floor, y):
     """Prim's algorithm: y <- the best forest, where a root counts ``floor``.
 
     ``inside`` and ``across`` are added to links inside and between true clusters. Trees
@@ -239,10 +254,10 @@ def grow(theta, gold, inside, across, floor, y):
             if not done[u] and (v < 0 or best[u] > best[v]):
                 v = u
         done[v] = True
-        for u in range(n):
+        for u in range(max(v - window, 0), min(v + window + 1, n)):
             if not done[u]:
                 s = inside if gold[u] == gold[v] else across
-                s += float(theta[0, pair_index(n, u, v)])
+                s += float(theta[0, pair_index(n, window, u, v)])
                 if s > best[u]:
                     best[u] = s
                     y[u] = v

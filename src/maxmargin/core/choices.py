@@ -75,8 +75,10 @@ def check_objective(model) -> None:
             refuse_unused(model, ("loss",), why)
 
 
-def wanted_C(model) -> str:
-    """Which values of C a model takes: inf only where it is not refused."""
+def wanted_C(model, X=None) -> str:
+    """Which values of C a model takes, for X: inf only where it is not refused."""
+    if hasattr(X, "shards"):  # a corpus on disk
+        return "a positive number"
     trial = copy.copy(model)
     trial.C = math.inf
     try:

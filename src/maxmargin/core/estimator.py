@@ -69,6 +69,8 @@ class MaxMarginEstimator(BaseEstimator):
         """
         from maxmargin.solvers.checkpoint import kept, place_of
 
+        if self.C is not None:
+            _positive("C", self.C, lambda: wanted_C(self, X))
         settings = self._settings()
         with at_most(1), kept(place_of(self)):
             encoded = self._encode(X, y, sample_weight)
@@ -93,7 +95,7 @@ class MaxMarginEstimator(BaseEstimator):
                 f"Cs={Cs!r} is not possible: give a list of values of C, also for one."
             ) from None
         for C in Cs:
-            _positive("C", C, lambda: wanted_C(self))
+            _positive("C", C, lambda: wanted_C(self, X))
         Cs = [float(C) for C in Cs]
         models = [clone(self).set_params(C=C) for C in Cs]
         settings = [model._settings() for model in models]
