@@ -11,6 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.alignments.batch import align_batch, norms, right_pairs
 from maxmargin.alignments.features.encoder import learn_tracks, length_of
 from maxmargin.alignments.features.models import AlignmentModel
+from maxmargin.alignments.features.prior import (
+    NONE,
+    Prior,
+    make_prior,
+    with_usual_letters,
+)
 from maxmargin.alignments.features.settings import (
     check_alphabet,
     make_model,
@@ -70,12 +76,13 @@ class SequenceAligner(MaxMarginEstimator):
     unknown : None, str or dict, default None
         The symbol (per track) that stands for symbols outside the alphabet and for a
         track that a sequence does not have. Without it both are errors.
-    symmetric : bool, default False
-        (a, b) and (b, a) have one weight, and gaps score the same in s and t.
+    symmetric : bool or "auto", default "auto"
+        (a, b) and (b, a) have one weight, and gaps score the same in s and t. "auto": if
+        both sides have the same alphabets and no track holds vectors.
     normalize : bool, default True
         Divide the features of a pair by ``len(s) + len(t)``.
-    C : float, default 100.0
-        Features are divided by lengths, so values from 10 to 1000 are usual.
+    C : float, default 10.0
+        Features are divided by lengths, so values from 3 to 1000 are usual.
     unlabelled_weight : float, default 0.1
         Times the sample weight of pairs whose alignment is None, not known. (i, None) in
         an alignment says that the partner of position i of s is not known
@@ -83,6 +90,13 @@ class SequenceAligner(MaxMarginEstimator):
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, objective, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`.
+    prior : bool, default True
+        Begin with the usual scores of letters and gaps, and learn what differs from them:
+        BLOSUM62 for amino acids, one score for equal symbols and one for others elsewhere
+        (:mod:`maxmargin.alignments.features.prior`). The alphabet then has all amino acids
+        or nucleotides, whether X has them or not. With the losses "q", what references
+        leave open on both sides is completed (:mod:`maxmargin.alignments.loops`). Needs a
+        term that scores the first track alone, such as "residue/residue".
 
     Attributes
     ----------
@@ -114,6 +128,7 @@ class SequenceAligner(MaxMarginEstimator):
     _model_name = "SequenceAligner.v1"
 
     __init__ = training_parameters(
+        {"prior": True},
         model="simple",
         gaps="affine",
         scope="global",
@@ -122,9 +137,9 @@ class SequenceAligner(MaxMarginEstimator):
         alphabet=None,
         groups=None,
         unknown=None,
-        symmetric=False,
+        symmetric="auto",
         normalize=True,
-        C=100.0,
+        C=10.0,
         unlabelled_weight=UNLABELLED,
     )
 
@@ -212,13 +227,8 @@ class SequenceAligner(MaxMarginEstimator):
                 f"the model has no term {name!r}; it has {', '.join(self.model_.names)}."
             )
         term = self.model_.terms[self.model_.names.index(name)]
-        a = np.arange(self.model_.size(term.left, 0))[:, None]
-        b = np.arange(self.model_.size(term.right, 1))[None, :]
-        place = term.offset + a * term.stride_s + b * term.stride_t
-        if term.tied:
-            high, low = np.maximum(a, b), np.minimum(a, b)
-            place = term.offset + high * (high + 1) // 2 + low
-        return self.coef_[place]
+        sizes = self.model_.size(term.left, 0), self.model_.size(term.right, 1)
+        return self.coef_[term.places(*sizes)]
 
     # training --------------------------------------------------------------------------
 
@@ -246,17 +256,29 @@ class SequenceAligner(MaxMarginEstimator):
         model = self._make_model(targets, templates)
         norm = norms(targets, templates, self.normalize)
         dtype = np.float64
+        prior = make_prior(model) if self.prior else NONE
+        forgiving = shift != "hamming" and self.objective != "log"
+        if len(prior.scores) and forgiving and known is None:
+            from maxmargin.alignments.loops import complete_loops
+
+            labels, counts = complete_loops(
+                model, prior, targets, templates, labels, counts, free, dtype
+            )
         batch = align_batch(
-            model, targets, templates, labels, counts, norm, shift, free, dtype
+            model, targets, templates, labels, counts, norm, shift, free, dtype, prior
         )
         if known is not None:
             from maxmargin.core.partial import partly_known
 
             batch = partly_known(batch, np.concatenate(known))
-        return Encoded(batch, model.n_weights, dtype, weights, {"model_": model})
+        n_weights = model.n_weights + (len(prior.scores) > 0)
+        return Encoded(batch, n_weights, dtype, weights, {"model_": model})
 
     def _make_model(self, targets, templates) -> AlignmentModel:
         found, dense = learn_tracks(targets + templates, self.unknown)
+        if self.prior and found:
+            first = next(iter(found))
+            found[first] = with_usual_letters(found[first])
         alphabet = found if self.alphabet is None else self.alphabet
         known = check_alphabet(alphabet)
         return make_model(
@@ -270,7 +292,8 @@ class SequenceAligner(MaxMarginEstimator):
         )
 
     def _install(self, encoded: Encoded, w) -> None:
-        self.coef_ = w.astype(np.float64)
+        terms = encoded.batch.terms
+        self.coef_ = Prior(terms.prior, terms.scale).folded(w).astype(np.float64)
         self._name_weights(encoded.attributes["model_"])
 
     def _name_weights(self, model: AlignmentModel) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.alignments.features.encoder import length_of
+from maxmargin.alignments.features.prior import NONE
 
 LARGEST_PAIR = 10**8  # cells: beyond it the tables take gigabytes
 
@@ -17,7 +18,9 @@ def norms(targets, templates, normalize) -> np.ndarray:
     return 1.0 / np.array([n + m for n, m in zip(*lengths, strict=True)], float)
 
 
-def align_batch(model, targets, templates, labels, counts, norm, shift, free, dtype):
+def align_batch(
+    model, targets, templates, labels, counts, norm, shift, free, dtype, prior=NONE
+):
     """The AlignmentBatch of these pairs; arguments as in its make_batch()."""
     from maxmargin.alignments.features.arrays import encode_sides, entries_of
     from maxmargin.alignments.structure import make_batch
@@ -28,7 +31,7 @@ def align_batch(model, targets, templates, labels, counts, norm, shift, free, dt
                 f"sample {i} has {length_of(a)} x {length_of(b)} positions, more than "
                 f"{LARGEST_PAIR:.0e} pairs: cut the sequences into shorter ones."
             )
-    s, t, terms = encode_sides(model, targets, templates, dtype)
+    s, t, terms = encode_sides(model, targets, templates, dtype, prior)
     return make_batch(s, t, terms, labels, norm, counts, shift, free, entries_of(model))
 
 

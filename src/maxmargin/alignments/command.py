@@ -60,7 +60,8 @@ Files may be compressed with gzip. What they look like: docs/alignment.md."""
       --scope  global or local
       --free-ends  target or template: its ends may stay unmatched at no cost
       --loss  q, q4 (or another shift), hamming
-      --symmetric  one weight for (a, b) and (b, a)
+      --symmetric  one weight for (a, b) and (b, a); default: where alphabets allow it
+      --prior  begin with BLOSUM62, or other usual scores of letters and gaps
       --C  weight of the data
     """
 
@@ -95,9 +96,12 @@ Files may be compressed with gzip. What they look like: docs/alignment.md."""
         return replace(sample, X=inputs(sample.more, self.tracks))
 
     def settings(self, args, given, sample, dev) -> dict[str, Any]:
+        from maxmargin.alignments.features.prior import with_usual_letters
         from maxmargin.alignments.files.pairs import UNKNOWN
 
         alphabet = alphabet_of(sample.more, self.tracks, args.unknown)
+        if given.get("prior", True) and LETTERS in alphabet:
+            alphabet[LETTERS] = with_usual_letters(alphabet[LETTERS])
         unknown = {track: UNKNOWN for track in self.tracks if track != LETTERS}
         if args.unknown is not None:
             unknown[LETTERS] = args.unknown.upper()

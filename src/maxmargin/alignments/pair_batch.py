@@ -121,7 +121,7 @@ def make_batch(s, t, terms, y, norm, counts, loss, free, entries) -> AlignmentBa
         if loss == "hamming"
         else 1.0 / max(found["counted"].max(initial=1), 1),
         size=int(parts(n, m).max(initial=1)),
-        entries=int(fewest * per_pair + 2 * (fewest + 1) * per_run + 2),
+        entries=int(fewest * per_pair + 2 * (fewest + 1) * per_run + 3),
     )
 
 

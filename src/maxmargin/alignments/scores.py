@@ -8,6 +8,11 @@ side, so the many terms are summed once per pair of classes, 3600 times instead 
 groups with classes of their own.
 
 Weights of the symbols (a, b) of an ordinary term stand at code_s(a) + code_t(b) in w.
+With a *prior* (``alignments/features/prior.py``), what is used at place k is
+
+    scale[k] w[k] + w[factor] prior[k]
+
+so that the feature of the weight w[factor] is the prior score of all parts.
 """
 
 from __future__ import annotations
@@ -52,6 +57,9 @@ class Terms(NamedTuple):
     offset: np.ndarray  # int64[terms], of tied terms
     tied: np.ndarray  # uint8[terms]
     dense: np.ndarray  # int64[dense terms, 7], see dense_row()
+    prior: np.ndarray  # [weights]: scores known before training; empty without any
+    scale: np.ndarray  # [weights]: by what weights are multiplied beside them
+    factor: int  # place of the weight that multiplies them
 
 
 @inlined
@@ -61,6 +69,37 @@ def weight_index(terms, k, a, b):
         low, high = min(a, b), max(a, b)
         return terms.offset[k] + high * (high + 1) // 2 + low
     return a + b
+
+
+@inlined
+def weight(terms, w, place):
+    """What is used at this place."""
+    if len(terms.prior):
+        known = w[terms.factor] * terms.prior[place]
+        return known + terms.scale[place] * w[place]
+    return w[place]
+
+
+@inlined
+def add_weight(terms, w, place, x):
+    """Its adjoint."""
+    if len(terms.prior):
+        w[terms.factor] += x * terms.prior[place]
+        x *= terms.scale[place]
+    w[place] += x
+
+
+@inner
+def list_prior(terms, index, values, first, m):
+    """Scale the parts listed since ``first``, append their prior score; return the end."""
+    if len(terms.prior) == 0:
+        return m
+    total = 0.0
+    for k in range(first, m):
+        total += values[k] * terms.prior[index[k]]
+        values[k] *= terms.scale[index[k]]
+    index[m], values[m] = terms.factor, total
+    return m + 1
 
 
 @inner
@@ -82,9 +121,10 @@ def class_tables(s, t, terms, e, w):
             right = t.codes[b0 : b0 + columns]
             for a in range(rows):
                 code, row = s.codes[a0 + a], table[a]
-                if terms.tied[k]:
+                if terms.tied[k] or len(terms.prior):
                     for b in range(columns):
-                        row[b] += w[weight_index(terms, k, code, right[b])]
+                        place = weight_index(terms, k, code, right[b])
+                        row[b] += weight(terms, w, place)
                 else:
                     for b in range(columns):
                         row[b] += w[code + right[b]]
@@ -179,7 +219,7 @@ def spread_matches(s, t, terms, e, c, match, w):
             for a in range(rows):
                 for b in range(columns):
                     place = weight_index(terms, k, s.codes[a0 + a], t.codes[b0 + b])
-                    w[place] += table[a, b]
+                    add_weight(terms, w, place, table[a, b])
     for d in range(len(terms.dense)):
         spread_dense(s, t, terms, d, e, c, match, w)
 
@@ -213,25 +253,25 @@ def spread_dense(s, t, terms, d, e, c, match, w):
 
 
 @inner
-def spread_gaps(s, t, e, c, gaps, w):
+def spread_gaps(s, t, terms, e, c, gaps, w):
     """w += c * what score_gaps() reads, weighted by gaps."""
     i0, j0 = s.start[e], t.start[e]
     for i in range(len(gaps.open_s)):
-        spread_views(s.opening, i0 + i, c * gaps.open_s[i], w)
-        w[s.extend] += c * gaps.extend_s[i]
+        spread_views(terms, s.opening, i0 + i, c * gaps.open_s[i], w)
+        add_weight(terms, w, s.extend, c * gaps.extend_s[i])
     for j in range(len(gaps.open_t)):
-        spread_views(t.opening, j0 + j, c * gaps.open_t[j], w)
-        w[t.extend] += c * gaps.extend_t[j]
+        spread_views(terms, t.opening, j0 + j, c * gaps.open_t[j], w)
+        add_weight(terms, w, t.extend, c * gaps.extend_t[j])
     for i in range(len(gaps.at_s)):
-        spread_views(s.boundary, i0 + e + i, c * gaps.at_s[i], w)
+        spread_views(terms, s.boundary, i0 + e + i, c * gaps.at_s[i], w)
     for j in range(len(gaps.at_t)):
-        spread_views(t.boundary, j0 + e + j, c * gaps.at_t[j], w)
+        spread_views(terms, t.boundary, j0 + e + j, c * gaps.at_t[j], w)
 
 
 @inlined
-def spread_views(views, position, x, w):
+def spread_views(terms, views, position, x, w):
     for v in range(len(views)):
-        w[views[v, position]] += x
+        add_weight(terms, w, views[v, position], x)
 
 
 @inner
@@ -267,28 +307,28 @@ def list_pair(s, t, terms, e, i, j, coefficient, index, values, m):
 
 
 @inlined
-def summed(views, position, w, norm):
+def summed(terms, views, position, w, norm):
     total = 0.0
     for v in range(len(views)):
-        total += float(w[views[v, position]])
+        total += float(weight(terms, w, views[v, position]))
     return norm * total
 
 
 @inner
-def score_gaps(s, t, e, w, norm, gaps):
+def score_gaps(s, t, terms, e, w, norm, gaps):
     """Fill the arrays of ``gaps`` for sequences e."""
     n, m = len(gaps.open_s), len(gaps.open_t)
     i0, j0 = s.start[e], t.start[e]
     for i in range(n):
-        gaps.open_s[i] = summed(s.opening, i0 + i, w, norm)
-        gaps.extend_s[i] = norm * w[s.extend]
+        gaps.open_s[i] = summed(terms, s.opening, i0 + i, w, norm)
+        gaps.extend_s[i] = norm * weight(terms, w, s.extend)
     for j in range(m):
-        gaps.open_t[j] = summed(t.opening, j0 + j, w, norm)
-        gaps.extend_t[j] = norm * w[t.extend]
+        gaps.open_t[j] = summed(terms, t.opening, j0 + j, w, norm)
+        gaps.extend_t[j] = norm * weight(terms, w, t.extend)
     for i in range(n + 1):
-        gaps.at_s[i] = summed(s.boundary, i0 + e + i, w, norm)
+        gaps.at_s[i] = summed(terms, s.boundary, i0 + e + i, w, norm)
     for j in range(m + 1):
-        gaps.at_t[j] = summed(t.boundary, j0 + e + j, w, norm)
+        gaps.at_t[j] = summed(terms, t.boundary, j0 + e + j, w, norm)
 
 
 @inner

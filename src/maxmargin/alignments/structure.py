@@ -29,8 +29,10 @@ from maxmargin.alignments.pair_batch import (
 from maxmargin.alignments.scores import (
     list_gaps,
     list_pair,
+    list_prior,
     score_gaps,
     score_matches,
+    weight,
 )
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
@@ -61,14 +63,14 @@ def least_loss(batch):
 def score(batch, i, w, theta):
     match, gaps = parts_of(batch, i, theta)
     score_matches(batch.s, batch.t, batch.terms, i, w, batch.norm[i], match)
-    score_gaps(batch.s, batch.t, i, w, batch.norm[i], gaps)
+    score_gaps(batch.s, batch.t, batch.terms, i, w, batch.norm[i], gaps)
 
 
 @implements(contract.score_planes, AlignmentBatch)
 def score_planes(batch, i, w, labellings, count, theta):
     # A few hundred pairs of the planes instead of all n m.
     match, gaps = parts_of(batch, i, theta)
-    score_gaps(batch.s, batch.t, i, w, batch.norm[i], gaps)
+    score_gaps(batch.s, batch.t, batch.terms, i, w, batch.norm[i], gaps)
     n = batch.start[i + 1] - batch.start[i]
     index = np.empty(batch.entries, np.int64)
     values = np.empty(batch.entries, w.dtype)
@@ -84,7 +86,7 @@ def score_planes(batch, i, w, labellings, count, theta):
             )
             total = 0.0
             for f in range(m):
-                total += float(w[index[f]]) * float(values[f])
+                total += float(weight(batch.terms, w, index[f])) * float(values[f])
             match[k, j] = total
 
 
@@ -109,15 +111,16 @@ def value(batch, i, theta, y):
 
 @implements(contract.emit, AlignmentBatch)
 def emit(batch, i, y, coefficient, index, values, m):
-    c = coefficient * batch.norm[i]
+    c, first = coefficient * batch.norm[i], m
     for k in range(batch.start[i + 1] - batch.start[i]):
         if y[k] >= 0:
             m = list_pair(
                 batch.s, batch.t, batch.terms, i, k, y[k], c, index, values, m
             )
-    return list_gaps(
+    m = list_gaps(
         batch.s, batch.t, i, batch.free_s, batch.free_t, y, c, index, values, m
     )
+    return list_prior(batch.terms, index, values, first, m)
 
 
 @implements(contract.difference, AlignmentBatch)
@@ -162,7 +165,8 @@ def difference(batch, i, s, rs, a, ra, index, values):
     c = -rs * norm
     m = list_gaps(batch.s, batch.t, i, free_s, free_t, s, c, index, values, m)
     c = ra * norm
-    return list_gaps(batch.s, batch.t, i, free_s, free_t, a, c, index, values, m)
+    m = list_gaps(batch.s, batch.t, i, free_s, free_t, a, c, index, values, m)
+    return list_prior(batch.terms, index, values, 0, m)
 
 
 @implements(contract.clamp, PartialAlignmentBatch)

@@ -104,7 +104,7 @@ def spread(batch, i, coefficient, mu, w):
     match, gaps = parts_of(batch, i, mu)
     c = coefficient * batch.norm[i]
     spread_matches(batch.s, batch.t, batch.terms, i, c, match, w)
-    spread_gaps(batch.s, batch.t, i, c, gaps, w)
+    spread_gaps(batch.s, batch.t, batch.terms, i, c, gaps, w)
 
 
 @inlined

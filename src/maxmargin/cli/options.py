@@ -35,8 +35,9 @@ TYPES = {
 TYPES |= {
     "max_length": int,
     "both_strands": bool,
+    "symmetric": bool,
     "n_components": int,
-}  # whose defaults are None
+}  # whose defaults are no values of the type
 HELP = {
     "C": "weight of the data",
     "objective": "what is minimised, such as hinge (SVM) or log (CRF)",

@@ -6,11 +6,15 @@ import numpy as np
 
 from maxmargin.alignments.features.encoder import EncodedSide
 from maxmargin.alignments.features.models import AlignmentModel, Term
+from maxmargin.alignments.features.prior import NONE
 from maxmargin.alignments.scores import Side, Terms
 
 
-def encode_sides(model: AlignmentModel, targets, templates, dtype):
-    """(Side of targets, Side of templates, Terms) of lists of {track: symbols}."""
+def encode_sides(model: AlignmentModel, targets, templates, dtype, prior=NONE):
+    """(Side of targets, Side of templates, Terms) of lists of {track: symbols}.
+
+    ``prior`` is a :class:`~maxmargin.alignments.features.prior.Prior`.
+    """
     sides = [EncodedSide(model, targets, 0), EncodedSide(model, templates, 1)]
     plain = [t for t in model.terms if not _over_vectors(model, t)]
     groups = _groups(plain, sides)
@@ -55,6 +59,9 @@ def encode_sides(model: AlignmentModel, targets, templates, dtype):
         offset=np.array([t.offset for t in order], np.int64),
         tied=np.array([t.tied for t in order], np.uint8),
         dense=_dense_rows(model, dense, sides, dense_codes),
+        prior=prior.scores,
+        scale=prior.scale,
+        factor=model.n_weights,
     )
     return made[0], made[1], terms
 

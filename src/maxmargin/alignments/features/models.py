@@ -33,6 +33,8 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 MODELS = ("simple", "anova2", "tensor", "sum", "window", "profile")
 SIDES = ("target", "template")
 WIDTHS = {"residue": 3, "ss": 5, "area": 7}  # of windows; 3 for other tracks
@@ -62,6 +64,14 @@ class Term(NamedTuple):
     stride_s: int
     stride_t: int
     tied: bool
+
+    def places(self, n: int, m: int) -> np.ndarray:
+        """(n, m): where the weights of the first symbols of both sides are."""
+        a, b = np.arange(n)[:, None], np.arange(m)[None, :]
+        if self.tied:
+            high, low = np.maximum(a, b), np.minimum(a, b)
+            return self.offset + high * (high + 1) // 2 + low
+        return self.offset + a * self.stride_s + b * self.stride_t
 
 
 @dataclass(frozen=True)

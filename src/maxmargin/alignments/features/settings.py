@@ -38,6 +38,12 @@ def make_model(
         names = model_terms(model, alphabets, dense)
     else:
         names = _listed_terms(model)
+    if isinstance(symmetric, str):
+        if symmetric != "auto":
+            raise ValueError(
+                f'symmetric={symmetric!r} is not possible: give True, False or "auto".'
+            )
+        symmetric = not dense and _same_on_both_sides(names, alphabets)
     for track, (target, template) in alphabets.items():
         if symmetric and target != template:
             raise ValueError(
@@ -54,6 +60,12 @@ def make_model(
         gaps=gaps,
         symmetric=bool(symmetric),
     )
+
+
+def _same_on_both_sides(names, alphabets) -> bool:
+    """Whether alphabets are, and every term LEFT/RIGHT has its RIGHT/LEFT."""
+    turned = ("/".join(reversed(name.split("/"))) for name in names)
+    return all(a == b for a, b in alphabets.values()) and set(turned) <= set(names)
 
 
 def _listed_terms(model) -> tuple[str, ...]:
