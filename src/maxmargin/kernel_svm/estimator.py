@@ -88,8 +88,8 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
     tol, max_iter, max_time, n_jobs, random_state, verbose, callbacks
         As in :class:`maxmargin.StructuralSVM`; ``max_time`` is for all of a fit, the search
         for the basis included, ``max_iter`` for each training in it, and ``verbose`` shows
-        a line per stage of a pursuit. ``n_jobs`` is not used: nearly all work is matrix
-        products, which have the threads of BLAS (``OMP_NUM_THREADS``, threadpoolctl).
+        a line per stage of a pursuit. ``n_jobs`` is how many threads of BLAS the matrix
+        products of :meth:`fit` have.
 
     checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`, of :meth:`fit`. "exact" keeps its dual
@@ -177,11 +177,10 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
         from maxmargin.solvers.checkpoint import kept, place_of
 
         settings = self._settings()
-        with kept(place_of(self)):
+        with kept(place_of(self)), at_most(self._threads()):
             data, problem = self._read(X, y, sample_weight)
             model = settled(self, problem, self.n_components)
-            with at_most(self._threads()):
-                trained = train(problem, model, settings)
+            trained = train(problem, model, settings)
         with Whole(self):
             self._take(data, trained, model.method)
         return self

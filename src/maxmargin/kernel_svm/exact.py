@@ -106,8 +106,7 @@ class Ascent:
         n, most = len(self.y), WORKING if len(self.cost) > 2 else WORKING // 2
         most = min(most, len(self.rows.values))
         some = self._violators(most) if most < n else np.arange(n)
-        slots = self.rows.slots(some)
-        table = self.rows.values[slots[:, None], some].astype(np.float64)
+        slots, table = self.rows.among(some)
         alpha = np.ascontiguousarray(self.alpha[some].T)
         v = self.scores[:, some] + self.cost[self.y[some]].T
         target = INNER * float(self.gaps[some].sum())

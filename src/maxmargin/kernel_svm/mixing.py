@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.interrupts import Undisturbed
+from maxmargin.core.kernel import inlined, kernel
 from maxmargin.kernel_svm.scores import risk_between
 
 SECTIONS = 8  # of a line search
@@ -37,16 +38,10 @@ class Best:
         primal, dual = ascent.judge()
         self.dual = max(self.dual, dual)
         a, scores = ascent.signed(), ascent.scores
-        cross = np.vdot(self.a.T, scores)
         own = np.vdot(a.T, scores)
+        squares = self.square, np.vdot(self.a.T, scores), own
         known = ascent.y, ascent.cost, ascent.mass
-
-        def objective(t):
-            square = (1 - t) ** 2 * self.square + 2 * t * (1 - t) * cross + t * t * own
-            return 0.5 * square + risk_between(self.scores, scores, t, *known), square
-
-        t = _minimum(lambda t: objective(t)[0])
-        found, square = objective(t)
+        t, found, square = best_between(self.scores, scores, *squares, *known)
         if primal <= found:
             t, found, square = 1.0, primal, own
         if found <= self.primal:  # with a tiny C, all look the same
@@ -67,19 +62,31 @@ class Best:
         self.see(ascent)
 
 
-def _minimum(f) -> float:
-    """Of a convex function on [0, 1], by golden sections."""
+@inlined
+def objective_between(first, second, t, start, cross, end, y, cost, mass):
+    """(objective, |f|^2) of (1 - t) first + t second, whose products are given."""
+    square = (1 - t) ** 2 * start + 2 * t * (1 - t) * cross + t * t * end
+    return 0.5 * square + risk_between(first, second, t, y, cost, mass), square
+
+
+@kernel
+def best_between(first, second, start, cross, end, y, cost, mass):
+    """(t, objective, |f|^2) of the least objective, by golden sections."""
+    given = start, cross, end, y, cost, mass
     shrink = (5**0.5 - 1) / 2
     low, high = 0.0, 1.0
     left, right = 1 - shrink, shrink
-    at_left, at_right = f(left), f(right)
+    at_left = objective_between(first, second, left, *given)[0]
+    at_right = objective_between(first, second, right, *given)[0]
     for _ in range(SECTIONS):
         if at_left < at_right:
             high, right, at_right = right, left, at_left
             left = high - shrink * (high - low)
-            at_left = f(left)
+            at_left = objective_between(first, second, left, *given)[0]
         else:
             low, left, at_left = left, right, at_right
             right = low + shrink * (high - low)
-            at_right = f(right)
-    return left if at_left < at_right else right
+            at_right = objective_between(first, second, right, *given)[0]
+    t = left if at_left < at_right else right
+    found, square = objective_between(first, second, t, *given)
+    return t, found, square

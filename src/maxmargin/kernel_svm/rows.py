@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.kernel import kernel as compiled
 from maxmargin.kernel_svm.devices import Cpu
+from maxmargin.kernel_svm.gaussian_rows import FEW, GaussianRows
 from maxmargin.kernels.inputs import count, is_sparse, take, toarray
 
 BLOCKS = 3 * 8  # bytes per value while a block of rows is computed
@@ -27,7 +29,7 @@ class Rows:
         self.slot = np.full(n, -1)  # of every row, -1 where it is not here
         self.owner = np.full(room, -1)
         self.used = np.zeros(room, np.int64)
-        self.calls = self.computed = 0
+        self.filled = self.calls = self.computed = 0
 
     def slots(self, rows: np.ndarray) -> np.ndarray:
         """Where these rows are, each of which is named once; at most ``room``."""
@@ -37,7 +39,11 @@ class Rows:
         missing = rows[here < 0]
         if len(missing):
             k = len(missing)
-            free = np.argpartition(self.used, k - 1)[:k]
+            if self.filled + k <= len(self.values):
+                free = np.arange(self.filled, self.filled + k)
+            else:
+                free = np.argpartition(self.used, k - 1)[:k]
+            self.filled = min(self.filled + k, len(self.values))
             lost = self.owner[free]
             self.slot[lost[lost >= 0]] = -1
             self.owner[free] = -1
@@ -49,6 +55,11 @@ class Rows:
             self.used[free] = self.calls
             self.computed += k
         return self.slot[rows]
+
+    def among(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(slots, the kernel between these samples in double precision)."""
+        slots, rows = self.slots(rows), np.asarray(rows, np.int64)
+        return slots, some_columns(self.values, slots, rows)
 
     def get(self, rows: np.ndarray) -> np.ndarray:
         """These rows."""
@@ -84,7 +95,20 @@ class Table:
             return lambda rows: device.get(kernel(there[device.index(rows)], there))
         if dtype == np.float64 and getattr(X, "dtype", None) == np.float32:
             X = X.astype(np.float64)
+        if kernel.kind == "rbf" and isinstance(X, np.ndarray) and X.shape[1] <= FEW:
+            return GaussianRows(X, kernel.gamma)
         return lambda rows: kernel(take(X, rows), X)
+
+
+@compiled
+def some_columns(values, slots, columns):
+    q = len(slots)
+    out = np.empty((q, q))
+    for i in range(q):
+        row = values[slots[i]]
+        for j in range(q):
+            out[i, j] = row[columns[j]]
+    return out
 
 
 def rooms(n: int, classes: int, dtype, memory: float) -> tuple[int, Any, int]:
