@@ -11,13 +11,15 @@ from sklearn.svm import SVC
 from maxmargin import KernelSVM, kernels
 from maxmargin.kernel_svm import exact, scores
 from maxmargin.kernel_svm import rows as rows_
+from maxmargin.kernel_svm.gaussian_rows import GaussianRows
+from maxmargin.kernel_svm.pairs import ascend_pairs
 from maxmargin.kernel_svm.rows import Rows
 
 
 @pytest.fixture
 def small(monkeypatch):
     """Working sets and caches far smaller than the data."""
-    monkeypatch.setattr(exact, "WORKING", 12)
+    monkeypatch.setattr(exact, "WORKING", (6, 12))
     monkeypatch.setattr(rows_, "LEAST_ROWS", 5)
     monkeypatch.setattr(scores, "TOGETHER", 5)
     monkeypatch.setattr(scores, "TILE", 7)
@@ -134,3 +136,39 @@ def test_rounds_and_ctrl_c_end_it(small, monkeypatch):
         (kept,) = model.path(X, y, Cs=[5.0, 10.0])
     assert kept.n_iter_ == 4
     assert kept.certificate_.primal > kept.certificate_.dual > 0
+
+
+@pytest.mark.parametrize("columns", [1, 3, 40])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_of_a_gaussian_are_those_of_the_kernel(columns, dtype):
+    """Copies of a point and points far from 0 included."""
+    X = np.random.default_rng(columns).normal(size=(50, columns)) + 30
+    X[7], X[8] = X[3], X[3] + 1e-6
+    X, rows = X.astype(dtype), np.array([3, 0, 49])
+    wanted = np.exp(-0.2 * np.square(X[rows, None, :].astype(float) - X).sum(axis=2))
+    found = GaussianRows(X, 0.2)(rows)
+    assert found.dtype == dtype
+    tolerance = 1e-5 if dtype == np.float32 else 1e-13
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance)
+    assert found[0, 3] == found[0, 7] == 1.0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_pairs_leave_little_and_stay_feasible(n_classes):
+    """Scores and dual variables change together; points without a length are moved too."""
+    rng = np.random.default_rng(n_classes)
+    Z = rng.normal(size=(30, 4))
+    Z[5] = 0.0
+    table, classes = Z @ Z.T, np.eye(n_classes)
+    y = rng.integers(0, n_classes, 30)
+    alpha = np.zeros((n_classes, 30))
+    alpha[y, np.arange(30)] = 2.0
+    first = alpha.copy()
+    cost = 1.0 * (np.arange(n_classes)[:, None] != y)
+    v = cost.copy()
+    ascend_pairs(table, classes, v, alpha, 1e-6, 100_000)
+    np.testing.assert_allclose(alpha.sum(axis=0), 2.0)
+    assert alpha.min() >= 0
+    np.testing.assert_allclose(v, cost + (first - alpha) @ table, atol=1e-9)
+    gaps = 2.0 * v.max(axis=0) - (alpha * v).sum(axis=0)
+    assert gaps.sum() <= 2e-6

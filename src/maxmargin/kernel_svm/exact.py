@@ -39,9 +39,9 @@ from maxmargin.kernel_svm.rows import Rows, Table
 from maxmargin.kernel_svm.scores import judge, scores_of, spread
 from maxmargin.kernel_svm.sweeps import ascend_sweeps
 
-WORKING = 512  # examples of a round, at most; of two classes, half as many
+WORKING = 256, 512  # examples of a round, at most, of two classes and of several
 KEPT = 0.5  # share of them that stays for the next: else they would soon be back
-INNER = 0.1  # share of their gap that is left to the next round
+INNER = 0.1, 0.3  # share of their gap that is left to the next round, likewise
 STEPS = 10  # of a round, at most, for each of them
 MAX_ROUNDS = 100_000  # where no limit was asked for
 ROUNDED = "ended, as rounding allows no more steps,"
@@ -103,14 +103,14 @@ class Ascent:
 
     def round(self) -> bool:
         """Visit the examples with the largest gaps; False if nothing moved."""
-        n, most = len(self.y), WORKING if len(self.cost) > 2 else WORKING // 2
-        most = min(most, len(self.rows.values))
+        n, several = len(self.y), int(len(self.cost) > 2)
+        most = min(WORKING[several], len(self.rows.values))
         some = self._violators(most) if most < n else np.arange(n)
         slots, table = self.rows.among(some)
         alpha = np.ascontiguousarray(self.alpha[some].T)
         v = self.scores[:, some] + self.cost[self.y[some]].T
-        target = INNER * float(self.gaps[some].sum())
-        if len(self.cost) > 2:
+        target = INNER[several] * float(self.gaps[some].sum())
+        if several:
             ascend_sweeps(table, self.classes, v, alpha, target)
         ascend_pairs(table, self.classes, v, alpha, target, STEPS * len(some))
         return self._move(some, slots, np.ascontiguousarray(alpha.T))

@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.core.kernel import kernel as compiled
 from maxmargin.kernel_svm.devices import Cpu
-from maxmargin.kernel_svm.gaussian_rows import FEW, GaussianRows
+from maxmargin.kernel_svm.gaussian_rows import GaussianRows
 from maxmargin.kernels.inputs import count, is_sparse, take, toarray
 
 BLOCKS = 3 * 8  # bytes per value while a block of rows is computed
@@ -95,7 +95,7 @@ class Table:
             return lambda rows: device.get(kernel(there[device.index(rows)], there))
         if dtype == np.float64 and getattr(X, "dtype", None) == np.float32:
             X = X.astype(np.float64)
-        if kernel.kind == "rbf" and isinstance(X, np.ndarray) and X.shape[1] <= FEW:
+        if kernel.kind == "rbf" and isinstance(X, np.ndarray):
             return GaussianRows(X, kernel.gamma)
         return lambda rows: kernel(take(X, rows), X)
 
