@@ -13,10 +13,13 @@ from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.latent_training import check_latent_parameters
 from maxmargin.core.parameters import training_parameters
 from maxmargin.motifs.classes import two_classes
+from maxmargin.motifs.composition import background_size
 from maxmargin.motifs.input import LETTERS, encode_sequences, listed
 from maxmargin.motifs.saving import WIDEST
 
-DATA_WEIGHT = 64.0  # C by rule times the weight of all samples
+DATA_WEIGHT = 16.0  # C by rule times the weight of all samples
+WORDS_WEIGHT = 256.0  # the same of the composition, whose vectors have norm 1 then
+WORDS_LEAST = 0.3  # but so much for a sample at least
 HIGHEST = 9  # order: 4^10 weights of the background
 HELD_OUT = 5  # one sample in so many, to choose a width
 
@@ -119,6 +122,7 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         width=11,
         order=2,
         both_strands=None,
+        composition=True,
         C=None,
         unknown="refuse",
         positive=None,
@@ -198,7 +202,11 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
 
     @property
     def background_(self) -> np.ndarray:
-        return self.coef_[4 * self.width_ :]
+        return self.coef_[4 * self.width_ :][: background_size(self.order)]
+
+    @property
+    def composition_(self) -> np.ndarray:
+        return self.coef_[4 * self.width_ + background_size(self.order) :]
 
     def log_odds(self) -> np.ndarray:
         """What a letter at a position adds to the score of a site, shape (width, 4).
@@ -260,7 +268,7 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         return list(self.width)
 
     def _encode(self, X, y, sample_weight) -> Encoded:
-        from maxmargin.motifs.structure import make_batch, n_weights
+        from maxmargin.motifs.structure import make_batch, n_weights, with_composition
 
         widths = self._widths()
         X = listed(X, "X", "DNA sequences")
@@ -281,7 +289,11 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         counts = np.bincount(codes, minlength=5)[:4]
         more["frequencies_"] = (counts + 1.0) / (counts + 1.0).sum()
         C = DATA_WEIGHT / float(weights.sum()) if self.C is None else float(self.C)
-        w = n_weights(width, self.order)
+        if self.composition:
+            scale = _composition_scale(weights, C)
+            batch = with_composition(batch, self.order, scale)
+            more["composition_scale_"] = scale
+        w = n_weights(width, self.order, self.composition)
         return Encoded(batch, w, np.float64, weights, attributes | more, C=C)
 
     def _look_at_words(self, batch, weights):
@@ -350,13 +362,15 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
     def _search(self, X):
         """(scores, places, starts on a strand) of the best sites."""
         from maxmargin.motifs.sites import best_sites
-        from maxmargin.motifs.structure import make_batch
+        from maxmargin.motifs.structure import make_batch, with_composition
 
         check_is_fitted(self, "coef_")
         X = listed(X, "X", "DNA sequences")
         codes, first = encode_sequences(X, self.unknown, self.width_)
         nothing, strands = np.zeros(len(X), np.uint8), 1 + self.both_strands_
         batch = make_batch(codes, first, nothing, self.width_, self.order, strands)
+        if self.composition:
+            batch = with_composition(batch, self.order, self.composition_scale_)
         scores, places = best_sites(batch, self.coef_, self._threads())
         return scores, places, np.diff(first) - self.width_ + 1
 
@@ -378,6 +392,13 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         from maxmargin.motifs.saving import restored
 
         return restored(cls(**params), arrays, state)
+
+
+def _composition_scale(weights, C: float) -> float:
+    """The norm of words: with it, C means for them what it does in ``WORDS_WEIGHT``."""
+    n = weights.sum() ** 2 / (weights**2).sum()  # samples of equal weight (Kish 1965)
+    per_sample = max(WORDS_WEIGHT / n, WORDS_LEAST)
+    return float(np.sqrt(per_sample * n / (C * weights.sum())))
 
 
 def _check_use(label, weights, classes) -> None:

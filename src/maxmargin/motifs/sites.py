@@ -30,7 +30,13 @@ def best_sites(batch, w, n_jobs: int = 1) -> tuple[np.ndarray, np.ndarray]:
     w = np.append(w, 0.0)  # index -1: the weight of what is not known
     columns = 4 * np.arange(batch.width) + letters
     motif = w[np.where(letters < UNKNOWN, columns, -1)].sum(axis=1)
-    return motif - w[np.maximum(runs, -1)].sum(axis=1), places
+    whole = np.zeros(n)
+    np.add.at(
+        whole,
+        np.repeat(np.arange(n), np.diff(batch.words)),
+        batch.share * w[batch.word],
+    )
+    return motif - w[np.maximum(runs, -1)].sum(axis=1) + whole, places
 
 
 def site_letters(batch, samples, places):

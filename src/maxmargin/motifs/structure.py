@@ -7,6 +7,10 @@ common cancels, in every difference of outputs, so here
 
     Psi(x, -)    = 0
     Psi(x, +, h) = sum_j phi_PSM^j(x_(h+j)) - phi_BG(x_(h+j) and the k letters before it)
+                   + phi_words(x)
+
+where the last term, if it is asked for, tells what the whole sequence is made of, whatever
+the site (``composition.py``).
 
 The one slot holds 0 for a negative sequence, 1 + h for a site at h; with both strands,
 sites of the reverse one, where the motif is read backwards in complementary letters, come
@@ -15,7 +19,7 @@ by the class alone. A letter that is not known is of no weight, in the motif and
 is among those that a background letter depends on.
 
 w is (l, 4) of the motif, then blocks of 4, 16, .. 4^(k+1) of the background: the first
-letters of a sequence depend on those that there are.
+letters of a sequence depend on those that there are; then the words of the composition.
 """
 
 from __future__ import annotations
@@ -28,8 +32,13 @@ from maxmargin.core import contract
 from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.rescale import violation
-
-UNKNOWN = 4  # the code of letters outside the alphabet
+from maxmargin.motifs.composition import (
+    N_WORDS,
+    UNKNOWN,
+    background_size,
+    composition,
+    no_composition,
+)
 
 
 class MotifBatch(NamedTuple):
@@ -44,6 +53,9 @@ class MotifBatch(NamedTuple):
         clean="example",
         back="first",
         label="example",
+        words="example",
+        word="words",
+        share="words",
     )
 
     start: np.ndarray
@@ -54,23 +66,24 @@ class MotifBatch(NamedTuple):
     clean: np.ndarray  # uint8: whether all letters of a sequence are known
     back: np.ndarray  # int32: the background weight of a letter, -1 if none
     label: np.ndarray  # uint8: what is known, the class
+    words: np.ndarray  # int64 (examples + 1): where the words of a sequence begin
+    word: np.ndarray  # int32: the weight of a word
+    share: np.ndarray  # float64: its value
     width: int
     strands: int
     longest: int
+    most: int  # words of a sequence
 
 
-def n_weights(width: int, order: int) -> int:
-    return 4 * width + background_size(order)
-
-
-def background_size(order: int) -> int:
-    return sum(4**k for k in range(1, order + 2))
+def n_weights(width: int, order: int, words: bool = False) -> int:
+    return 4 * width + background_size(order) + words * N_WORDS
 
 
 def make_batch(codes, first, label, width, order, strands) -> MotifBatch:
     """Encode sequences; ``label`` is zero where it is not known."""
     lengths = np.diff(first)
     n = len(lengths)
+    none = no_composition(n)
     return MotifBatch(
         start=np.arange(n + 1, dtype=np.int64),
         y=np.ascontiguousarray(label, np.int32),  # the first place, until one is found
@@ -80,9 +93,13 @@ def make_batch(codes, first, label, width, order, strands) -> MotifBatch:
         clean=np.logical_not(_any_unknown(codes, first)).astype(np.uint8),
         back=background_codes(codes, first, order) + np.int32(4 * width),
         label=np.ascontiguousarray(label, np.uint8),
+        words=none.start,
+        word=none.word,
+        share=none.share,
         width=width,
         strands=strands,
         longest=strands * max(int(lengths.max(initial=0)) - width + 1, 1),
+        most=0,
     )
 
 
@@ -90,6 +107,15 @@ def with_strands(batch: MotifBatch, strands: int) -> MotifBatch:
     """The same sequences, searched on one strand or on both."""
     one = batch.longest // batch.strands
     return batch._replace(strands=strands, longest=strands * one)
+
+
+def with_composition(batch: MotifBatch, order: int, scale: float) -> MotifBatch:
+    """The same sequences, whose words count too."""
+    offset = n_weights(batch.width, order)
+    found = composition(batch.codes, batch.first, batch.strands, offset, scale)
+    return batch._replace(
+        words=found.start, word=found.word, share=found.share, most=found.most
+    )
 
 
 def four_letters(codes) -> np.ndarray:
@@ -149,7 +175,15 @@ def extent(batch, i):
 
 @implements(contract.capacity, MotifBatch)
 def capacity(batch):
-    return 2 * batch.width
+    return 2 * batch.width + batch.most
+
+
+@inlined
+def words_score(batch, i, w):
+    total = 0.0
+    for e in range(batch.words[i], batch.words[i + 1]):
+        total += batch.share[e] * w[batch.word[e]]
+    return total
 
 
 @implements(contract.score, MotifBatch)
@@ -157,6 +191,7 @@ def score(batch, i, w, theta):
     count, row = count_starts(batch, i), theta[0]
     if count == 0:
         return
+    whole = words_score(batch, i, w)
     # sums of the background before each letter: those of a window are two of them apart
     before = np.empty(count + batch.width, np.float64)
     total, first = 0.0, batch.first[i]
@@ -167,7 +202,7 @@ def score(batch, i, w, theta):
         before[t + 1] = total
     behind = before[batch.width :]
     for h in range(count):
-        row[h] = before[h] - behind[h]
+        row[h] = before[h] - behind[h] + whole
     if batch.strands == 2:
         for h in range(count):
             row[count + h] = row[h]
@@ -231,9 +266,10 @@ def left_end(batch, i, site):
 
 @implements(contract.score_planes, MotifBatch)
 def score_planes(batch, i, w, labellings, count, theta):
+    whole = words_score(batch, i, w)
     for k in range(count):
         if labellings[k] > 0:
-            site, total = labellings[k] - 1, 0.0
+            site, total = labellings[k] - 1, whole
             left = left_end(batch, i, site)
             for j in range(batch.width):
                 m, b = motif_index(batch, i, site, j), batch.back[left + j]
@@ -300,7 +336,37 @@ def least_loss(batch):
 
 @implements(contract.emit, MotifBatch)
 def emit(batch, i, y, coefficient, index, values, m):
-    if y[0] == 0:
+    m = emit_site(batch, i, y, coefficient, index, values, m)
+    return emit_words(batch, i, coefficient if y[0] > 0 else 0.0, index, values, m)
+
+
+@implements(contract.difference, MotifBatch)
+def difference(batch, i, s, rs, a, ra, index, values):
+    """Words of the sequence are in all outputs with a site: they are listed once."""
+    truth = batch.y[batch.start[i] : batch.start[i + 1]]
+    m = emit_site(batch, i, truth, rs - ra, index, values, 0)
+    m = emit_site(batch, i, s, -rs, index, values, m)
+    m = emit_site(batch, i, a, ra, index, values, m)
+    whole = rs - ra if truth[0] > 0 else 0.0
+    whole -= rs if s[0] > 0 else 0.0
+    whole += ra if a[0] > 0 else 0.0
+    return emit_words(batch, i, whole, index, values, m)
+
+
+@inlined
+def emit_words(batch, i, coefficient, index, values, m):
+    if coefficient == 0.0:
+        return m
+    for e in range(batch.words[i], batch.words[i + 1]):
+        index[m] = batch.word[e]
+        values[m] = coefficient * batch.share[e]
+        m += 1
+    return m
+
+
+@inlined
+def emit_site(batch, i, y, coefficient, index, values, m):
+    if y[0] == 0 or coefficient == 0.0:
         return m
     left = left_end(batch, i, y[0] - 1)
     for j in range(batch.width):

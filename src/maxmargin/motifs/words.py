@@ -9,21 +9,21 @@ with sequences counted by their weights. Words that overlap a better one say the
 are left out. Random starts find a weak motif seldom (yeast origins of replication: the
 consensus is in none of a dozen); that of an enriched word begins near it.
 
-A motif that is read on both strands makes words stand out more if a word and its reverse
-complement count as one; one of the forward strand makes them stand out less.
+A motif that is read on both strands enriches the reverse complements of its words as much
+as these; one of the forward strand does not. Looked at are the best words of that strand.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
-from maxmargin.motifs.structure import UNKNOWN
+from maxmargin.motifs.composition import counted, word_numbers
 
 LONGEST = 8  # letters of a word: 65,536 of them
 SHARED = 5  # letters in a row that two words may not have in common
 FLOOR = 1e-4  # of variances: a word that is nowhere proves nothing
+LOOKED_AT = 10  # words, for the strands
+TURNED = 0.2  # share of their z that reverse complements have, if both strands count
 
 
 def enriched_words(batch, weights, count: int) -> np.ndarray:
@@ -35,7 +35,7 @@ def enriched_words(batch, weights, count: int) -> np.ndarray:
     for number in best[: 50 * count]:
         if z[number] <= 0 or len(kept) == count:
             break
-        word = (number // 4 ** np.arange(size - 1, -1, -1)) % 4
+        word = _letters(number, size)
         own = _runs(word) | _runs(3 - word[::-1])
         if not own & runs:
             kept.append(word)
@@ -44,9 +44,13 @@ def enriched_words(batch, weights, count: int) -> np.ndarray:
 
 
 def on_both_strands(batch, weights) -> bool:
-    """Whether the best word stands out more when it may be on either strand."""
-    one, two = (_enrichment(batch._replace(strands=k), weights).max() for k in (1, 2))
-    return bool(two > one)
+    """Whether reverse complements of the best words are enriched, too."""
+    z, size = _enrichment(batch._replace(strands=1), weights), _size(batch)
+    best = np.argsort(-z, kind="stable")[: 2 * LOOKED_AT]
+    turned = (3 - _letters(best[:, None], size)[:, ::-1]) @ 4 ** np.arange(size)[::-1]
+    other = best != turned
+    best, turned = best[other][:LOOKED_AT], turned[other][:LOOKED_AT]
+    return bool(z[turned].sum() > TURNED * z[best].sum() > 0)
 
 
 def word_weights(word, width: int, n_weights: int) -> np.ndarray:
@@ -72,37 +76,23 @@ def _size(batch) -> int:
 
 def _enrichment(batch, weights) -> np.ndarray:
     """z of every word."""
+    size = _size(batch)
+    numbers, known = word_numbers(batch.codes, batch.first, size, batch.strands)
+    start, word, _ = counted(numbers, known, batch.first, 4**size)
+    sequence = np.repeat(np.arange(len(weights)), np.diff(start))
     shares, totals = [], []
     for label in (1, 0):
-        chosen = np.flatnonzero((batch.label == label) & (weights > 0))
-        shares.append(_shares(batch, chosen, weights, _size(batch)))
-        totals.append(weights[chosen].sum())
+        own = np.where(batch.label == label, weights, 0.0)
+        totals.append(own.sum())
+        shares.append(np.bincount(word, own[sequence], minlength=4**size) / own.sum())
     p, q = shares
     variance = p * (1 - p) / totals[0] + q * (1 - q) / totals[1]
-    return (p - q) / np.sqrt(variance + FLOOR)
+    return (p - q) / np.sqrt(np.maximum(variance, 0.0) + FLOOR)
 
 
-def _shares(batch, chosen, weights, size: int) -> np.ndarray:
-    """The weighted share of these sequences that have each word."""
-    total = np.zeros(4**size)
-    spans = list(pairwise(batch.first.tolist()))
-    for i in chosen.tolist():
-        total[_words(batch.codes[slice(*spans[i])], size, batch.strands)] += weights[i]
-    return total / weights[chosen].sum()
-
-
-def _words(codes, size: int, strands: int) -> np.ndarray:
-    """The words of a sequence, each once; of two strands, the smaller of both readings."""
-    count = len(codes) - size + 1
-    if count < 1:
-        return np.zeros(0, np.int64)
-    letters = np.lib.stride_tricks.sliding_window_view(codes.astype(np.int64), size)
-    letters = letters[(letters != UNKNOWN).all(axis=1)]
-    place = 4 ** np.arange(size - 1, -1, -1)
-    found = letters @ place
-    if strands == 2:
-        found = np.minimum(found, (3 - letters) @ place[::-1])
-    return np.unique(found)
+def _letters(number, size: int) -> np.ndarray:
+    """Codes of the letters of words."""
+    return (number // 4 ** np.arange(size - 1, -1, -1)) % 4
 
 
 def _runs(word) -> set[bytes]:
