@@ -64,7 +64,11 @@ def shape(batch) -> Pair:
 
 @required
 def score(batch, i: Int, w: Vector, theta: Table) -> None:
-    """theta <- F_x w, the scores of the parts of example i."""
+    """theta <- F_x w, the scores of the parts of example i.
+
+    theta is of double precision, w perhaps not: widen it, by np.float64(w[k]), before
+    it is multiplied by a number of single precision, or certificates are rounded.
+    """
 
 
 @required

@@ -29,7 +29,7 @@ BASELINE_PASSES = {"perceptron": 10, "passive-aggressive": 10, "subgradient": 50
 BASELINE_PASSES["boosting"] = 200  # rounds
 # C times a sample weight: beyond it, one rounding of a score outweighs all else.
 LARGEST_MASS = 1e15
-# Single precision carries about six digits: enough down to this tolerance.
+# Weights of single precision carry about six digits: enough down to this tolerance.
 SINGLE_PRECISION_TOL = 1e-4
 SINGLE_PRECISION_MASS = 1e4
 
@@ -294,9 +294,10 @@ class MaxMarginEstimator(BaseEstimator):
         return effective_n_jobs(n_jobs)
 
     def _working_dtype(self, values, weights=(1.0,), C=None):
-        """float32 if the features survive it, and neither tol nor C_i |x|^2 forbids it.
+        """That of w: float32 if the features survive it, and tol and C_i |x|^2 allow it.
 
-        Dual variables of the size of 1 / |x|^2 must be seen beside the mass C_i.
+        Dual variables of the size of 1 / |x|^2 must be seen beside the mass C_i. For
+        families with many weights, whose features (unscaled) are the numbers given.
         """
         if values.dtype != np.float32 or self._tolerance() < SINGLE_PRECISION_TOL:
             return np.float64

@@ -220,7 +220,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
             encoders["spans"] = SpanFeatures().fit(channels, brackets)
         y = [labellings[i] for i in chosen]
         batch = self._make_batch(derivations, encoders, sentences, y)
-        batch = for_training(batch, dtype)
+        batch = for_training(batch)
         whole = [isinstance(truth, Tree) for truth in truths]
         if not all(whole):
             rows = [bracket_rows(truth, derivations.labels) for truth in truths]

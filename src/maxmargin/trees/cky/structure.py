@@ -342,10 +342,10 @@ def bound_brackets(batch, theta):
             batch.bounds[i, which] = t if which == 0 else p
 
 
-def for_training(batch: ParseBatch, dtype=np.float64) -> ParseBatch:
+def for_training(batch: ParseBatch) -> ParseBatch:
     """The batch, with what the search for violated trees must know of it."""
     if isinstance(batch.loss, Brackets):
-        no_scores = np.zeros((1, max(batch.n_scores, 1)), dtype)
+        no_scores = np.zeros((1, max(batch.n_scores, 1)))
         direct(bound_brackets, batch, no_scores)
     return batch
 
