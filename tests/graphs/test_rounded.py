@@ -12,7 +12,7 @@ from maxmargin.graphs.inference.elimination_plan import plan
 from maxmargin.graphs.inference.expansion import expansion, independent
 from maxmargin.graphs.inference.max_product import max_product
 from maxmargin.graphs.inference.messages import no_messages
-from maxmargin.graphs.structures.rounded import LOOPS, affordable, good_labelling
+from maxmargin.graphs.structures.rounded import LOOPS, affordable, good_labelling, whole
 
 
 def rough_grid(seed: int, side: int = 7, states: int = 4):
@@ -66,3 +66,26 @@ def test_large_images_have_a_budget():
 
 def test_small_graphs_have_none():
     assert affordable(rough_grid(0)[0]) == 200
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_labels_are_a_cut_where_neighbours_agree(seed):
+    field, theta = rough_grid(seed, states=2)
+    n = 2 * (len(field.node_at) - 1)
+    theta[n:] = np.abs(theta[n:]) * np.tile([1.0, -1.0, -1.0, 1.0], len(field.ends))
+    y, other = (np.zeros(len(field.node_at) - 1, np.int32) for _ in range(2))
+    assert whole(field, theta, other)
+    assert good_labelling(field, theta, y) == 0.0
+    np.testing.assert_array_equal(y, other)
+    exact = best(field, plan(field, 1 << 20), theta, other)
+    assert field_score(field, theta, y) == pytest.approx(exact)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_labels_of_any_signs_have_a_bound(seed):
+    field, theta = rough_grid(seed, states=2)
+    y, other = (np.zeros(len(field.node_at) - 1, np.int32) for _ in range(2))
+    short = good_labelling(field, theta, y)
+    score = field_score(field, theta, y)
+    exact = best(field, plan(field, 1 << 20), theta, other)
+    assert score <= exact + 1e-9 <= score + short + 1e-6

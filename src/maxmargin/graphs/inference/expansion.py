@@ -22,8 +22,7 @@ import numpy as np
 from maxmargin.core.kernel import inlined, inner
 from maxmargin.graphs.field import Field, field_score, states_of
 from maxmargin.graphs.inference.graph_cut import ROUNDING, barrier, node_form, pair_form
-from maxmargin.graphs.inference.max_flow import minimum_cut
-from maxmargin.graphs.inference.roof import half_integral
+from maxmargin.graphs.inference.roof import relaxation
 
 PASSES = 20
 
@@ -163,15 +162,7 @@ def fuse(field, theta, loss, zero, one, y, score):
         weight[e] = k
         signs |= k < -ROUNDING * (abs(b) + abs(c))
     choice = np.empty(n, np.int8)
-    if signs:
-        half_integral(field.ends, gain, weight, choice)
-    else:
-        capacity = np.empty(2 * m)
-        for e in range(m):
-            capacity[2 * e] = capacity[2 * e + 1] = 0.5 * max(weight[e], 0.0)
-        minimum_cut(field.ends, field.arc_start, field.arcs, capacity, gain, choice)
-        for v in range(n):
-            choice[v] *= 2
+    relaxation(field, gain, weight, signs, choice)
     other = np.empty(n, np.int32)
     for v in range(n):
         other[v] = y[v]

@@ -8,7 +8,7 @@ k < 0 is one with k > 0 between y_u and the opposite of y_v, since for labels
     |y_u - y_v| = 1 - |y_u - (1 - y_v)|
 
 A node that is not one half has that label in some best labelling. If none is one half, the
-labelling is the best one, and in submodular fields with distinct scores that is so.
+labelling is the best one. In submodular fields that is so: there it is an ordinary cut.
 """
 
 from __future__ import annotations
@@ -29,14 +29,33 @@ def roof(field, theta, twice):
     """
     n, m = len(field.node_at) - 1, len(field.ends)
     loss = barrier(field, theta)
-    gain, weight = np.empty(n), np.empty(m)
+    gain, weight, signs = np.empty(n), np.empty(m), False
     add_nodes(field, theta, loss, gain)
     for e in range(m):
         gu, gv, weight[e] = table_form(field, theta, e, loss)
         gain[field.ends[e, 0]] += gu
         gain[field.ends[e, 1]] += gv
-    half_integral(field.ends, gain, weight, twice)
+        signs |= weight[e] < 0.0
+    relaxation(field, gain, weight, signs, twice)
     return relaxed_value(field, theta, twice)
+
+
+@inner
+def relaxation(field, gain, weight, signs, twice):
+    """twice <- a solution with gains g and weights k; ``signs``: whether some k < 0.
+
+    Without, it is a labelling, that of a cut. The gains are overwritten.
+    """
+    if signs:
+        half_integral(field.ends, gain, weight, twice)
+        return
+    n, m = len(gain), len(weight)
+    capacity, side = np.empty(2 * m), np.empty(n, np.int8)
+    for e in range(m):
+        capacity[2 * e] = capacity[2 * e + 1] = 0.5 * max(weight[e], 0.0)
+    minimum_cut(field.ends, field.arc_start, field.arcs, capacity, gain, side)
+    for v in range(n):
+        twice[v] = 2 * side[v]
 
 
 @inner

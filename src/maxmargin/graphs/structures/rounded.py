@@ -1,8 +1,10 @@
 """Good labellings of any graph, for prediction, and how far from the best they can be.
 
-Dual ascent has the bound, and often the best labelling. Where its labelling is below the
-bound, max-product and expansions of both are tried, and the best of all is kept: ascent is
-the better one where tables are smooth, max-product where they are rough.
+Where nodes have two labels, roof duality may have the best one (``inference/roof.py``), in
+submodular fields always. Else dual ascent has the bound, and often the best labelling.
+Where its labelling is below the bound, max-product and expansions of both are tried, and
+the best of all is kept: ascent is the better one where tables are smooth, max-product where
+they are rough.
 
 On large graphs of many labels all that would take minutes for the last thousandths of the
 score. There, expansion goes first, and ascent has a budget: as many passes as fit into
@@ -26,7 +28,8 @@ from maxmargin.graphs.field import states_of
 from maxmargin.graphs.inference.dual_ascent import ascend
 from maxmargin.graphs.inference.expansion import expansion, independent
 from maxmargin.graphs.inference.max_product import max_product
-from maxmargin.graphs.inference.messages import message_room
+from maxmargin.graphs.inference.messages import message_room, most_states
+from maxmargin.graphs.inference.roof import roof
 from maxmargin.graphs.parts import (
     add_losses,
     clamp,
@@ -95,6 +98,8 @@ def good_labelling(field, theta, y):
             size = max(size, abs(theta[k]))
     near, passes = NEAR * size, affordable(field)
     value, other = -np.inf, np.zeros(n, np.int32)
+    if most_states(field) <= 2 and whole(field, theta, y):
+        return 0.0
     if passes < LOOPS:
         independent(field, theta, other)
         value = expansion(field, theta, other, MOVES - 1)
@@ -111,6 +116,18 @@ def good_labelling(field, theta, y):
         for v in range(n):
             y[v] = other[v]
     return max(bound - max(found, value), 0.0)
+
+
+@inner
+def whole(field, theta, y):
+    """y <- the solution of roof duality, if that is a labelling, and so the best one."""
+    roof(field, theta, y)
+    for v in range(len(field.node_at) - 1):
+        if y[v] == 1:  # a half
+            return False
+    for v in range(len(field.node_at) - 1):
+        y[v] //= 2
+    return True
 
 
 @inner
