@@ -244,20 +244,26 @@ def grow(theta, window, gold, inside, across, floor, y):
     ties, there is no link, or that to the mention that joined first.
     """
     n = len(gold)
-    best = np.full(n, floor)
-    done = np.zeros(n, np.bool_)
+    best, start = np.empty(n), np.empty(n, np.int64)
+    rest = np.empty(n, np.int64)  # mentions left over, in their order
     for v in range(n):
-        y[v] = v
-    for _ in range(n):
-        v = -1
-        for u in range(n):
-            if not done[u] and (v < 0 or best[u] > best[v]):
-                v = u
-        done[v] = True
-        for u in range(max(v - window, 0), min(v + window + 1, n)):
-            if not done[u]:
+        y[v], best[v], rest[v] = v, floor, v
+        start[v] = pair_index(n, window, v, v + 1) - v - 1
+    left, v = n, 0
+    while left > 0:
+        kept, following = 0, -1
+        for k in range(left):
+            u = rest[k]
+            if u == v:
+                continue
+            rest[kept] = u
+            kept += 1
+            if abs(u - v) <= window:
                 s = inside if gold[u] == gold[v] else across
-                s += float(theta[0, pair_index(n, window, u, v)])
+                s += float(theta[0, start[min(u, v)] + max(u, v)])
                 if s > best[u]:
                     best[u] = s
                     y[u] = v
+            if following < 0 or best[u] > best[following]:
+                following = u
+        left, v = kept, following

@@ -361,17 +361,17 @@ def interleave(batch, i, t, scores, order, scale, y):
     share, pairs = scale / whole(batch, count), batch.pairs[batch.level[i] + t]
     taken = np.zeros((count, rest + 1), np.int32)  # the best u_r up to u
     best = np.zeros(rest + 1)  # of the relevant documents so far, with u_r up to u
+    above = np.zeros(rest + 1)  # sums of the scores of the first u others, over pairs
+    for u in range(rest):
+        above[u + 1] = above[u] + scores[others[u]] / pairs
     for r in range(count):
-        behind, top = 0.0, -np.inf
+        own = scores[relevant[r]] / pairs
+        top, chosen = -np.inf, 0
         for u in range(rest + 1):
-            if u > 0:
-                behind += scores[relevant[r]] - scores[others[u - 1]]
-            v = best[u] + share * cost(batch, r + 1, u) - behind / pairs
+            v = best[u] + share * cost(batch, r + 1, u) - (u * own - above[u])
             if v > top:
-                top = v
-                taken[r, u] = u
-            else:
-                taken[r, u] = taken[r, u - 1]
+                top, chosen = v, u
+            taken[r, u] = chosen
             best[u] = top
     u, total = rest, 0
     for r in range(count - 1, -1, -1):
