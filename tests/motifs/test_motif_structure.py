@@ -9,15 +9,16 @@ from maxmargin.core.completion import complete_all, complete_randomly
 from maxmargin.core.decode import decode
 from maxmargin.motifs.input import encode_sequences
 from maxmargin.motifs.sites import best_sites, count_letters
-from maxmargin.motifs.structure import make_batch, n_weights
+from maxmargin.motifs.structure import make_batch, n_weights, with_composition
 from maxmargin.testing import check_structure
 
 TURNED = dict(zip("ACGTN", "TGCAN", strict=True))
 
 
-def batch_of(X, labels, width, order, strands):
+def batch_of(X, labels, width, order, strands, scale=0.0):
     codes, first = encode_sequences(X, "skip", width)
-    return make_batch(codes, first, labels, width, order, strands)
+    batch = make_batch(codes, first, labels, width, order, strands)
+    return with_composition(batch, order, scale) if scale else batch
 
 
 def outputs(batch, i):
@@ -47,6 +48,27 @@ def site_score(x, start, strand, w, width, order):
     return total
 
 
+def words_score(x, strands, v, scale):
+    """The score of the composition, from its definition; v are the weights of words."""
+    total, before = 0.0, 0
+    for size in (4, 6):
+        counts = {}
+        for t in range(len(x) - size + 1):
+            word = x[t : t + size]
+            if strands == 2:
+                word = min(word, "".join(TURNED[a] for a in reversed(word)))
+            if "N" not in word:
+                counts[word] = counts.get(word, 0) + 1
+        norm = np.sqrt(sum(c * c for c in counts.values()))
+        for word, count in counts.items():
+            number = sum(
+                "ACGT".index(a) * 4 ** (size - 1 - k) for k, a in enumerate(word)
+            )
+            total += v[before + number] * count / norm
+        before += 4**size
+    return scale * total / np.sqrt(2)
+
+
 @st.composite
 def problems(draw):
     width, order = draw(st.integers(1, 6)), draw(st.integers(0, 3))
@@ -55,15 +77,16 @@ def problems(draw):
         st.lists(st.text(letters, min_size=width, max_size=12), min_size=1, max_size=4)
     )
     labels = [draw(st.integers(0, 1)) for _ in X]
-    return X, labels, width, order, draw(st.integers(1, 2)), draw(st.integers(0, 99))
+    strands, seed = draw(st.integers(1, 2)), draw(st.integers(0, 99))
+    return X, labels, width, order, strands, draw(st.sampled_from([0.0, 3.0])), seed
 
 
 @settings(max_examples=40, deadline=None)
 @given(problems())
 def test_all_searches_equal_enumeration(problem):
-    X, labels, width, order, strands, seed = problem
-    batch = batch_of(X, labels, width, order, strands)
-    w = np.random.default_rng(seed).normal(size=n_weights(width, order))
+    X, labels, width, order, strands, scale, seed = problem
+    batch = batch_of(X, labels, width, order, strands, scale)
+    w = np.random.default_rng(seed).normal(size=n_weights(width, order, scale > 0))
     predicted, completed = decode(batch, w), complete_all(batch, w)
     scores, places = best_sites(batch, w)
     for i, x in enumerate(X):
@@ -72,6 +95,9 @@ def test_all_searches_equal_enumeration(problem):
             site_score(x, h % starts, h >= starts, w, width, order)
             for h in range(strands * starts)
         ]
+        if scale:
+            whole = words_score(x, strands, w[n_weights(width, order) :], scale)
+            every = [site + whole for site in every]
         assert scores[i] == pytest.approx(max(every))
         assert every[places[i]] == pytest.approx(max(every))
         if abs(max(every)) > 1e-9:
@@ -83,12 +109,14 @@ def test_all_searches_equal_enumeration(problem):
             assert every[completed[i] - 1] == pytest.approx(max(every))
 
 
+@pytest.mark.parametrize("scale", [0.0, 2.0])
 @pytest.mark.parametrize("strands", [1, 2])
-def test_structure_keeps_the_contract(strands):
+def test_structure_keeps_the_contract(strands, scale):
     X = ["ACGTACGTT", "GGNATTACA", "TTTAAAC", "CCCC"]
-    batch = batch_of(X, [1, 1, 0, 0], 4, 2, strands)
-    check_structure(batch, n_weights(4, 2), outputs)
-    check_structure(batch, n_weights(4, 2), outputs, trials=1, compiled=False)
+    batch = batch_of(X, [1, 1, 0, 0], 4, 2, strands, scale)
+    size = n_weights(4, 2, scale > 0)
+    check_structure(batch, size, outputs)
+    check_structure(batch, size, outputs, trials=1, compiled=False)
 
 
 def test_random_starts_are_anywhere():

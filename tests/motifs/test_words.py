@@ -86,7 +86,7 @@ def test_strands_and_C_are_decided_before_training(both):
     X, y = planted("GATTACAT", both=both)
     model = MotifFinder(width=10).fit(X, y)
     assert model.both_strands_ is both
-    assert pytest.approx(64 / len(X)) == model.C_
+    assert pytest.approx(16 / len(X)) == model.C_
     assert {len(word) for word in model.words_} == {8}
     assert model.words_[0] in ("GATTACAT", "GATTACAT".translate(OTHER)[::-1])
     forward = MotifFinder(width=10, both_strands=False, C=0.3, init="random").fit(X, y)

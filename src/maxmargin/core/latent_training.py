@@ -14,6 +14,7 @@ self_paced  whether easy samples come first
 from __future__ import annotations
 
 import itertools
+import math
 import numbers
 import warnings
 from dataclasses import replace
@@ -112,7 +113,7 @@ def train(model, encoded, make, name: str, limits, seed: int) -> str:
         "moves": getattr(model, "_moves", None),  # of a family
     }
 
-    def run(k, threads):
+    def run(k, threads, beat=math.inf):
         batch = encoded.batch
         if k and not isinstance(batch, tuple):
             batch = batch.again()
@@ -122,18 +123,23 @@ def train(model, encoded, make, name: str, limits, seed: int) -> str:
             rng = np.random.default_rng([seed, k])
             truths = _start(model, encoded, batch, k, rng)
         own = part(f"start-{k + 1}")
-        return descend(make, batch, truths, name, own, n_jobs=threads, **settings)
+        own = {"limits": own, "n_jobs": threads, "beat": beat}
+        return descend(make, batch, truths, name, **own, **settings)
 
     threads = model._threads()
     runs, interrupted = [], False
     try:
-        if n_restarts == 1 or threads == 1 or not isinstance(encoded.batch, tuple):
+        # later starts are compared with the first alone: so none depends on who ran when
+        runs.append(run(0, threads))
+        beat = runs[0].objective
+        interrupted = runs[0].solution.status == INTERRUPTED
+        if threads == 1 or not isinstance(encoded.batch, tuple):
             while len(runs) < n_restarts and not interrupted:
-                runs.append(run(len(runs), threads))
+                runs.append(run(len(runs), threads, beat))
                 interrupted = runs[-1].solution.status == INTERRUPTED
-        else:
-            jobs = (delayed(run)(k, 1) for k in range(n_restarts))
-            runs = list(Parallel(n_jobs=threads, prefer="threads")(jobs))
+        elif not interrupted:
+            jobs = (delayed(run)(k, 1, beat) for k in range(1, n_restarts))
+            runs += Parallel(n_jobs=threads, prefer="threads")(jobs)
     except KeyboardInterrupt:
         if not runs and first is None:
             raise

@@ -10,6 +10,11 @@ Noble 2002), which does not depend on the site:
 
 for the lengths of :data:`SIZES`, times a scale. On both strands a word and its reverse
 complement are one. Words with a letter that is not known do not count.
+
+The scale s makes words as dear as in a machine of their own: with features of norm s, the C
+of a sample is that of one with norm 1 and C s^2, which :data:`WEIGHT` and :data:`LEAST` say.
+Motifs have few weights, words have thousands: the one's C shrinks as samples get more, the
+other's must not shrink without end.
 """
 
 from __future__ import annotations
@@ -22,6 +27,8 @@ from scipy.sparse import csr_array
 UNKNOWN = 4  # the code of letters outside the alphabet
 SIZES = (4, 6)  # letters of words
 N_WORDS = sum(4**size for size in SIZES)
+WEIGHT = 256.0  # C s^2 of all samples together,
+LEAST = 0.3  # but so much of each at least
 
 
 def background_size(order: int) -> int:
@@ -29,7 +36,7 @@ def background_size(order: int) -> int:
 
 
 class Composition(NamedTuple):
-    """Words of sequences as rows of a sparse matrix; none has a row of its own length."""
+    """Words of sequences, as rows of a sparse matrix."""
 
     start: np.ndarray  # int64 (sequences + 1): where rows begin
     word: np.ndarray  # int32: weights
@@ -39,6 +46,12 @@ class Composition(NamedTuple):
     def most(self) -> int:
         """Entries of the longest row."""
         return int(np.diff(self.start).max(initial=0))
+
+
+def composition_scale(weights, C: float) -> float:
+    """The norm s of words of a sequence, for samples of these weights."""
+    n = weights.sum() ** 2 / (weights**2).sum()  # samples of equal weight (Kish 1965)
+    return float(np.sqrt(max(WEIGHT / n, LEAST) * n / (C * weights.sum())))
 
 
 def no_composition(n: int) -> Composition:
@@ -70,12 +83,14 @@ def counted(numbers, known, first, end: int):
 
     ``numbers`` and ``known`` have a row for every letter, as :func:`word_numbers` finds.
     """
-    total = np.cumsum(known.reshape(len(known), -1).sum(axis=1))
+    total = np.cumsum(known if known.ndim == 1 else known.sum(axis=1))
     start = np.concatenate([[0], total])[first]
     word = numbers[known]
     table = csr_array(
         (np.ones(len(word)), word, start), shape=(len(first) - 1, max(end, 1))
     )
+    table = table.tocsc().tocsr()  # sorts rows, in less time than sorting does
+    table.has_sorted_indices = True
     table.sum_duplicates()
     return table.indptr.astype(np.int64), table.indices.astype(np.int32), table.data
 

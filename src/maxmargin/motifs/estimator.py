@@ -6,22 +6,19 @@ import numbers
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.latent_training import check_latent_parameters
 from maxmargin.core.parameters import training_parameters
 from maxmargin.motifs.classes import two_classes
-from maxmargin.motifs.composition import background_size
+from maxmargin.motifs.composition import background_size, composition_scale
 from maxmargin.motifs.input import LETTERS, encode_sequences, listed
 from maxmargin.motifs.saving import WIDEST
 
 DATA_WEIGHT = 16.0  # C by rule times the weight of all samples
-WORDS_WEIGHT = 256.0  # the same of the composition, whose vectors have norm 1 then
-WORDS_LEAST = 0.3  # but so much for a sample at least
 HIGHEST = 9  # order: 4^10 weights of the background
-HELD_OUT = 5  # one sample in so many, to choose a width
 
 
 class Site(NamedTuple):
@@ -37,7 +34,8 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
     """Find the motif that tells positive DNA sequences from negative ones.
 
     A positive sequence has a site of ``width`` letters somewhere, scored by position; all
-    other letters are scored by a Markov background, as are all of a negative one. Where the
+    other letters are scored by a Markov background, as are all of a negative one; and words
+    that it has anywhere tell positive sequences, too (``composition``). Where the
     sites are is not known: training fills them in (Yu & Joachims 2009, section 5.4.1 of
     Yu's thesis). The objective never rises, but where it ends depends on the start:
     ``certificate_`` speaks of a stationary point, and ``n_restarts`` helps.
@@ -51,11 +49,16 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
     order : int, default 2
         Letters that a background letter depends on.
     both_strands : bool or None
-        Whether sites may be on the reverse strand. None looks whether the word that tells
-        positive samples best stands out more if it may be on either one.
+        Whether sites may be on the reverse strand. None looks at the words that tell
+        positive samples best, and whether their reverse complements do, too.
+    composition : bool, default True
+        Whether a sequence is also scored by what it is made of: shares of all words of 4
+        and of 6 letters, wherever they stand, on both strands if sites may be there. The
+        motif then explains what the composition does not.
     C : float or None
-        The weight of the data. None is 64 divided by the weight of all samples: then a
-        motif is held to the same whether many samples show it or few.
+        The weight of the data. None is 16 divided by the weight of all samples: then a
+        motif is held to the same whether many samples show it or few. What it means for
+        the composition does not depend on it (``composition_scale_``).
     unknown : "refuse" or "skip", default "refuse"
         What to do with N and the other letters for several bases: an error, or no weight.
     positive : label or None
@@ -93,6 +96,9 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
     motif_ : ndarray (width, 4): weights of A, C, G, T at each position
     background_ : ndarray: weights of runs of 1, 2, .. order + 1 letters, each in the order
         of the alphabet; the longest for all letters but the first ones of a sequence
+    composition_ : ndarray: weights of words of 4 letters, then of 6, each in the order of
+        the alphabet (on both strands, the first of a word and its reverse complement)
+    composition_scale_ : float, the norm of the shares of words of a sequence
     frequencies_ : ndarray (4,): shares of the letters in training
     counts_ : ndarray (width, 4): letters at the best sites of positive training samples
         (of those with a weight), as files and logos show them
@@ -162,7 +168,7 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         return self.classes_[(self.decision_function(X) > 0).astype(int)]
 
     def decision_function(self, X) -> np.ndarray:
-        """The score of the best site of every sequence; above 0 it is positive."""
+        """The score of every sequence with its best site; above 0 it is positive."""
         return self._search(X)[0]
 
     def predict_sites(self, X) -> list[Site]:
@@ -253,6 +259,11 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
                 f"both_strands={self.both_strands!r} is not possible: it must be True, "
                 "False, or None to decide by words."
             )
+        if not isinstance(self.composition, (bool, np.bool_)):
+            raise ValueError(
+                f"composition={self.composition!r} is not possible: it must be True or "
+                "False."
+            )
         if self.class_weight not in ("balanced", None):
             raise ValueError(
                 f"class_weight={self.class_weight!r} is not possible: it must be "
@@ -280,7 +291,9 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
             weights = 0.5 * len(label) / np.bincount(label)[label]
         attributes: dict[str, Any] = {"classes_": classes, "width_": widths[0]}
         if len(widths) > 1:
-            errors = self._try_widths(widths, X, classes[label], label, weights)
+            from maxmargin.motifs.widths import held_out_errors
+
+            errors = held_out_errors(self, widths, X, classes[label], label, weights)
             attributes["width_errors_"] = errors
             attributes["width_"] = min(widths, key=errors.get)
         width = int(attributes["width_"])
@@ -290,7 +303,7 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         more["frequencies_"] = (counts + 1.0) / (counts + 1.0).sum()
         C = DATA_WEIGHT / float(weights.sum()) if self.C is None else float(self.C)
         if self.composition:
-            scale = _composition_scale(weights, C)
+            scale = composition_scale(weights, C)
             batch = with_composition(batch, self.order, scale)
             more["composition_scale_"] = scale
         w = n_weights(width, self.order, self.composition)
@@ -311,34 +324,6 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
             found["words_"] = ["".join(LETTERS[c] for c in word) for word in words]
         return batch, found
 
-    def _try_widths(self, widths, X, y, label, weights) -> dict[int, float]:
-        """Held-out errors: the same samples are left out for every width."""
-        seed = (
-            self.random_state if isinstance(self.random_state, numbers.Integral) else 0
-        )
-        out = np.zeros(len(X), bool)
-        for kind in (0, 1):
-            members = np.random.default_rng(seed).permutation(
-                np.flatnonzero(label == kind)
-            )
-            out[members[: max(len(members) // HELD_OUT, 1)]] = True
-        rest, held = np.flatnonzero(~out), np.flatnonzero(out)
-        if len(np.unique(label[rest])) < 2 or not weights[held].any():
-            raise ValueError(
-                "width lists several, but there are too few samples to hold some out: "
-                "give two of each label at least, or one width."
-            )
-        few = [X[i] for i in rest], y[rest], weights[rest]
-        own = {"positive": y[label == 1][0].item(), "warm_start": False}
-        errors = {}
-        for width in dict.fromkeys(widths):
-            model = clone(self).set_params(**own, width=width).fit(*few)
-            accuracy = model.score(
-                [X[i] for i in held], y[held].tolist(), weights[held]
-            )
-            errors[int(width)] = 1.0 - accuracy
-        return errors
-
     def _install(self, encoded: Encoded, w) -> None:
         batch = encoded.batch
         self.coef_ = np.array(w, np.float64)
@@ -346,7 +331,11 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         codes, runs = batch.codes[known], batch.back[known]
         total = np.bincount(codes, self.coef_[runs], minlength=4)
         self.letter_background_ = total / np.maximum(np.bincount(codes, minlength=4), 1)
-        for name in ("width_errors_", "words_"):  # of an earlier fit
+        for name in (
+            "width_errors_",
+            "words_",
+            "composition_scale_",
+        ):  # of earlier fits
             self.__dict__.pop(name, None)
 
     def _completed(self, encoded: Encoded, truths) -> None:
@@ -392,13 +381,6 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         from maxmargin.motifs.saving import restored
 
         return restored(cls(**params), arrays, state)
-
-
-def _composition_scale(weights, C: float) -> float:
-    """The norm of words: with it, C means for them what it does in ``WORDS_WEIGHT``."""
-    n = weights.sum() ** 2 / (weights**2).sum()  # samples of equal weight (Kish 1965)
-    per_sample = max(WORDS_WEIGHT / n, WORDS_LEAST)
-    return float(np.sqrt(per_sample * n / (C * weights.sum())))
 
 
 def _check_use(label, weights, classes) -> None:

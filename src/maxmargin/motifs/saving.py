@@ -23,6 +23,7 @@ def state_of(model) -> tuple[dict, dict]:
         "width": int(model.width_),
         "n_sites": model.n_sites_,
         "both_strands": model.both_strands_,
+        "composition_scale": getattr(model, "composition_scale_", 0.0),
         "words": getattr(model, "words_", []),
         "width_errors": [[k, v] for k, v in errors.items()],
     }
@@ -39,7 +40,13 @@ def restored(model, arrays, state):
     if len(model.classes_) != 2:
         raise ValueError("there are not two classes")
     model.width_ = saved.whole("width", 1, WIDEST)
-    size = n_weights(model.width_, model.order)
+    if "composition_scale" not in state:  # a file older than compositions
+        model.composition = False
+    if model.composition:
+        model.composition_scale_ = saved.number("composition_scale")
+        if not model.composition_scale_ > 0:
+            raise ValueError("'composition_scale' is not positive")
+    size = n_weights(model.width_, model.order, model.composition)
     model.coef_ = saved.floats("coef", size, dtype=np.float64)
     model.letter_background_ = saved.floats("letter_background", 4, dtype=np.float64)
     model.frequencies_ = saved.floats("frequencies", 4, low=1e-300, dtype=np.float64)

@@ -27,6 +27,11 @@ one only if its hinge does not rise. That, too, never lets rise
 
     F(w, h) = 1/2 |w|^2 + sum_i C_i H_i(w; h_i)
 
+Steps on blocks of examples are the shorter beside C, the larger C is, and a point that
+solves the problem of C solves that of 4 C nearly, when its dual variables grow as well. So
+a large C is approached from below, and convex problems whose truths may still move get few
+passes: the next ones go on with their planes.
+
 A stationary point may be left: from other truths near by, which a family names (a motif
 shifted by a letter), the steps begin anew, with the planes that there are. Where they end
 lower by tol at least, that is one more step; else it did not happen.
@@ -57,13 +62,19 @@ from maxmargin.solvers.result import Limits, Solution, StationaryPoint
 from maxmargin.solvers.warm_start import copied, feasible
 
 FIRST_TOL = 0.1  # of the first convex problem: its truths are guesses
-FOLLOW = (
-    0.2  # tolerance of the next one, as a share of the relative decrease of the last
-)
+FOLLOW = 0.5  # tolerance of the next one, by the relative decrease of the last
 INNER = 0.5  # share of tol that the last convex problem may leave open
 ROUNDING = 1e-6  # by which f may rise, relative: scores in single precision
 EASY = 0.5  # share of the examples in the first round of a self-paced fit
-HOPE = 2.0  # last decreases more that must be enough for a move, or it is given up
+HOPE = 2.0  # last decreases more that must be enough to end below others, or it is given up
+EASILY = (
+    64.0  # C of all examples that a first convex problem is solved with in few passes
+)
+RISE = 4.0  # of C from there on, for each one
+PASSES = (
+    20  # of a convex problem whose truths may move on: its planes stay, none is lost
+)
+LAST = 300  # of one that is to prove the end, unless max_iter says otherwise
 ENDED = (INTERRUPTED, STOPPED)
 PACE = 1.3  # growth of the threshold per round
 
@@ -91,12 +102,14 @@ def descend(
     self_paced: bool = False,
     n_jobs: int = 1,
     moves: Callable | None = None,
+    beat: float = math.inf,
 ) -> Descent:
     """Outer steps from these truths. ``make(batch, easy)`` is the objective of a batch;
     ``easy`` is None, or which examples take part. ``moves(batch, truths, w)`` lists other
-    truths, from which a stationary point may be left."""
+    truths, from which a stationary point may be left. A run that is not likely to end
+    below ``beat`` is given up."""
     run = _Run(make, batch, name, limits, max_outer, self_paced, n_jobs)
-    best = run.run(truths)
+    best = run.run(truths, beat)
     while moves is not None and best.solution.converged:
         try:
             better = run.leave(best, moves(batch, best.truths, best.solution.w))
@@ -146,6 +159,8 @@ class _Run(KeptRun):
         notebook = self._notebook()
         if self.rounds:
             status = notebook.ended(self.limits.tol) or self._limit_reached()
+        elif self.planes is None:
+            status = self._approach()
         while not status:
             try:
                 status, self.tol = self._outer_step(self.tol, beat)
@@ -206,7 +221,7 @@ class _Run(KeptRun):
             self.w = solution.w if better else self.w
             self._note(primal, dual, decrease, moved, objective)
         status = self._verdict(solution, tol, start - dual, everyone)
-        if not status and after - HOPE * decrease > beat:
+        if not status and everyone and after - HOPE * decrease > beat:
             status = "given up"
         if moved and not status:
             self.batch = with_truths(self.batch, found)
@@ -229,9 +244,35 @@ class _Run(KeptRun):
                 return None
         return None
 
-    def _convex(self, tol):
-        """Solve the convex problem of the present truths, from the last planes."""
+    def _approach(self) -> str:
+        """Solve problems of smaller C first; how the run ended, if it did meanwhile."""
+        mass = self.make(self.batch, None).mass
+        share = EASILY / max(float(mass.sum()), EASILY)
+        while share < 1.0 and not self.paced and not self._limit_reached():
+            solution, objective = self._convex(self.tol, share)
+            truths = self._complete(solution.w)[1]
+            if solution.status in ENDED:
+                self._keep(solution.w, truths, objective)
+                return solution.status
+            self.batch = with_truths(self.batch, truths)
+            share *= RISE
+        return ""
+
+    def _keep(self, w, truths, objective) -> None:
+        """Weights of which nothing is proved: no dual but 0."""
+        value = self._value_at(w, truths)
+        with Undisturbed():
+            self.w, self.value = w, value
+            self.point = StationaryPoint(value, value, value, value, objective.exact)
+            self._note(value, 0.0, value, 1, objective)
+
+    def _convex(self, tol, share: float = 1.0):
+        """Solve the convex problem of the present truths, from the last planes.
+
+        With a ``share``, one whose C is that share of what is asked for.
+        """
         objective = self.make(self.batch, self.easy)
+        objective.mass = share * objective.mass
         planes = None
         if self.planes is not None:
             planes = copied(self.planes)
@@ -262,7 +303,10 @@ class _Run(KeptRun):
             left = max(self.limits.max_time - self.seconds(), 1e-3)
         outer = len(self.rounds) + self.moved
         part = {"iteration": self.passes, "seconds": self.seconds(), "outer": outer}
-        return replace(self.limits, tol=tol, max_time=left, part=part)
+        passes = self.limits.max_iter or LAST
+        if tol > INNER * self.limits.tol:
+            passes = min(passes, PASSES)
+        return replace(self.limits, tol=tol, max_iter=passes, max_time=left, part=part)
 
     def _complete(self, w):
         """(examples whose completion moves, truths at w)."""

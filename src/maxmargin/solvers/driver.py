@@ -31,6 +31,7 @@ FIRST = 20, 2.0
 ROUGH = 20, 1.25  # where shards step at once, and none sees what it does to the others
 LOOSE = 4, 1.2  # where the search leaves a gap open, to see when it is all that is left
 SMALL = 1_000  # slots: a certificate after every pass, which plots well, costs nothing
+# (unless it is one of many problems with hidden parts, where a slot may be long to fill)
 SEARCH_ENDED = "ended, as the search for violated outputs can prove no more,"
 LOST = "lost its cluster"
 PROMISING = 1.2  # a certificate is worth its price when the guess is this near tol
@@ -52,6 +53,7 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     if history and not status:
         status = _limit_reached(objective, limits, iteration)
     small = objective.slots <= SMALL and isinstance(objective.batch, tuple)
+    small = small and not limits.part
     stepping = False
     try:
         while not status:
