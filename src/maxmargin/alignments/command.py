@@ -16,7 +16,7 @@ from maxmargin.alignments.command_files import (
     read_aligned,
     read_sequences,
 )
-from maxmargin.cli.command import Command, Sample
+from maxmargin.cli.command import Command, Sample, seconds_of
 
 
 @dataclass
@@ -254,7 +254,7 @@ Files may be compressed with gzip. What they look like: docs/alignment.md."""
             ("model", f"{kind}, {len(model.coef_):,} weights"),
             ("gaps", f"{model.gaps}: {gaps}"),
             ("alignments", f"{model.scope}, loss {model.loss}, C={model.C_:g}"),
-            ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
+            ("seconds", seconds_of(model)),
         ]
         if notes["masked"]:
             rows.append(("core", f"{notes['masked']:,} pairs count core columns only"))

@@ -93,7 +93,7 @@ class BagOfWords:
     def _grams(self, text: str) -> list[str]:
         words = _WORD.findall(text.lower())
         grams = list(words)
-        for n in range(2, self.ngrams + 1):
+        for n in range(2, min(self.ngrams, len(words)) + 1):
             grams += [" ".join(words[k : k + n]) for k in range(len(words) - n + 1)]
         return grams
 
@@ -110,8 +110,14 @@ class BagOfWords:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> BagOfWords:
-        bag = cls(state["ngrams"], state["weighting"], state["min_count"])
-        bag.words, bag.rarity = list(state["words"]), np.asarray(state["rarity"], float)
-        if bag.rarity.shape != (len(bag.words),):
-            raise ValueError("words and their weights do not fit together")
+        """The bag of a model file; ValueError if it is none."""
+        try:
+            bag = cls(state["ngrams"], state["weighting"], state["min_count"])
+            bag.words = list(state["words"])
+            bag.rarity = np.asarray(state["rarity"], float)
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"the model's words are not valid ({error!r}).") from None
+        texts = set(map(type, bag.words)) <= {str}
+        if not texts or bag.rarity.shape != (len(bag.words),):
+            raise ValueError("the model's words and their weights do not fit together.")
         return bag

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from maxmargin.cli.command import Command, Sample
+from maxmargin.cli.command import Command, Sample, seconds_of
 from maxmargin.cli.common import say
 
 
@@ -280,7 +280,7 @@ gzip."""
             ("mode", "sets of nodes" if notes["multilabel"] else model.mode),
             ("loss", f"{model.loss}, {model.rescaling} rescaling"),
             ("C", f"{model.C_:g}"),
-            ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
+            ("seconds", seconds_of(model)),
         ]
 
     def named_rows(self, model) -> list[str]:

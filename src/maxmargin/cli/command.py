@@ -228,6 +228,11 @@ class Command:
         )
 
 
+def seconds_of(model) -> str:
+    """How long training took."""
+    return f"{model.history_[-1]['seconds'] if model.history_ else 0.0:.2f}"
+
+
 def counts(found) -> dict[str, float]:
     """Precision, recall and F1, and what they are made of, for JSON."""
     rates = {name: getattr(found, name) for name in ("precision", "recall", "f1")}

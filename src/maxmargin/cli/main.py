@@ -17,6 +17,7 @@ from maxmargin.cli.common import INTERRUPTED, load_model
 from maxmargin.cli.evaluate import evaluate
 from maxmargin.cli.inspect import inspect
 from maxmargin.cli.language import options_of, spoken
+from maxmargin.cli.notes import checked_notes
 from maxmargin.cli.options import add_options, add_train_options, declared, flag
 from maxmargin.cli.outputs import held
 from maxmargin.cli.predict import predict
@@ -258,6 +259,7 @@ def command_of(task: str) -> type[Command]:
 def _with_model(run, which: str, args) -> int:
     model, task = load_model(args.model, TASKS, args.structure)
     kind = command_of(task)
+    model.notes = checked_notes(kind, model.notes)
     others = map(command_of, TASKS if which else ())
     for name in sorted(set().union(*(_own(other, which) for other in others))):
         # refuse options that mean nothing for this task, rather than ignore them

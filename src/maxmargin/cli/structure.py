@@ -19,7 +19,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from maxmargin.cli.command import Command, Sample
+from maxmargin.cli.command import Command, Sample, seconds_of
 
 
 def structure_class(place: str) -> type:
@@ -193,7 +193,7 @@ Lines are {"x": ..., "y": ...}, unless the class has read(path): docs/command-li
             ("structure", self.structure),
             ("weights", f"{len(model.coef_):,}"),
             ("objective", f"{model.rescaling} rescaling, C={model.C_:g}"),
-            ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
+            ("seconds", seconds_of(model)),
         ]
 
     def weights(self, model, args) -> list[tuple[str, str, float]]:

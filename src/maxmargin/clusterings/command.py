@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from maxmargin.cli.command import Command, Sample
+from maxmargin.cli.command import Command, Sample, seconds_of
 
 
 @dataclass
@@ -120,7 +120,7 @@ be compressed with gzip."""
             ("types", ", ".join(model.types_) or "none"),
             ("features", f"{len(model.coef_):,}"),
             ("method", f"{model.method}, r={model.r:g}, C={model.C_:g}"),
-            ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
+            ("seconds", seconds_of(model)),
         ]
 
     def weights(self, model, args) -> list[tuple[str, str, float]]:

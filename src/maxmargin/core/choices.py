@@ -69,10 +69,10 @@ def check_objective(model) -> None:
         refuse_unused(
             model, unused, f"objective={objective!r} has no slacks like that."
         )
-    elif not (objective.startswith("hinge") or model._decodes_loss):
-        unused = ("loss",) if hasattr(model, "loss") else ()
+    counts = objective.startswith("hinge") or objective in ONLINE
+    if not counts and not model._decodes_loss and hasattr(model, "loss"):
         why = f"objective={objective!r} counts all wrong outputs alike."
-        refuse_unused(model, unused, why)
+        refuse_unused(model, ("loss",), why)
 
 
 def wanted_C(model, X=None) -> str:

@@ -156,6 +156,8 @@ def restore_shared(model, state):
         raise ValueError("its certificate is not valid")
     model.certificate_ = (StationaryPoint if latent else Certificate)(*certificate)
     model.history_ = _rows(saved, "history")
+    if not all(type(row.get("seconds")) is float for row in model.history_):
+        raise ValueError("its history is not valid")
     model.n_iter_ = len(model.history_)
     model.converged_ = saved.value("converged", bool)
     if hasattr(model, "C"):

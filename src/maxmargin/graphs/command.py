@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from maxmargin.cli.command import Command, Sample
+from maxmargin.cli.command import Command, Sample, seconds_of
 from maxmargin.cli.common import say
 
 WORST = 4  # graphs in a picture
@@ -247,7 +247,7 @@ docs/graphs.md. Files may be compressed with gzip."""
             ("edges", model.edges),
             ("inference", _how(model)),
             ("objective", f"{model.objective}, C={model.C_:g}"),
-            ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
+            ("seconds", seconds_of(model)),
         ]
 
     def weights(self, model, args) -> list[tuple[str, str, float]]:

@@ -40,7 +40,15 @@ class Columns(NamedTuple):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Columns:
-        return cls(state["n"], state["names"], state["label"])
+        """The columns of a model file; ValueError if they are none."""
+        given = state if isinstance(state, dict) else {}
+        n, names, label = map(given.get, cls._fields)
+        texts = [label] if names is None or label is not None else []
+        texts += names if isinstance(names, list) else [names]
+        named = all(type(text) is str for text in texts)
+        if type(n) is not int or not (named or names is label is None):
+            raise ValueError("the model's columns are not valid: train it again.")
+        return cls(n, names, label)
 
 
 class CsvTable(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from maxmargin.cli.command import Command, Sample
+from maxmargin.cli.command import Command, Sample, seconds_of
 
 
 @dataclass
@@ -139,7 +139,7 @@ are i-j (sure) or i?j (possible), with words counted from 0: docs/matching.md.""
             ("fertility", str(model.fertility)),
             ("costs", f"extra {model.cost_extra:g}, missing {model.cost_missing:g}"),
             ("objective", f"{model.rescaling} rescaling, C={model.C_:g}"),
-            ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
+            ("seconds", seconds_of(model)),
         ]
 
     def _table(self, model) -> list[tuple[str, float]]:

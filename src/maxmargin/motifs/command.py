@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from maxmargin.cli.command import Command, Sample
+from maxmargin.cli.command import Command, Sample, seconds_of
 from maxmargin.cli.common import plain_warnings, say
 
 
@@ -290,7 +290,7 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
             ("strands", "both" if model.both_strands_ else "forward"),
             ("C", f"{model.C_:g}"),
             ("consensus", model.consensus()),
-            ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
+            ("seconds", seconds_of(model)),
         ]
         if hasattr(model, "width_errors_"):
             tried = ", ".join(

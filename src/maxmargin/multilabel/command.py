@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from maxmargin.classes.command import Classify
-from maxmargin.cli.command import Sample
+from maxmargin.cli.command import Sample, seconds_of
 
 
 @dataclass
@@ -114,7 +114,7 @@ compressed with gzip."""
             ("loss", f"{model.loss}, {model.rescaling} rescaling"),
             ("graph", str(model.graph or "none")),
             ("C", f"{model.C_:g}"),
-            ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
+            ("seconds", seconds_of(model)),
         ]
 
     def named_rows(self, model) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from maxmargin.cli.command import Command, Sample
+from maxmargin.cli.command import Command, Sample, seconds_of
 
 
 @dataclass
@@ -128,7 +128,7 @@ may be compressed with gzip."""
             ("features", f"{len(model.coef_):,}"),
             ("loss", f"{model.loss}, k={model.k}, relevant from {model.relevant:g}"),
             ("C", f"{model.C_:g}"),
-            ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
+            ("seconds", seconds_of(model)),
         ]
 
     def weights(self, model, args) -> list[tuple[str, str, float]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from maxmargin.cli.command import Sample, counts
+from maxmargin.cli.command import Sample, counts, seconds_of
 from maxmargin.cli.common import fits_probabilities, no_probabilities, say
 from maxmargin.tags.command_features import features_of, gazetteers_of
 from maxmargin.tags.command_files import (
@@ -112,6 +112,13 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
     def of(cls, model) -> Tag:
         run = super().of(model)
         run.width = model.coef_.shape[1]
+        label, n = run.label_column, run.n_columns
+        if not run.holds_features and not (
+            type(label) is type(n) is int and 0 <= label < n
+        ):
+            from maxmargin.cli.notes import INVALID
+
+            raise ValueError(INVALID.format(f"label_column={label}, n_columns={n}"))
         return run
 
     def notes(self, model, sample: Sample) -> dict[str, Any]:
@@ -303,7 +310,7 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
             ("objective", f"{model.objective}, {_strength(model)}"),
             ("scheme", str(model.scheme or "none")),
             ("order", str(model.order)),
-            ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
+            ("seconds", seconds_of(model)),
         ]
         if not self.holds_features:
             label, n = self._called(notes["label_column"]), notes["n_columns"]

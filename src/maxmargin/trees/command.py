@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from maxmargin.cli.command import Command, Sample, counts
+from maxmargin.cli.command import Command, Sample, counts, seconds_of
 
 LONGEST = 20  # words: beyond, the exact search for violated trees takes its time
 HOW = {
@@ -242,7 +242,7 @@ Function tags and empty elements are left out. Files may be compressed with gzip
             rows += [
                 ("loss", f"{model.loss}, {model.rescaling} rescaling, C={model.C_:g}"),
                 ("features", str(model.features or "none")),
-                ("seconds", f"{model.history_[-1]['seconds']:.2f}"),
+                ("seconds", seconds_of(model)),
             ]
         return rows
 
