@@ -25,8 +25,7 @@ v = sum_i C_i (Psi(x_i, y_i) - E_p_i Psi) moved towards zero by l1 in every coor
 conjugate of 1/2 |w|^2 + l1 |w|_1. Steps change v, and w where v has changed
 (``contract.shrink``); how much 1/2 |w|^2 bends on the way takes the place of |dw|^2.
 
-Scores and expectations of all examples are kept, one table of parts each, in a flat array
-(``core/expectations.py``).
+Scores and expectations of all examples are kept (``gibbs.py``).
 (Collins, Globerson, Koo, Carreras & Bartlett 2008. ``benchmarks/tagging.py`` prints the
 passes and seconds to the objective of 100 L-BFGS iterations.)
 """
@@ -34,23 +33,21 @@ passes and seconds to the objective of 100 L-BFGS iterations.)
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.contract import (
-    parts,
-    score,
-    shared,
-    shrink,
-    spread,
-    sums,
-    value,
-)
-from maxmargin.core.expectations import copy_into, places, working_memory
+from maxmargin.core.contract import score, shrink, spread, sums
+from maxmargin.core.expectations import places, working_memory
 from maxmargin.core.kernel import inlined, kernel, run, summing
 from maxmargin.core.state import require, require_within
 from maxmargin.core.vectors import blend_into, sum_of_squares
+from maxmargin.solvers.gibbs import (
+    Gibbs,
+    exact_weights_of,
+    gibbs_error,
+    start_at_truth,
+    weights_of,
+)
 from maxmargin.solvers.log_objective import LogObjective, finite_dot, shrunk
 from maxmargin.solvers.proofs import ROUNDING, compare_weights
 from maxmargin.solvers.schedule import Average, Schedule
@@ -68,15 +65,6 @@ HOT = 2.0  # blocks of more than this many mean gaps are visited again
 MOST_ROUNDS = 50  # of such visits after a pass
 NEWEST = 0.35  # share of the newest weights in their average, at least
 AT_ONCE = 1000  # examples whose scores are made double at a time
-
-
-class Gibbs(NamedTuple):
-    """The distributions p_i: their scores and what is expected under them."""
-
-    place: np.ndarray  # int64[n + 1]: where the parts of example i lie
-    scores: np.ndarray
-    expectations: np.ndarray
-    entropy: np.ndarray  # float64[n]
 
 
 class Exponentiated(Solver):
@@ -220,71 +208,6 @@ class Exponentiated(Solver):
         self.dual = entropy - 0.5 * sum_of_squares(self.w)
 
 
-@kernel
-def start_at_truth(batch, gibbs, memory, w, confidence):
-    """theta_i favours the true parts; expectations and entropies to match.
-
-    All of them, or only those that the truth has once: others (gaps, rules) belong to
-    several places, and not all of these may want them. The truth decides, by where it
-    is more probable.
-    """
-    theta, mu, work = memory
-    scores, expected = theta.ravel(), mu.ravel()
-    for i in range(len(batch.start) - 1):
-        first, last = batch.start[i], batch.start[i + 1]
-        if first == last:
-            continue
-        truth = batch.y[first:last]
-        own = gibbs.scores[gibbs.place[i] : gibbs.place[i + 1]]
-        best = -np.inf
-        for most in (np.inf, 1.0):
-            score(batch, i, w, theta)  # w = 0: -inf where a part is impossible
-            for k in range(len(own)):
-                expected[k] = 0.0
-            parts(batch, i, truth, 1.0, mu)
-            for k in range(shared(batch), len(own)):
-                if 0.0 < expected[k] <= most:
-                    scores[k] = confidence
-            total = sums(batch, i, theta, mu, work)
-            chance = value(batch, i, theta, truth) - total
-            if chance > best:
-                best = chance
-                copy_into(own, scores)
-                entropy = total - finite_dot(expected[: len(own)], scores)
-                gibbs.entropy[i] = max(entropy, 0.0)
-                place = gibbs.place[i]
-                kept = gibbs.expectations[place : gibbs.place[i + 1]]
-                copy_into(kept, expected)
-
-
-@kernel
-def gibbs_error(batch, gibbs, memory, w):
-    """The largest error of what is kept of the distributions: entropy, expectations.
-
-    Infinite where a part is possible that must not be (w = 0 scores those -inf).
-    """
-    theta, mu, work = memory
-    scores, expected = theta.ravel(), mu.ravel()
-    most = 0.0
-    for i in range(len(batch.start) - 1):
-        if batch.start[i] == batch.start[i + 1]:
-            continue
-        own = gibbs.scores[gibbs.place[i] : gibbs.place[i + 1]]
-        kept = gibbs.expectations[gibbs.place[i] : gibbs.place[i + 1]]
-        score(batch, i, w, theta)
-        for k in range(len(own)):
-            if (scores[k] == -np.inf) != (own[k] == -np.inf):
-                return np.inf
-            scores[k] = own[k]
-        total = sums(batch, i, theta, mu, work)
-        entropy = max(total - finite_dot(expected[: len(own)], scores), 0.0)
-        most = max(most, abs(entropy - gibbs.entropy[i]) / (1.0 + entropy))
-        for k in range(len(own)):
-            error = abs(expected[k] - float(kept[k]))
-            most = max(most, error / (1.0 + abs(expected[k])))
-    return most
-
-
 @summing
 def blend(own, goal, eta, out):
     """out <- own + eta * (goal - own); what is impossible stays so."""
@@ -383,43 +306,3 @@ def exponentiated_pass(
             old[k] = float(old[k]) + new[k]
         eta[i] = min(max(best, LEAST_STEP), 1.0)
     return dual
-
-
-@kernel
-def exact_weights_of(batch, lo, hi, place, kept, memory, mass, w):
-    """w += sum_i C_i (Psi(x_i, y_i) - E_p_i Psi); returns sum_i C_i entropy(p_i).
-
-    ``kept`` are the scores of the examples lo .. hi.
-    """
-    theta, mu, work = memory
-    scores, expected, total = theta.ravel(), mu.ravel(), 0.0
-    for i in range(lo, hi):
-        first, last = batch.start[i], batch.start[i + 1]
-        if first == last or mass[i] == 0.0:
-            continue
-        own = kept[place[i] - place[lo] : place[i + 1] - place[lo]]
-        copy_into(scores[: len(own)], own)
-        entropy = sums(batch, i, theta, mu, work)
-        entropy -= finite_dot(expected[: len(own)], scores)
-        total += mass[i] * max(entropy, 0.0)
-        parts(batch, i, batch.y[first:last], -1.0, mu)
-        spread(batch, i, -mass[i], mu, w)
-    return total
-
-
-@kernel
-def weights_of(batch, gibbs, memory, mass, w):
-    """w <- sum_i C_i (Psi(x_i, y_i) - E_p_i Psi)."""
-    _, mu, _ = memory
-    change = mu.ravel()
-    for j in range(len(w)):
-        w[j] = 0
-    for i in range(len(batch.start) - 1):
-        first, last = batch.start[i], batch.start[i + 1]
-        if first == last or mass[i] == 0.0:
-            continue
-        old = gibbs.expectations[gibbs.place[i] : gibbs.place[i + 1]]
-        for k in range(len(old)):
-            change[k] = -float(old[k])
-        parts(batch, i, batch.y[first:last], 1.0, mu)
-        spread(batch, i, mass[i], mu, w)
