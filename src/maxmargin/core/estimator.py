@@ -163,7 +163,12 @@ class MaxMarginEstimator(BaseEstimator):
         with Whole(self) as late:
             solver.finish(solution)
             if not solution.converged and name not in BASELINE_PASSES:
-                warn_unconverged(solution, limits.tol, objective)
+                warn_unconverged(
+                    solution,
+                    limits.tol,
+                    objective,
+                    getattr(self, "feature_names_in_", None),
+                )
             planes = solver.planes if keep else None
             del solver  # and its tables as large as w, before _install makes others
             self._finish(encoded, solution)
@@ -187,7 +192,12 @@ class MaxMarginEstimator(BaseEstimator):
             solution = drive(objective, solver, limits)
         with Whole(self) as late:
             if not solution.converged:
-                warn_unconverged(solution, limits.tol, objective)
+                warn_unconverged(
+                    solution,
+                    limits.tol,
+                    objective,
+                    getattr(self, "feature_names_in_", None),
+                )
             del solver
             self._finish(encoded, solution)
             self.__dict__.pop("_dual_state", None)

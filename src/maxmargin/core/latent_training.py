@@ -216,7 +216,8 @@ def _finish_turns(model, encoded, solve) -> str:
     _, solution, objective = found
     with Whole(model) as late:
         if not solution.converged and model.objective not in BASELINE_PASSES:
-            warn_unconverged(solution, model._tolerance(), objective)
+            names = getattr(model, "feature_names_in_", None)
+            warn_unconverged(solution, model._tolerance(), objective, names)
         model._finish(encoded, solution)
     return INTERRUPTED if late.came else solution.status
 

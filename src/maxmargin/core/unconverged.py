@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 import warnings
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from maxmargin.core.scales import advice_on_scales
 from maxmargin.core.zero_weights import still_zero
 
-# Features whose values are larger, or differ by a larger factor, make training slow.
-LARGE_FEATURE = 10.0
-UNEVEN = 100.0
 # From this share of the gap on, a search that only bounds is what keeps it open.
 SEARCH_SHARE = 0.5
 
 
-def warn_unconverged(solution, tol, objective) -> None:
-    """Say how far a fit has come, what that means and what would help."""
+def warn_unconverged(solution, tol, objective, names=None) -> None:
+    """Say how far a fit has come, what that means and what would help.
+
+    ``names`` are those of the columns of X, where they have some.
+    """
     certificate, status = solution.certificate, solution.status
     limited = status.startswith("stopped after")
     if objective.hard and math.isinf(certificate.primal):
@@ -44,24 +44,6 @@ def warn_unconverged(solution, tol, objective) -> None:
             )
         elif limited:
             text += " Allow more max_iter or max_time, or a larger tol, for less."
-            text += _advice_on_scales(objective.batch)
+            text += advice_on_scales(objective.batch, names)
     text += still_zero(solution.w)
     warnings.warn(text, ConvergenceWarning, stacklevel=4)
-
-
-def _advice_on_scales(batch) -> str:
-    """A sentence if the sizes of the features may be what makes training slow."""
-    values = getattr(batch, "values", None)
-    if not isinstance(values, np.ndarray) or not hasattr(batch, "indices"):
-        return ""
-    size = np.zeros(batch.n_features)
-    np.maximum.at(size, batch.indices, np.abs(values))
-    size = size[size > 0]
-    largest, smallest = size.max(initial=0.0), size.min(initial=np.inf)
-    if largest <= LARGE_FEATURE and largest <= UNEVEN * smallest:
-        return ""
-    return (
-        f" The largest values of the features lie between {smallest:.3g} and "
-        f"{largest:.3g}: scaled to about 1, by scikit-learn's StandardScaler or (sparse "
-        "data) MaxAbsScaler, they train faster."
-    )
