@@ -36,7 +36,10 @@ def roof(field, theta, twice):
         gain[field.ends[e, 0]] += gu
         gain[field.ends[e, 1]] += gv
         signs |= weight[e] < 0.0
-    relaxation(field, gain, weight, signs, twice)
+    choice = np.empty(n, np.int8)  # as expansions have it: compiled once for both
+    relaxation(field, gain, weight, signs, choice)
+    for v in range(n):
+        twice[v] = choice[v]
     return relaxed_value(field, theta, twice)
 
 
