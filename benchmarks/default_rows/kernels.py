@@ -12,6 +12,7 @@ DATA = {
     "digits": [],
     "spambase": ["spambase/spambase.npz"],
     "covertype, 4,000 rows": ["covertype/covertype_15120.npz"],
+    "a9a, 20,000 rows": ["a9a/a9a.train.svm.gz", "a9a/a9a.test.svm.gz"],
 }
 SETTINGS = {
     "default": "default",
@@ -21,6 +22,7 @@ SETTINGS = {
     "SVC": "peer",
 }
 ROWS = 4000  # of covertype
+LARGE = 20_000  # of a9a: as many as method="auto" trains exactly
 QUICK = 600  # training samples
 
 
@@ -57,10 +59,22 @@ def _model(setting: str):
 
 
 def _load(data: str):
-    """Half to train, half to test; but for digits, standardised by the first half."""
-    from sklearn.datasets import load_digits
+    """Half to train, half to test; but for digits, standardised by the first half.
+
+    a9a has a test part of its own, and is sparse.
+    """
+    from sklearn.datasets import load_digits, load_svmlight_files
     from sklearn.model_selection import train_test_split
 
+    if data.startswith("a9a"):
+        X, y, test_X, test_y = load_svmlight_files(need_data(*DATA[data]))
+        for part in (X, test_X):  # SVC takes 32-bit numbers only
+            part.indices, part.indptr = (
+                part.indices.astype("i4"),
+                part.indptr.astype("i4"),
+            )
+        rows = np.random.default_rng(0).permutation(len(y))[:LARGE]
+        return X[rows], y[rows], test_X, test_y
     if data == "digits":
         X, y = load_digits(return_X_y=True)
     else:

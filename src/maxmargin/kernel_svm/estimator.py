@@ -47,7 +47,7 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
     kernel : "rbf", "poly", "linear", "laplace", "precomputed", a kernel or a function
         See :mod:`maxmargin.kernels`, ``docs/kernels.md``.
     method : how the basis is found
-        * "auto" (default): "exact" for up to 12,000 samples, unless ``n_components`` is
+        * "auto" (default): "exact" for up to 20,000 samples, unless ``n_components`` is
           given; else "subspace-pursuit", or "training-points" where the kernel is not
           smooth or the inputs are sparse with more than 1,000 columns. ``method_`` says
           which it was.
