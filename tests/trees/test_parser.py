@@ -52,6 +52,25 @@ def test_tags_become_leaves_where_words_are_not_known(fitted):
     assert fitted.evaluate(TAGS, TREES).exact_match == 1.0
 
 
+def test_words_are_seen_where_they_are_given(fitted, tmp_path):
+    """With features="auto", also if the input is tags; tags alone stay possible."""
+    assert len(fitted._encoders["spans"].channels) == 2
+    plain = GrammarParser(C=100).fit(TAGS, TREES)
+    assert len(plain._encoders["spans"].channels) == 1
+    assert len(GrammarParser(C=100, features="spans").fit(None, TREES)._w) == len(
+        plain._w
+    )
+    assert GrammarParser(features=None).fit(None, TREES).span_coef_.size == 0
+    for model in (fitted, plain):
+        assert model.predict(PAIRS) == TREES
+        found = model.predict(TAGS)
+        assert model.evaluate(TAGS, TREES).exact_match == np.mean(
+            [a.spans() == b.spans() for a, b in zip(found, TREES, strict=True)]
+        )
+        save(model, tmp_path / "model")
+        assert load(tmp_path / "model").predict(PAIRS) == TREES
+
+
 @pytest.mark.parametrize("loss", ["f1", "hamming", "zero-one"])
 @pytest.mark.parametrize("rescaling", ["margin", "slack"])
 def test_losses_and_rescalings_learn(loss, rescaling):

@@ -10,7 +10,8 @@ from maxmargin import GrammarParser, load, save
 @pytest.fixture(scope="module")
 def unsure():
     """A parser with random weights: many trees are nearly as good as the best."""
-    model = GrammarParser(objective="log", horizontal=0).fit(None, TREES)
+    model = GrammarParser(objective="log", horizontal=0, features=None)
+    model.fit(None, TREES)
     return random_weights(model, 1)
 
 
@@ -107,5 +108,7 @@ def test_unknown_decoding_is_an_error():
 def test_C_is_chosen_by_the_objective(unsure):
     assert unsure.C is None
     assert unsure.C_ == 1.0
-    assert GrammarParser().fit(None, TREES).C_ == 0.1
+    assert GrammarParser(features=None).fit(None, TREES).C_ == 0.1
+    assert GrammarParser().fit(None, TREES).C_ == 0.01
+    assert GrammarParser(input="words").fit(None, TREES).C_ == 0.03
     assert GrammarParser(C=3.0).fit(None, TREES).C_ == 3.0

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from maxmargin.trees.binarize import base_label, unbinarize
+from maxmargin.core.saved import Saved
+from maxmargin.trees.binarize import base_label, binarize, unbinarize
 from maxmargin.trees.grammar import Grammar
 from maxmargin.trees.tree import Tree, parsed
 
@@ -100,3 +101,28 @@ class Derivations:
                 node = parsed(symbols[unary[u, 0]], [node])
             built.append(node)
         return unbinarize(built[0])
+
+
+def derive(trees, keep, options) -> tuple[Derivations, dict[int, np.ndarray]]:
+    """Binarise the trees to keep, read a grammar off them; their labellings by number."""
+    names = ("direction", "horizontal", "parent")
+    settings = {name: getattr(options, name) for name in names}
+    binarised = {
+        i: binarize(tree, **settings)
+        for i, tree in enumerate(trees)
+        if keep[i] and isinstance(tree, Tree)
+    }
+    if not binarised:
+        raise ValueError(
+            "y holds no whole tree to learn from, off which the grammar is read: at least "
+            "one sentence must have one."
+        )
+    derivations = Derivations(Grammar.from_trees(binarised.values()))
+    return derivations, {
+        i: derivations.labelling(tree) for i, tree in binarised.items()
+    }
+
+
+def restored_grammar(saved: Saved) -> Grammar:
+    part = saved.part("grammar")
+    return Grammar.from_state(part.arrays, part.state)

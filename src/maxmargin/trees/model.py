@@ -37,7 +37,8 @@ class ParserMixin:
         check_is_fitted(self, "grammar_")
         return Outputs(self._trees(read_sentences(X, self.input)))
 
-    def _trees(self, sentences: Sentences) -> list[Tree | None]:
+    def _trees(self, sentences: Sentences, leaves=None) -> list[Tree | None]:
+        """The best trees; ``leaves`` are the words to put into them, if others."""
         from maxmargin.core.decode import decode
 
         self._check_fallback()
@@ -45,7 +46,10 @@ class ParserMixin:
         if self._decoding() == "posterior":
             from maxmargin.trees.cky.posterior import decode_posteriors as search
         batch, w = self._batch(sentences)
-        return self._trees_of(sentences, batch, search(batch, w, self._threads()))
+        flat = search(batch, w, self._threads())
+        if leaves is not None:
+            sentences = sentences._replace(words=leaves)
+        return self._trees_of(sentences, batch, flat)
 
     def _decoding(self) -> str:
         """ "viterbi", the tree of largest score, or "posterior", of least expected loss."""
@@ -127,11 +131,9 @@ class ParserMixin:
         y = read_trees_of(y)
         sentences = read_sentences(y if X is None else X, self.input)
         check_same_words(sentences, y, self.input)
-        # with tags as input, words are known from y only
-        words = [tree.words() for tree in y]
-        return score_brackets(
-            y, self._trees(sentences._replace(words=words)), **options
-        )
+        # with tags as input, words may be known from y only
+        leaves = [tree.words() for tree in y]
+        return score_brackets(y, self._trees(sentences, leaves), **options)
 
     def score(self, X, y, sample_weight=None) -> float:
         """F1 of labelled brackets, counted as evalb does; X may be None."""

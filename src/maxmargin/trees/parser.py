@@ -13,9 +13,8 @@ from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, distinct, restore_shared, shared_state
 from maxmargin.core.structure import Outputs
 from maxmargin.core.unlabelled import UNLABELLED, weigh
-from maxmargin.trees.binarize import binarize, check_options
-from maxmargin.trees.derivations import Derivations
-from maxmargin.trees.grammar import Grammar
+from maxmargin.trees.binarize import check_options
+from maxmargin.trees.derivations import Derivations, derive, restored_grammar
 from maxmargin.trees.input import (
     Sentences,
     known_words,
@@ -52,8 +51,9 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
     ----------
     C : float or None
         Per sentence, not divided by their number (``maxmargin.convert_C`` translates).
-        None, the default, is 1 for objective="log" and 0.1 for others (``C_`` is what
-        was used). The zero-one loss wants more, 10 or so.
+        None, the default, is 1 for objective="log". For others it is 0.1 with rules
+        alone, 0.01 with features of spans, 0.03 with those of words too (``C_`` is what
+        was used). The zero-one loss wants more, 10 or so with rules alone.
     loss : "f1", "hamming" or "zero-one", default "f1"
         Of the brackets (label, begin, end) of the whole tree, tags left out and equal
         brackets matched one to one: "f1" is 1 - F1, "hamming" the number of brackets
@@ -62,13 +62,19 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         What a sentence in X is: a list of tags (or of (word, tag) pairs, whose words
         become the leaves of trees); a list of words, whose tags the parser chooses; a
         list of (word, tag) pairs. X may also hold trees, whose words and tags are taken.
-    features : None, "lexical", "spans" or a list, default None
+    features : "auto", None, "lexical", "spans" or a list, default "auto"
         Beside rules: "spans" describes every bracket by the words (or tags) at its edges
         and by its length; "lexical" describes words by their letters, and is always
-        there where words are the input.
+        there where words are the input. "auto" is "spans", which for input="tags" see
+        words too if ``fit`` was given any; a sentence of tags alone then has unknown
+        words. None is rules alone.
     direction, horizontal, parent
         How trees are binarised, see :func:`maxmargin.trees.binarize.binarize`. The default
-        horizontal=1 and those of C are by cross-validation on short sentences.
+        horizontal=1 and those of C, features and tol are by cross-validation on short
+        sentences.
+    tol : float, default 0.1
+        The relative gap to stop at; for objective="log" a tenth of it, because there
+        trees get better until then (``docs/parsing.md``).
     max_length : int or None
         Leave longer sentences out of training. ``n_left_out_`` counts them, and trees in
         which a label is above itself over the same words, which is a warning.
@@ -81,7 +87,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         brackets (label, begin, end) in place of a tree says that only these are known,
         and a label may be None (``docs/partial-labels.md``). The grammar is that of the
         whole trees; sentences that it has no tree for are left out with a warning.
-    rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
+    rescaling, penalty, solver, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, objective, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`.
     decoding : "auto", "viterbi" or "posterior", default "auto"
@@ -131,7 +137,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         C=None,
         loss="f1",
         input="tags",
-        features=None,
+        features="auto",
         direction="right",
         horizontal=1,
         parent=0,
@@ -170,9 +176,11 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
     def _features(self) -> set[str]:
         given = self.features
         names = {given} if isinstance(given, str) else set(given or ())
+        if given == "auto":
+            names = {"spans"}
         if not names <= set(FEATURES):
             raise ValueError(
-                f"features={given!r} is not known; choose None, one of "
+                f"features={given!r} is not known; choose auto, None, one of "
                 f"{', '.join(FEATURES)}, or a list of them."
             )
         if self.input == "words":
@@ -183,6 +191,19 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
                 f"input={self.input!r} tags are given: choose input='words'."
             )
         return names
+
+    def _words_may_be_seen(self) -> bool:
+        """Whether features of spans see words where they are given beside tags."""
+        return self.input == "tags" and self.features == "auto"
+
+    def _usual_C(self) -> float:
+        """What C=None is: less with more features, by cross-validation."""
+        if self.objective == "hinge" and "spans" in self._features():
+            return 0.03 if self.input == "words" else 0.01
+        return self._C_by_objective.get(self.objective, 1.0)
+
+    def _tolerance(self) -> float:
+        return super()._tolerance() * (0.1 if self.objective == "log" else 1.0)
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         from maxmargin.trees.cky.structure import for_training, n_weights, partly_parsed
@@ -216,8 +237,10 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
                 ]
                 for truth in truths
             ]
-            channels = sentences.channels(self.input)
-            encoders["spans"] = SpanFeatures().fit(channels, brackets)
+            kind = self.input
+            if self._words_may_be_seen() and sentences.words != sentences.tags:
+                kind = "both"
+            encoders["spans"] = SpanFeatures().fit(sentences.channels(kind), brackets)
         y = [labellings[i] for i in chosen]
         batch = self._make_batch(derivations, encoders, sentences, y)
         batch = for_training(batch)
@@ -233,7 +256,8 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
             "_encoders": encoders,
         }
         size = n_weights(batch.grammar, batch.n_word_features, batch.n_span_features)
-        return Encoded(batch, size, dtype, weights[chosen], attributes)
+        C = self._usual_C()
+        return Encoded(batch, size, dtype, weights[chosen], attributes, C=C)
 
     def complete(self, X, y) -> list[Tree | None]:
         """The best tree of every sentence that has what is known of it.
@@ -270,7 +294,9 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         if "words" in encoders:
             words = encoders["words"].encode(sentences.words)
         if "spans" in encoders:
-            spans = encoders["spans"].encode(sentences.channels(self.input))
+            both = len(encoders["spans"].channels) == 2
+            kind = "both" if both else self.input
+            spans = encoders["spans"].encode(sentences.channels(kind))
         tags = tag_choices(derivations.grammar, sentences, self.input)
         return make_batch(derivations.tables, tags, y, self.loss, words, spans)
 
@@ -333,9 +359,8 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         if "spans" in model._features():
             keys = saved.integers("spans", None, high=2**63 - 1)
             channels = saved.value("spans", list)
-            if (np.diff(keys) <= 0).any() or len(channels) != 1 + (
-                model.input == "both"
-            ):
+            known = {1 + (model.input == "both"), 1 + model._words_may_be_seen()}
+            if (np.diff(keys) <= 0).any() or len(channels) not in known:
                 raise ValueError("the features of spans do not fit together")
             encoders["spans"] = SpanFeatures(
                 [distinct(names, "spans", str) for names in channels], keys
@@ -357,28 +382,3 @@ def check_max_length(max_length) -> None:
             f"max_length={max_length!r} is not possible: it must be a positive whole "
             "number of words, or None."
         )
-
-
-def derive(trees, keep, options) -> tuple[Derivations, dict[int, np.ndarray]]:
-    """Binarise the trees to keep, read a grammar off them; their labellings by number."""
-    names = ("direction", "horizontal", "parent")
-    settings = {name: getattr(options, name) for name in names}
-    binarised = {
-        i: binarize(tree, **settings)
-        for i, tree in enumerate(trees)
-        if keep[i] and isinstance(tree, Tree)
-    }
-    if not binarised:
-        raise ValueError(
-            "y holds no whole tree to learn from, off which the grammar is read: at least "
-            "one sentence must have one."
-        )
-    derivations = Derivations(Grammar.from_trees(binarised.values()))
-    return derivations, {
-        i: derivations.labelling(tree) for i, tree in binarised.items()
-    }
-
-
-def restored_grammar(saved: Saved) -> Grammar:
-    part = saved.part("grammar")
-    return Grammar.from_state(part.arrays, part.state)

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from maxmargin.core.parameters import parameters
 from maxmargin.core.saved import Saved
 from maxmargin.trees.binarize import binarize, check_options
-from maxmargin.trees.derivations import Derivations
+from maxmargin.trees.derivations import Derivations, restored_grammar
 from maxmargin.trees.grammar import Grammar
 from maxmargin.trees.input import (
     Sentences,
@@ -23,10 +23,7 @@ from maxmargin.trees.input import (
     tag_choices,
 )
 from maxmargin.trees.model import ParserMixin
-from maxmargin.trees.parser import (
-    check_max_length,
-    restored_grammar,
-)
+from maxmargin.trees.parser import check_max_length
 
 
 class PCFGParser(ParserMixin, BaseEstimator):
