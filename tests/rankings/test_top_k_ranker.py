@@ -136,8 +136,10 @@ def test_queries_that_teach_nothing_change_nothing():
     grades = np.concatenate([y, [0] * 4, [2] * 4, [1]])  # none, all, one document
     names = np.concatenate([qid, [100] * 4, [101] * 4, [102]])
     for loss in LOSSES:
-        few = TopKRanker(k=4, loss=loss, tol=1e-5).fit(X, y, qid)
-        all_ = TopKRanker(k=4, loss=loss, tol=1e-5).fit(more, grades, names)
+        C = 1.0 if loss == "precision" else None  # of many stationary points, the same
+        few = TopKRanker(k=4, C=C, loss=loss, tol=1e-5).fit(X, y, qid)
+        all_ = TopKRanker(k=4, C=C, loss=loss, tol=1e-5).fit(more, grades, names)
+        assert all_.C_ == few.C_
         np.testing.assert_allclose(all_.coef_, few.coef_, atol=2e-3)
 
 
@@ -159,6 +161,17 @@ def test_short_lists_are_judged_by_r_precision():
     assert short.coef_.any()
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_C_follows_the_unit_of_the_features(loss):
+    X, y, qid = queries(12, 8)
+    one, other = (
+        TopKRanker(k=3, loss=loss, tol=1e-4).fit(unit * X, y, qid)
+        for unit in (1.0, 1024.0)
+    )
+    assert pytest.approx(2.0 / X.var(axis=0).sum(), rel=0.05) == one.C_
+    np.testing.assert_allclose(1024.0 * other.coef_, one.coef_, atol=0.05)
+
+
 def test_weights_of_queries_and_paths():
     X, y, qid = queries(6, 6)
     kept = qid < 4
@@ -168,7 +181,7 @@ def test_weights_of_queries_and_paths():
     np.testing.assert_allclose(all_.coef_, few.coef_, atol=1e-2)
     models = TopKRanker(loss="pairwise", tol=1e-4).path(X, y, [1.0, 0.1], qid)
     assert [model.C for model in models] == [1.0, 0.1]
-    alone = TopKRanker(loss="pairwise", tol=1e-4).fit(X, y, qid)
+    alone = TopKRanker(C=1, loss="pairwise", tol=1e-4).fit(X, y, qid)
     assert models[0].certificate_.primal == pytest.approx(
         alone.certificate_.primal, rel=1e-3
     )

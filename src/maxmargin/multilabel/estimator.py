@@ -166,10 +166,10 @@ class MultilabelSVM(MulticlassSVM):
         _check_sizes(X.shape[0], len(truth))
         kind, cost = self._kind_and_cost(classes)
         weights = check_weights(sample_weight, len(truth))
+        rows, n_features = rows_of(self, X)
         C = self.C
         if C is None:
             C = C_by_variance(X, weights, self.objective, FACTORS_OF_SETS)
-        rows, n_features = rows_of(self, X)
         attributes |= {"classes_": classes, "_table": is_table(y)}
         if self.graph is not None:
             settings = truth, cost, weights, attributes, C

@@ -32,7 +32,7 @@ may be compressed with gzip."""
           (default: ndcg)
       --k  places that count, for precision; for ndcg, those that are reported
       --relevant  the lowest grade that is relevant
-      --C  weight of the data
+      --C  weight of the data (default: 2 / total variance of the features)
       --init classification|random  where precision begins (default: classification)
       --n-restarts  starts, of which the best is kept, for precision
       --max-outer  outer steps of a start, for precision

@@ -15,10 +15,12 @@ from maxmargin.core.latent_training import LATENT, check_latent_parameters
 from maxmargin.core.parameters import training_parameters
 from maxmargin.core.saved import Saved, restore_shared, shared_state
 from maxmargin.core.unused_columns import check_columns
+from maxmargin.core.variances import C_for_scale, total_variance
 from maxmargin.kernels.nested import refuse_unused
 from maxmargin.rankings.queries import check_grades, gains, group, unpack
 
 LOSSES = ("precision", "ndcg", "average-precision", "pairwise")
+FACTOR = 2.0  # C times the total variance, by cross-validation on parts of six tables
 
 
 class TopKRanker(MaxMarginEstimator):
@@ -35,7 +37,10 @@ class TopKRanker(MaxMarginEstimator):
         Places that count, for "precision"; in lists of at most k documents, where nothing
         could be lost, as many as there are relevant ones. For "ndcg", those that ``score``
         counts.
-    C : float, default 1.0
+    C : float or None, default None
+        Weight of the data, per query. None is 2 / v, where v is the total variance of the
+        features, no column counted for more than ten times the median: a ranking that does
+        not depend on the unit of the features. ``C_`` says the value used.
     loss : str, default "ndcg"
         "ndcg": 1 - NDCG of the whole ranking, with gains 2^grade - 1; "precision": what
         precision at k lacks of the best possible one; "average-precision": 1 - average
@@ -80,7 +85,7 @@ class TopKRanker(MaxMarginEstimator):
 
     __init__ = training_parameters(
         k=10,
-        C=1.0,
+        C=None,
         loss="ndcg",
         relevant=1.0,
         init="classification",
@@ -195,6 +200,10 @@ class TopKRanker(MaxMarginEstimator):
             raise ValueError(self._nothing_to_learn(relevant))
         rows = csr_arrays(X, np.float64)
         check_columns(rows[1], d, d)
+        C = self.C
+        if C is None:
+            of_rows = np.repeat(weights, np.diff(groups.first))
+            C = C_for_scale(total_variance(X, of_rows) / FACTOR)
         batch = self._batch(rows, groups.first, d, worth)
         if self.loss == "precision" and isinstance(self.init, str):
             from maxmargin.core.completion import complete_all
@@ -204,7 +213,7 @@ class TopKRanker(MaxMarginEstimator):
                 w = classification_weights(X, relevant, groups.first, weights > 0)
                 attributes["initial_"] = w
                 batch = batch._replace(y=complete_all(batch, w))
-        return Encoded(batch, d, np.float64, weights, attributes)
+        return Encoded(batch, d, np.float64, weights, attributes, C=C)
 
     def _worth(self, grades, relevant) -> np.ndarray:
         """What the loss knows of every document: its grade, its gain, or a yes or no."""

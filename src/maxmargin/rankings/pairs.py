@@ -374,10 +374,14 @@ def interleave(batch, i, t, scores, order, scale, y):
             taken[r, u] = chosen
             best[u] = top
     u, total = rest, 0
+    leading = np.zeros(rest + 1, np.int32)  # relevant documents by u_r
     for r in range(count - 1, -1, -1):
         u = taken[r, u]
         y[at + relevant[r]] = u
         total += u
-        for j in range(u):
-            y[at + others[j]] -= 1
+        leading[u] += 1
     y[at + n] = total
+    led = 0
+    for j in range(rest - 1, -1, -1):
+        led += leading[j + 1]  # relevant documents with u_r > j
+        y[at + others[j]] = -led
