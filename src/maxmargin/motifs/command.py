@@ -63,10 +63,11 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
       --width N,N,...  letters of the motif; of several, the best on a fifth of the
           sequences (default: 11)
       --order  letters that a background letter depends on
-      --both-strands  whether sites may be on the reverse strand too (default: if words
-          stand out more then)
+      --both-strands  whether sites may be on the reverse strand too (default: if reverse
+          complements of the best words are enriched, too)
+      --composition  score words of the whole sequence, too, not the best site alone
       --unknown refuse|skip  what to do with letters such as N (default: refuse)
-      --C  weight of the data (default: 64 divided by the number of sequences)
+      --C  weight of the data (default: 16 divided by the number of sequences)
       --class-weight balanced|none  whether files with the motif and without it weigh the
           same (default: balanced, without --background)
       --init random|words  starts with sites anywhere, or at words that sequences with

@@ -11,10 +11,10 @@ Noble 2002), which does not depend on the site:
 for the lengths of :data:`SIZES`, times a scale. On both strands a word and its reverse
 complement are one. Words with a letter that is not known do not count.
 
-The scale s makes words as dear as in a machine of their own: with features of norm s, the C
-of a sample is that of one with norm 1 and C s^2, which :data:`WEIGHT` and :data:`LEAST` say.
-Motifs have few weights, words have thousands: the one's C shrinks as samples get more, the
-other's must not shrink without end.
+The scale s makes words as dear as in a machine of their own: C with features of norm s is
+C s^2 with those of norm 1, which :data:`WEIGHT` and :data:`LEAST` say. Motifs have few
+weights, words have thousands: the C of a sample shrinks as samples get more for the one,
+for the other not without end.
 """
 
 from __future__ import annotations

@@ -66,14 +66,10 @@ FOLLOW = 0.5  # tolerance of the next one, by the relative decrease of the last
 INNER = 0.5  # share of tol that the last convex problem may leave open
 ROUNDING = 1e-6  # by which f may rise, relative: scores in single precision
 EASY = 0.5  # share of the examples in the first round of a self-paced fit
-HOPE = 2.0  # last decreases more that must be enough to end below others, or it is given up
-EASILY = (
-    64.0  # C of all examples that a first convex problem is solved with in few passes
-)
-RISE = 4.0  # of C from there on, for each one
-PASSES = (
-    20  # of a convex problem whose truths may move on: its planes stay, none is lost
-)
+HOPE = 2.0  # last decreases more that must be enough to beat others, or it is given up
+EASILY = 64.0  # C of all examples: so much needs few passes
+RISE = 4.0  # of C from there on, from one convex problem to the next
+PASSES = 20  # of a convex problem whose truths may move on: its planes stay
 LAST = 300  # of one that is to prove the end, unless max_iter says otherwise
 ENDED = (INTERRUPTED, STOPPED)
 PACE = 1.3  # growth of the threshold per round
