@@ -65,7 +65,7 @@ def test_workers_leave_ctrl_c_to_the_command(monkeypatch):
         (["--workers", 0], "--workers 0 is not possible: one is the least."),
         (["--workers", 1, "--cluster", "a:1"], "choose --cluster or --workers"),
         (["--workers", 1, "--engine", "threads"], "leave out --workers."),
-        (["--engine", "dask"], "needs a Dask client, but there is none"),
+        (["--engine", "dask"], "works on a Dask cluster: name its scheduler"),
         (["--engine", "steam"], "--engine steam is not possible"),
         (["--cluster", "127.0.0.1:9"], "No Dask scheduler answers at 127.0.0.1:9"),
         (["--cluster", "::nonsense::"], "No Dask scheduler answers at ::nonsense::"),

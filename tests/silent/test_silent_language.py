@@ -121,3 +121,25 @@ def test_advice_on_encodings_is_accepted(tmp_path, monkeypatch, capsys):
         assert "say --encoding latin-1." in err
         assert main([*words, "--encoding", "latin-1"]) == 0
     assert (tmp_path / "out").read_bytes() == (tmp_path / "n.txt").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["--max-iter", "0"], "it must be a positive whole number."),
+        (["--max-time", "-1"], "it must be seconds, positive."),
+        (["--jobs", "0"], "whole number of threads, -1 for one per core."),
+        (["--engine", "spark"], "choose threads, or dask (with --cluster or"),
+        (["--engine", "dask"], "name its scheduler with --cluster ADDRESS"),
+        (["--loss", "f1"], "choose from 'hamming', 'zero-one', 'spans'"),
+    ],
+)
+def test_advice_is_what_the_command_takes(tmp_path, capsys, words, wanted):
+    (tmp_path / "t.txt").write_text("the D\ndog N\n\na D\ncat N\n")
+    path = str(tmp_path / "t.txt")
+    train = ["train", "tag", path, "--features", "words", "-o", str(tmp_path / "m")]
+    assert main([*train, *words]) == 2
+    err = capsys.readouterr().err
+    assert wanted in err
+    assert "None" not in err
+    assert "dask.distributed" not in err

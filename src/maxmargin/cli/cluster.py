@@ -24,9 +24,20 @@ def check_cluster(args) -> None:
     given = [o for o in ("cluster", "workers") if getattr(args, o, None) is not None]
     if len(given) > 1:
         raise ValueError("choose --cluster or --workers, not both.")
-    if given and getattr(args, "engine", None) == "threads":
+    engine = getattr(args, "engine", None)
+    if given and engine == "threads":
         raise ValueError(
             f"--engine threads is this process alone: leave out --{given[0]}."
+        )
+    if engine not in (None, "threads", "dask"):
+        raise ValueError(
+            f"--engine {engine} is not possible: choose threads, or dask (with --cluster "
+            "or --workers)."
+        )
+    if engine == "dask" and not given:
+        raise ValueError(
+            "--engine dask works on a Dask cluster: name its scheduler with --cluster "
+            "ADDRESS, or work in processes of this machine with --workers N."
         )
     if "workers" in given and args.workers < 1:
         raise ValueError(f"--workers {args.workers} is not possible: one is the least.")

@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterable, Mapping
 _VALUE = r"""('[^']*'|"[^"]*"|[\w.+-]*\w)"""
 # an apostrophe within a word, as in "the model's", opens nothing
 _QUOTED = r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`)(?!\w)"""
+# what only Python can say: an option that is None is left out
+_NONE = re.compile(r",? or None(?: for [a-z ]+)?(?=[.,;:])")
 _ALIASES = {"k_best": "k", "path": "Cs"}
 # parameters of readers, which are options of several tasks
 READERS = {
@@ -39,6 +41,7 @@ def spoken(text: str, options: Mapping[str, str], own: Iterable[str] = ()) -> st
     """A sentence in the language of the command line; ``own`` are the user's words."""
     if not options:
         return text
+    text = _NONE.sub("", text)
     by_length = sorted(map(re.escape, options), key=len, reverse=True)
     # others stay when they stand alone: C, order or loss are also words
     alone = [name for name in by_length if "_" in name or name == "tol"]

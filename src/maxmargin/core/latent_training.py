@@ -255,10 +255,10 @@ def _warn(run, tol: float) -> None:
     solution = run.solution
     point = solution.certificate
     warnings.warn(
-        f"Training {solution.status}, before a stationary point: the last step lowered "
-        f"the objective by {point.decrease:.3g} to {point.objective:.6g}, and its convex "
-        f"problem could have gained {point.bound:.3g} in all (tol={tol:g}). The weights "
-        "are the best found. Allow more max_outer, max_iter or max_time, or a larger tol."
+        f"Training {solution.status.rstrip(',')}, before a stationary point: the last step "
+        f"lowered the objective by {point.decrease:.3g} to {point.objective:.6g}, and its "
+        f"convex problem could have gained {point.bound:.3g} in all (tol={tol:g}). The "
+        "weights are the best found. Allow more max_outer, max_iter or max_time, or a larger tol."
         + still_zero(solution.w),
         ConvergenceWarning,
         stacklevel=6,
