@@ -8,6 +8,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from maxmargin import KernelSVM, MulticlassSVM
 from maxmargin.core.blas import at_most
+from maxmargin.kernel_svm import estimator
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 Y = np.arange(40) % 3
@@ -38,6 +39,33 @@ def test_a_fit_leaves_the_pools_as_they_were(three):
         MulticlassSVM().fit(X * np.nan, Y)
     assert pools() == three
     KernelSVM().fit(X, Y)
+    assert pools() == three
+
+
+def test_all_of_a_fit_of_kernels_is_limited(three, monkeypatch):
+    """Also what comes before training: reading, scales of kernels."""
+    seen = []
+
+    def spy(name):
+        before = getattr(estimator, name)
+
+        def look(*args):
+            seen.append((name, max(pools())))
+            return before(*args)
+
+        monkeypatch.setattr(estimator, name, look)
+
+    for name in ("read_training", "settled", "train", "train_sizes"):
+        spy(name)
+    KernelSVM().fit(X, Y)
+    KernelSVM().path(X, Y, Cs=[0.1, 1.0])
+    assert {name for name, _ in seen} == {
+        "read_training",
+        "settled",
+        "train",
+        "train_sizes",
+    }
+    assert {threads for _, threads in seen} == {1}
     assert pools() == three
 
 

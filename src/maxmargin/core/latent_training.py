@@ -258,7 +258,8 @@ def _warn(run, tol: float) -> None:
         f"Training {solution.status.rstrip(',')}, before a stationary point: the last step "
         f"lowered the objective by {point.decrease:.3g} to {point.objective:.6g}, and its "
         f"convex problem could have gained {point.bound:.3g} in all (tol={tol:g}). The "
-        "weights are the best found. Allow more max_outer, max_iter or max_time, or a larger tol."
+        "weights are the best found. Allow more max_outer, max_iter or max_time, or a "
+        "larger tol."
         + still_zero(solution.w),
         ConvergenceWarning,
         stacklevel=6,

@@ -177,7 +177,7 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
         from maxmargin.solvers.checkpoint import kept, place_of
 
         settings = self._settings()
-        with kept(place_of(self)), at_most(self._threads()):
+        with at_most(self._threads()), kept(place_of(self)):
             data, problem = self._read(X, y, sample_weight)
             model = settled(self, problem, self.n_components)
             trained = train(problem, model, settings)
@@ -202,7 +202,8 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
                 "each with a folder of its own."
             )
         settings = self._settings()
-        data, problem = self._read(X, y, sample_weight)
+        with at_most(self._threads()):
+            data, problem = self._read(X, y, sample_weight)
         values = list(Cs if Cs is not None else n_components)
         if not values:
             return []
@@ -213,8 +214,9 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
         for model in models:
             model._settings()
         size = self.n_components if Cs is not None else max(values)
-        settled_ = settled(self, problem, size)
-        trained = train_sizes(problem, settled_, settings, name, values)
+        with at_most(self._threads()):
+            settled_ = settled(self, problem, size)
+            trained = train_sizes(problem, settled_, settings, name, values)
         for i, machine in trained:
             models[i]._take(data, machine, settled_.method)
         return [models[i] for i, _ in trained]
