@@ -93,3 +93,21 @@ def test_scores_that_are_all_zero_are_chance():
     X, y, qid = noise(False)
     again = model.evaluate(X, y, qid)
     assert again.mean_average_precision == pytest.approx(report.mean_average_precision)
+
+
+@pytest.mark.parametrize("loss", ["ndcg", "average-precision", "pairwise"])
+@pytest.mark.parametrize("C", [1.0, 1e4])
+def test_what_rounding_leaves_of_zero_is_zero(loss, C):
+    row = np.random.default_rng(0).normal(size=7)
+    X, y = np.tile(row, (40, 1)), np.tile([2, 1, 0, 0, 1], 8)
+    with pytest.warns(UserWarning, match=ZERO):
+        model = TopKRanker(loss=loss, C=C).fit(X, y, np.repeat(np.arange(8), 5))
+    assert np.abs(model.coef_).max() < 1e-9
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_small_weights_of_large_features_are_no_zeros(scale, recwarn):
+    X, y, qid = noise(True)
+    model = TopKRanker(C=1 / scale**2).fit(X * scale, y, qid)
+    assert model.coef_.any()
+    assert not [w for w in recwarn if ZERO in str(w.message)]

@@ -219,7 +219,8 @@ class MaxMarginEstimator(BaseEstimator):
     def _finish(self, encoded: Encoded, solution) -> None:
         """Set the fitted attributes."""
         if solution.converged or self.objective in BASELINE_PASSES:
-            warn_zero_weights(solution.w)  # else it is said already
+            # else it is said already
+            warn_zero_weights(solution.w, solution.certificate.primal)
         for name in ("rounds_", "n_outer_", "restarts_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         self._install(encoded, solution.w)

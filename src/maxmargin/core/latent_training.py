@@ -259,8 +259,7 @@ def _warn(run, tol: float) -> None:
         f"lowered the objective by {point.decrease:.3g} to {point.objective:.6g}, and its "
         f"convex problem could have gained {point.bound:.3g} in all (tol={tol:g}). The "
         "weights are the best found. Allow more max_outer, max_iter or max_time, or a "
-        "larger tol."
-        + still_zero(solution.w),
+        "larger tol." + still_zero(solution.w),
         ConvergenceWarning,
         stacklevel=6,
     )
