@@ -20,6 +20,7 @@ from maxmargin.core.structure import Structure
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.planes import make_planes
 from maxmargin.solvers.result import Certificate, Limits
+from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.warm_start import DualState, same
 from maxmargin.testing import FORMULATIONS, check_loss
 
@@ -222,7 +223,7 @@ def test_a_hard_margin_takes_any_weight():
     assert a.certificate_ == b.certificate_
 
 
-class Boaster:
+class Boaster(Solver):
     """A solver whose dual is too good to be true."""
 
     update_seconds, estimate = 0.0, 1.0
@@ -230,9 +231,6 @@ class Boaster:
     def __init__(self, objective, excess):
         self.objective, self.excess = objective, excess
         self.dual = 0.0
-
-    def prepare(self):
-        pass
 
     def step(self):
         self.dual = self.objective.primal(self.objective.weights())[0] * (
@@ -242,21 +240,16 @@ class Boaster:
     def candidates(self):
         return [self.objective.weights()]
 
-    def learn_from(self, sweep):
-        pass
 
-
-@pytest.mark.parametrize(
-    ("dtype", "rounding"), [(np.float32, 3e-5), (np.float64, 1e-7)]
-)
-def test_a_dual_above_the_primal_is_an_error(dtype, rounding):
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_dual_above_the_primal_is_an_error(dtype):
     batch, n_weights = random_multiclass(0)
     objective = Objective(batch, n_weights, LINEAR, np.ones(12), dtype)
     limits = Limits(tol=1e-3, max_iter=3)
-    certificate = drive(objective, Boaster(objective, rounding), limits).certificate
+    certificate = drive(objective, Boaster(objective, 1e-7), limits).certificate
     assert certificate.gap == 0.0
     with pytest.raises(ValueError, match="lost precision: C times the sample weight"):
-        drive(objective, Boaster(objective, 100 * rounding), limits)
+        drive(objective, Boaster(objective, 1e-5), limits)
 
 
 def test_certificates_hold_plain_floats():

@@ -34,6 +34,7 @@ EXPLORED = 20  # times that a batch may look around before the fit ends
 # By how much the dual may be above the primal for rounding (a hard margin is held to
 # 1e-7 of the loss), relative.
 ROUNDING = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-6}
+PROVED = 1e-6  # the same for a dual that was computed in double precision
 LARGE_MASS = 1e8  # from here on, a contradiction may well be rounding
 
 
@@ -214,7 +215,8 @@ class Best(Stateful):
             )
         objective = self.objective
         rounding = ROUNDING.get(objective.dtype, 1e-6)
-        if not objective.exact or primal >= self.dual * (1 - rounding) - 1e-9:
+        low = max(self.dual * (1 - rounding), self.proved * (1 - PROVED)) - 1e-9
+        if not objective.exact or primal >= low:
             return
         large = float(
             objective.mass.max(initial=0.0, where=np.isfinite(objective.mass))
