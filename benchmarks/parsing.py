@@ -37,7 +37,7 @@ TRAIN, TEST = (1, 159), (180, 199)
 LENGTHS = ((1, 10), (11, 15), (16, 25), (26, 40))
 SHORT = 10
 TOL = 0.1
-OPTIONS = {"horizontal": 1, "tol": TOL}
+OPTIONS = {"horizontal": 1, "tol": TOL, "features": None}  # rules, if not said else
 WORDS = {"features": "spans", "input": "both"}
 PARSERS = {  # C by cross-validation on the training documents, up to 20 words
     "PCFG": None,
@@ -220,7 +220,7 @@ def parse(name: str, longest: int) -> dict:
     if options is None:
         model = PCFGParser(horizontal=OPTIONS["horizontal"])
     else:
-        model = GrammarParser(**OPTIONS, **options)
+        model = GrammarParser(**{**OPTIONS, **options})
     with Clock() as clock:
         model.fit(None, train)
     return {

@@ -31,6 +31,7 @@ from maxmargin.files import data_file, read_raw, read_trees
 from maxmargin.trees.metrics import bootstrap, bootstrap_difference, score_brackets
 
 SETTINGS = {"penalty": "quadratic", "tol": 0.05, "warm_start": True}
+RULES = {"features": None}  # a PCFG has no others
 METHODS = {
     "PCFG": None,
     "SVM, zero-one loss": {"loss": "zero-one"},
@@ -97,7 +98,7 @@ def _make(method, options):
     grammar = {"horizontal": options.horizontal, "n_jobs": options.jobs}
     if method is None:
         return PCFGParser(input="tags", **grammar)
-    more = {"input": "both", "features": "spans"} if options.spans else {}
+    more = {"input": "both", "features": "spans"} if options.spans else RULES
     return GrammarParser(**SETTINGS, **grammar, **method, **more)
 
 

@@ -17,10 +17,10 @@ DATA = {
     "HOMSTRAD": [HOMSTRAD],
 }
 HAND = {
-    "C=10": {"C": 10.0},
+    "C=100": {"C": 100.0},
     "C=1000": {"C": 1000.0},
-    "symmetric": {"symmetric": True},
-    "symmetric, C=1000": {"symmetric": True, "C": 1000.0},
+    "no prior": {"prior": False, "C": 100.0},
+    "no prior, C=1000": {"prior": False, "C": 1000.0},
     "loss=q4": {"loss": "q4"},
 }
 SETTINGS = {

@@ -16,6 +16,7 @@ METRIC = "F1 of brackets"
 DATA = {"WSJ, up to 10 words": [*FILES], "WSJ, up to 15 words": [*FILES]}
 HAND = {
     "C=1": {"C": 1.0},
+    "rules alone": {"features": None},
     "loss=hamming": {"loss": "hamming"},
     "objective=log": {"objective": "log"},
     "objective=log, viterbi": {"objective": "log", "decoding": "viterbi"},

@@ -29,7 +29,7 @@ class Parse(Command):
     name = "parse"
     about = "Parse sentences: a file of bracketed trees, as of the Penn Treebank."
     example = """example:
-  maxmargin train parse train.mrg --input both --features spans -o parser.model
+  maxmargin train parse train.mrg -o parser.model
   maxmargin train parse train.mrg --method pcfg --input words -o pcfg.model
   echo 'the_DT cat_NN sat_VBD' | maxmargin predict parser.model -
   maxmargin evaluate parser.model test.mrg --plot worst.png
@@ -58,7 +58,8 @@ Function tags and empty elements are left out. Files may be compressed with gzip
     the model
       --method max-margin|pcfg=max-margin  default: max-margin. pcfg has relative
           frequencies and no settings below, but --smoothing
-      --features NAME,NAME  beside rules: spans; lexical is always there with --input words
+      --features NAME,NAME  beside rules: auto (spans, with words where they are given),
+          spans or none; lexical is always there with --input words
       --loss f1|hamming|zero-one
       --rescaling margin|slack
       --C  weight of the data
@@ -103,7 +104,9 @@ Function tags and empty elements are left out. Files may be compressed with gzip
                 )
             given["horizontal"] = None if text == "all" else int(text)
         if "features" in given:
-            given["features"] = args.features.split(",")
+            special = {"auto": "auto", "none": None}
+            names = args.features.split(",")
+            given["features"] = special.get(args.features, names)
         return given
 
     def measures(self, model, sample: Sample, outputs) -> dict[str, float]:

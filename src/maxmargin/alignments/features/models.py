@@ -334,4 +334,4 @@ def thesis_model(name: str) -> ThesisModel:
         "gaps": "position",
     }
     model = make_model(**settings, dense=dense)
-    return ThesisModel(settings, model.n_features)
+    return ThesisModel({**settings, "prior": False}, model.n_features)
