@@ -120,7 +120,7 @@ class SequenceAligner(MaxMarginEstimator):
     >>> from maxmargin import SequenceAligner
     >>> X = [("HEAGAWGHEE", "PAWHEAE"), ("GATTACA", "GCATGCA")]
     >>> y = [("HEAGAWGHE-E", "--P-AW-HEAE"), ("G-ATTACA", "GCA-TGCA")]
-    >>> model = SequenceAligner(C=10).fit(X, y)
+    >>> model = SequenceAligner(C=100).fit(X, y)
     >>> model.predict(X)[0][:3]
     [(2, 0), (4, 1), (5, 2)]
     """

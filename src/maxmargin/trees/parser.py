@@ -52,8 +52,8 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
     C : float or None
         Per sentence, not divided by their number (``maxmargin.convert_C`` translates).
         None, the default, is 1 for objective="log". For others it is 0.1 with rules
-        alone, 0.01 with features of spans, 0.03 with those of words too (``C_`` is what
-        was used). The zero-one loss wants more, 10 or so with rules alone.
+        alone and for few sentences, down to 0.01 with features of spans for n >= 300
+        (3 / n; 0.03 at least with input="words"; ``C_`` is what was used). The zero-one loss wants more, 10 or so with rules alone.
     loss : "f1", "hamming" or "zero-one", default "f1"
         Of the brackets (label, begin, end) of the whole tree, tags left out and equal
         brackets matched one to one: "f1" is 1 - F1, "hamming" the number of brackets
@@ -196,10 +196,14 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         """Whether features of spans see words where they are given beside tags."""
         return self.input == "tags" and self.features == "auto"
 
-    def _usual_C(self) -> float:
-        """What C=None is: less with more features, by cross-validation."""
+    def _usual_C(self, n: int) -> float:
+        """What C=None is for n sentences: less with more features, by cross-validation.
+
+        With few sentences it is more, or no weight would pay.
+        """
         if self.objective == "hinge" and "spans" in self._features():
-            return 0.03 if self.input == "words" else 0.01
+            least = 0.03 if self.input == "words" else 0.01
+            return float(f"{min(max(3.0 / n, least), 0.1):.2g}")
         return self._C_by_objective.get(self.objective, 1.0)
 
     def _tolerance(self) -> float:
@@ -256,7 +260,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
             "_encoders": encoders,
         }
         size = n_weights(batch.grammar, batch.n_word_features, batch.n_span_features)
-        C = self._usual_C()
+        C = self._usual_C(len(chosen))
         return Encoded(batch, size, dtype, weights[chosen], attributes, C=C)
 
     def complete(self, X, y) -> list[Tree | None]:
