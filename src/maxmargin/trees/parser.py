@@ -53,7 +53,8 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         Per sentence, not divided by their number (``maxmargin.convert_C`` translates).
         None, the default, is 1 for objective="log". For others it is 0.1 with rules
         alone and for few sentences, down to 0.01 with features of spans for n >= 300
-        (3 / n; 0.03 at least with input="words"; ``C_`` is what was used). The zero-one loss wants more, 10 or so with rules alone.
+        (3 / n; 0.03 at least with input="words"; ``C_`` is what was used).
+        The zero-one loss wants more, 10 or so with rules alone.
     loss : "f1", "hamming" or "zero-one", default "f1"
         Of the brackets (label, begin, end) of the whole tree, tags left out and equal
         brackets matched one to one: "f1" is 1 - F1, "hamming" the number of brackets
