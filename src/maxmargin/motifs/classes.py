@@ -65,6 +65,16 @@ def two_classes(y, n: int, positive):
     return np.array(classes), np.array([v == classes[1] for v in labels], np.uint8)
 
 
+def check_use(label, weights, classes) -> None:
+    """ValueError unless both classes have some weight."""
+    for kind in (0, 1):
+        if not weights[label == kind].any():
+            raise ValueError(
+                f"all samples of the class {classes[kind].item()!r} have the weight 0: "
+                "give both classes some weight."
+            )
+
+
 def positive_label(labels: list, place: str, option: str) -> Hashable:
     """The label of sequences with the motif among two, if it need not be asked for.
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
 from maxmargin.core.latent_training import check_latent_parameters
 from maxmargin.core.parameters import training_parameters
-from maxmargin.motifs.classes import two_classes
+from maxmargin.motifs.classes import check_use, two_classes
 from maxmargin.motifs.composition import background_size, composition_scale
 from maxmargin.motifs.input import LETTERS, encode_sequences, listed
 from maxmargin.motifs.saving import WIDEST
@@ -286,7 +286,7 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         codes, first = encode_sequences(X, self.unknown, max(widths))
         classes, label = two_classes(y, len(X), self.positive)
         weights = check_weights(sample_weight, len(X))
-        _check_use(label, weights, classes)
+        check_use(label, weights, classes)
         if sample_weight is None and self.class_weight == "balanced":
             weights = 0.5 * len(label) / np.bincount(label)[label]
         attributes: dict[str, Any] = {"classes_": classes, "width_": widths[0]}
@@ -381,15 +381,6 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         from maxmargin.motifs.saving import restored
 
         return restored(cls(**params), arrays, state)
-
-
-def _check_use(label, weights, classes) -> None:
-    for kind in (0, 1):
-        if not weights[label == kind].any():
-            raise ValueError(
-                f"all samples of the class {classes[kind].item()!r} have the weight 0: "
-                "give both classes some weight."
-            )
 
 
 def _check_whole(name: str, value, low: int, high: int) -> None:

@@ -155,7 +155,7 @@ class _Run(KeptRun):
         notebook = self._notebook()
         if self.rounds:
             status = notebook.ended(self.limits.tol) or self._limit_reached()
-        elif self.planes is None:
+        elif self.planes is None and isinstance(self.batch, tuple):
             status = self._approach()
         while not status:
             try:
