@@ -69,7 +69,7 @@ def test_names_of_parameters_in_a_formula():
 
 
 def test_what_cannot_be_set_is_said_and_changes_nothing():
-    model = KernelSVM(kernel=kernels.rbf(0.5))
+    model = KernelSVM(kernel=kernels.rbf(0.5), C=1.0)
     with pytest.raises(ValueError, match=r"kernel__width is no parameter .*gamma"):
         model.set_params(kernel__width=1.0, C=7.0)
     with pytest.raises(ValueError, match="gamma must be positive"):
