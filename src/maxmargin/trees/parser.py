@@ -74,8 +74,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         horizontal=1 and those of C, features and tol are by cross-validation on short
         sentences.
     tol : float, default 0.1
-        The relative gap to stop at; for objective="log" a tenth of it, because there
-        trees get better until then (``docs/parsing.md``).
+        The relative gap to stop at; 0.01 is worth its time for objective="log".
     max_length : int or None
         Leave longer sentences out of training. ``n_left_out_`` counts them, and trees in
         which a label is above itself over the same words, which is a warning.
@@ -206,9 +205,6 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
             least = 0.03 if self.input == "words" else 0.01
             return float(f"{min(max(3.0 / n, least), 0.1):.2g}")
         return self._C_by_objective.get(self.objective, 1.0)
-
-    def _tolerance(self) -> float:
-        return super()._tolerance() * (0.1 if self.objective == "log" else 1.0)
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         from maxmargin.trees.cky.structure import for_training, n_weights, partly_parsed
