@@ -21,6 +21,7 @@ def test_a_fit_goes_on_where_it_was(loss, tmp_path):
     def fitted(folder, seen, resume=False):
         model = TopKRanker(
             loss=loss,
+            C=1.0,
             solver="n-slack",
             checkpoint=Checkpoint(str(folder), every=0),
             resume=resume,
@@ -28,10 +29,12 @@ def test_a_fit_goes_on_where_it_was(loss, tmp_path):
         )
         return model.fit(X, y, queries)
 
+    # of hidden parts, outer steps are kept
+    known = 4 if loss == "precision" else 3
     passes, rest = [], []
 
     def keep(row):
-        if len(passes) == 3:
+        if len(passes) == known:
             shutil.copytree(first, middle)
         passes.append(row)
 
@@ -39,4 +42,4 @@ def test_a_fit_goes_on_where_it_was(loss, tmp_path):
     again = fitted(middle, rest.append, resume=True)
     np.testing.assert_array_equal(again.coef_, whole.coef_)
     assert again.n_iter_ == whole.n_iter_
-    assert len(rest) == len(passes) - 3
+    assert len(rest) == len(passes) - known

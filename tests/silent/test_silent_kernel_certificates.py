@@ -40,7 +40,7 @@ def test_exact_machines_know_their_objective(moons, C, kind):
         model.fit(X, y)
     proof, found = model.certificate_, objective(model, X, y)
     assert proof.primal == pytest.approx(found, rel=1e-6)
-    assert proof.dual <= found
+    assert proof.dual <= found * (1 + 1e-12)  # equal, but for rounding
     assert model.history_[-1]["primal"] == pytest.approx(proof.primal)
 
 

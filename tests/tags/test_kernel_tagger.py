@@ -134,10 +134,15 @@ def test_saved_and_loaded(method, tmp_path):
     save(model, tmp_path / "model")
     again = load(tmp_path / "model")
     assert again.get_params() == model.get_params()
-    for ask in ("predict", "predict_marginals", "decision_function"):
+    assert again.predict(X) == model.predict(X)
+    for ask in ("predict_marginals", "decision_function"):
         for a, b in zip(getattr(model, ask)(X), getattr(again, ask)(X), strict=True):
-            assert np.array_equal(a, b)
-    assert again.predict_k_best(X, 2) == model.predict_k_best(X, 2)
+            # products of a basis that lies elsewhere are added up in another order
+            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14)
+    for a, b in zip(
+        again.predict_k_best(X, 2), model.predict_k_best(X, 2), strict=True
+    ):
+        assert [y for y, _ in a] == [y for y, _ in b]
     assert again.fit(X, y).certificate_ == model.certificate_
 
 

@@ -18,15 +18,15 @@ ZERO = (
 STILL_ZERO = " All weights are still zero: every output scores the same."
 
 
-# Of the objective: a smaller |w|^2 is what sums that cancel leave of rounding, unless
-# features are some 1e12 times larger or smaller than one.
-ROUNDING = 1e-24
+# Of the objective, C times losses: smaller weights, C times features, are what sums that
+# cancel leave of rounding, unless features are far smaller than one.
+ROUNDING = 1e-12
 
 
 def warn_zero_weights(w, primal: float = 0.0, stacklevel: int = 5) -> None:
     """A certificate of w = 0 is true, and looks like success: say that it is none."""
     least = ROUNDING * primal if np.isfinite(primal) else 0.0
-    if float(np.vdot(w, w)) <= least:
+    if np.abs(w).max(initial=0.0) <= least:
         warnings.warn(ZERO, UserWarning, stacklevel=stacklevel)
 
 

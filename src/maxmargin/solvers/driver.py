@@ -90,19 +90,15 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
         if status != "converged":
             best.settle()
         best.ask_again()
-    except KeyboardInterrupt:
-        status = INTERRUPTED
+    except (KeyboardInterrupt, EngineLost) as error:
+        lost = isinstance(error, EngineLost)
+        status = LOST if lost else INTERRUPTED
         keeper.interrupted()
         if best.w is None:
+            if lost:
+                objective.come_home()  # or EngineLost again
             best.certify(solver, limits.tol)
             best.see_dual(solver.dual)  # the steps of an unfinished pass count too
-    except EngineLost:
-        keeper.interrupted()
-        if best.w is None:
-            objective.come_home()  # or EngineLost again
-            best.certify(solver, limits.tol)
-            best.see_dual(solver.dual)
-        status = LOST
     best.check(best.primal)
     best.claim(solver, history)
     if stepping or not history:
