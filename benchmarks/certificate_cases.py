@@ -20,6 +20,7 @@ from scipy.special import logsumexp
 from sklearn.datasets import load_digits
 
 import maxmargin as mm
+from maxmargin.alignments.features.prior import NONE, make_prior
 
 RNG = np.random.default_rng
 
@@ -196,13 +197,15 @@ def alignments() -> list[Case]:
             losses = [len(set(truth) ^ set(pairs)) for pairs in every]
             scores = [score(s, t, pairs) for pairs in every]
             listed.append(Outputs(losses, scores, score(s, t, truth)))
-        return squares(model.coef_), listed
+        prior = make_prior(model.model_) if model.prior else NONE
+        return squares(prior.unfolded(model.coef_, model.prior_factor_)), listed
 
-    options = {"loss": "hamming", "normalize": False}
-    make = with_options(mm.SequenceAligner, **options)
-    log = with_options(mm.SequenceAligner, objective="log", **options)
+    plain = with_options(mm.SequenceAligner, normalize=False)
+    make = with_options(plain, loss="hamming")
+    log = with_options(plain, objective="log")
     return [
         Case("alignments", make, (X, y), weigh),
+        Case("alignments, no prior", with_options(make, prior=False), (X, y), weigh),
         Case("alignments, log", log, (X, y), weigh, True),
     ]
 
@@ -273,7 +276,9 @@ def motifs() -> Case:
             listed.append(Outputs(losses, [0.0, *sites], max(sites) if label else 0.0))
         return squares(model.coef_), listed
 
-    make = with_options(mm.MotifFinder, width=width, order=0, both_strands=False)
+    make = with_options(
+        mm.MotifFinder, width=width, order=0, both_strands=False, composition=False
+    )
     return Case("motifs (hidden sites)", make, (X, y), weigh)
 
 

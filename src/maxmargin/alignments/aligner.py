@@ -103,7 +103,9 @@ class SequenceAligner(MaxMarginEstimator):
     model_ : AlignmentModel
         Terms, alphabets and places of weights.
     coef_ : ndarray
-        All weights.
+        All weights, the prior included.
+    prior_factor_ : float
+        How much of the prior they hold, learnt with what differs from it; 0 without one.
     n_features_ : int
         Weights of matched pairs; ``coef_`` has those of gaps too.
     alphabet_ : tuple of str
@@ -294,6 +296,7 @@ class SequenceAligner(MaxMarginEstimator):
     def _install(self, encoded: Encoded, w) -> None:
         terms = encoded.batch.terms
         self.coef_ = Prior(terms.prior, terms.scale).folded(w).astype(np.float64)
+        self.prior_factor_ = float(w[-1]) if len(terms.prior) else 0.0
         self._name_weights(encoded.attributes["model_"])
 
     def _name_weights(self, model: AlignmentModel) -> None:
@@ -335,6 +338,7 @@ class SequenceAligner(MaxMarginEstimator):
 
     def _get_state(self):
         state = {**model_state(self.model_), **shared_state(self)}
+        state["prior_factor"] = self.prior_factor_
         return {"coef": self.coef_}, state
 
     @classmethod
@@ -343,5 +347,7 @@ class SequenceAligner(MaxMarginEstimator):
         model = model_from_state(state)
         saved = Saved(arrays, state)
         aligner.coef_ = saved.floats("coef", model.n_weights, dtype=np.float64)
+        factor = saved.number("prior_factor") if "prior_factor" in state else 0.0
+        aligner.prior_factor_ = factor
         aligner._name_weights(model)
         return restore_shared(aligner, state)

@@ -68,6 +68,12 @@ class Prior(NamedTuple):
             return w
         return (self.scale * w[:-1] + w[-1] * self.scores).astype(w.dtype)
 
+    def unfolded(self, scores: np.ndarray, factor: float) -> np.ndarray:
+        """The w of the objective for scores of parts and the factor that they hold."""
+        if not len(self.scores):
+            return scores
+        return np.append((scores - factor * self.scores) / self.scale, factor)
+
 
 NONE = Prior(np.zeros(0), np.zeros(0))
 
