@@ -61,7 +61,7 @@ WORK = {
     [(method, "Ctrl-C") for method in WORK] + [("subspace-pursuit", "time")],
 )
 def test_a_fit_ends_with_its_last_stage(data, method, end, monkeypatch):
-    model = KernelSVM(method=method, n_components=30, max_time=1e6)
+    model = KernelSVM(C=1.0, method=method, n_components=30, max_time=1e6)
     action = ctrl_c if end == "Ctrl-C" else no_time_left(monkeypatch)
     calls = at_call(monkeypatch, *WORK[method], 3, action)  # after 10 and 20
     says = "interrupted" if end == "Ctrl-C" else "stopped after max_time=1e.06 seconds"
@@ -78,7 +78,7 @@ def test_a_fit_ends_with_its_last_stage(data, method, end, monkeypatch):
 
 def test_time_ends_the_growth_of_training_points(data, monkeypatch):
     calls = at_call(monkeypatch, preimages, "best_of", 2, no_time_left(monkeypatch))
-    model = KernelSVM(method="training-points", n_components=30, max_time=1e6)
+    model = KernelSVM(C=1.0, method="training-points", n_components=30, max_time=1e6)
     with pytest.warns(
         ConvergenceWarning, match="stopped after max_time=1e.06 .* 30 were"
     ):
@@ -90,7 +90,7 @@ def test_time_ends_the_growth_of_training_points(data, monkeypatch):
 
 
 def test_without_a_machine_there_is_nothing_to_keep(data, monkeypatch):
-    model = KernelSVM(n_components=30)
+    model = KernelSVM(C=1.0, n_components=30)
     at_call(monkeypatch, descent, "_draw", 1, ctrl_c)
     with pytest.raises(KeyboardInterrupt):
         model.fit(*data)
@@ -98,7 +98,7 @@ def test_without_a_machine_there_is_nothing_to_keep(data, monkeypatch):
 
 
 def test_the_first_stage_is_finished_in_any_case(data):
-    model = KernelSVM(n_components=30, max_time=1e-9)
+    model = KernelSVM(C=1.0, n_components=30, max_time=1e-9)
     with pytest.warns(ConvergenceWarning, match="max_time=1e-09 .* 10 points where 30"):
         model.fit(*data)
     assert len(model.basis_) == 10
@@ -110,14 +110,16 @@ def test_a_path_of_sizes_keeps_what_it_has(data, end, monkeypatch):
     action = ctrl_c if end == "Ctrl-C" else no_time_left(monkeypatch)
     at_call(monkeypatch, descent, "_draw", 4, action)  # 5, 10, 15 are there
     with pytest.warns(ConvergenceWarning):
-        models = KernelSVM(max_time=1e6).path(*data, n_components=SIZES)
+        models = KernelSVM(C=1.0, max_time=1e6).path(*data, n_components=SIZES)
     # after Ctrl-C the next size has the last machine, and nothing follows
     assert [len(model.basis_) for model in models] == [5, 15, 15]
     assert [model.converged_ for model in models] == [True, True, False]
     again = 4 if end == "time" else 3
     at_call(monkeypatch, descent, "_draw", 2, action)
     with pytest.warns(ConvergenceWarning):
-        models = KernelSVM(max_time=1e6).path(*data, n_components=[5, 15, 15, 30])
+        models = KernelSVM(C=1.0, max_time=1e6).path(
+            *data, n_components=[5, 15, 15, 30]
+        )
     sizes = [5] * 4 if end == "time" else [5, 5]
     assert [len(model.basis_) for model in models] == sizes[:again]
 
@@ -126,7 +128,7 @@ def test_a_path_of_sizes_keeps_what_it_has(data, end, monkeypatch):
 def test_a_path_of_C_leaves_out_what_was_not_begun(data, number, monkeypatch):
     from maxmargin.solvers import exact_blocks
 
-    model = KernelSVM(method="nystroem", n_components=10, tol=1e-6)
+    model = KernelSVM(C=1.0, method="nystroem", n_components=10, tol=1e-6)
     solves = at_call(monkeypatch, device_solver, "solve", number, lambda: arm())
 
     def arm():
@@ -143,7 +145,7 @@ def test_ctrl_c_during_a_training_and_a_proof(data, where, monkeypatch):
     from maxmargin.kernel_svm import bounds
     from maxmargin.solvers import exact_blocks
 
-    model = KernelSVM(method="training-points", n_components=20, tol=1e-8)
+    model = KernelSVM(C=1.0, method="training-points", n_components=20, tol=1e-8)
     if where == "proof":
         at_call(monkeypatch, bounds, "exact_dual", 1, ctrl_c)
         interrupted(model.fit, *data)
@@ -164,7 +166,7 @@ def test_ctrl_c_during_a_training_and_a_proof(data, where, monkeypatch):
 
 
 def test_sampled_cuts_end_with_the_best(data, monkeypatch):
-    model = KernelSVM(method="sampling", n_components=10, tol=1e-4, max_time=1e6)
+    model = KernelSVM(C=1.0, method="sampling", n_components=10, tol=1e-4, max_time=1e6)
     at_call(monkeypatch, sampling, "_sampled_cut", 5, ctrl_c)
     (kept,) = interrupted(model.path, *data, Cs=[1.0, 2.0])
     primal = kept.certificate_.primal
@@ -209,7 +211,7 @@ def test_compiling_takes_none_of_the_time(monkeypatch):
 
 
 def test_a_line_per_stage(data, capsys):
-    KernelSVM(n_components=30, verbose=1).fit(*data)
+    KernelSVM(C=1.0, n_components=30, verbose=1).fit(*data)
     lines = capsys.readouterr().err.splitlines()
     stages = [line.split()[1] for line in lines if line.startswith("basis")]
     assert stages == ["10", "20", "30"]

@@ -280,3 +280,80 @@ def test_gzip_and_widths(tmp_path):
         table("1,2,3,x\n", like=columns)
     with pytest.raises(ValueError, match="the classes, the last column, are missing"):
         table("1,2\n", like=columns)
+
+
+def other_units(here):
+    """The ring, one column in units a thousand times smaller."""
+    X, y = ring(90, 3)
+    with open("units.csv", "w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerows(
+            [a, 1000 * b, k] for k, (a, b) in zip(y, X.tolist(), strict=True)
+        )
+
+
+@pytest.mark.parametrize("scale", ["standard", "range"])
+def test_scaled_columns_are_those_of_the_model(scale, here, capsys):
+    other_units(here)
+    assert main(["train", "kernel", "units.csv", "--scale", scale, "-o", "m"]) == 0
+    assert "columns differ in scale" not in capsys.readouterr().err
+    assert main(["evaluate", "m", "units.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["accuracy"] == 1.0
+    assert main(["inspect", "m"]) == 0
+    assert f"scaled: {scale}" in capsys.readouterr().out
+    assert main(["train", "kernel", "units.csv", "-o", "n"]) == 0
+    assert "With --scale standard or --scale range" in capsys.readouterr().err
+
+
+def test_gamma_is_chosen_with_C(here, capsys):
+    other_units(here)
+    options = [
+        "--scale",
+        "standard",
+        "--path",
+        "0.1,10",
+        "--cv",
+        "3",
+        "--json",
+        "-o",
+        "m",
+    ]
+    tried = ["--gamma", "1e-5,scale,0.5"]
+    assert main(["train", "kernel", "units.csv", *options, *tried]) == 0
+    found = json.loads(capsys.readouterr().out)
+    rows = [(row["settings"]["gamma"], row["C"]) for row in found["choice"]]
+    width = pytest.approx(0.5)  # one over columns times variance
+    assert rows == [(g, C) for g in (1e-5, width, 0.5) for C in (0.1, 10.0)]
+    values = [row["measures"]["accuracy"] for row in found["choice"]]
+    assert max(values) > values[0]
+    gamma, C = rows[values.index(max(values))]
+    model = maxmargin.load("m")
+    assert (model.kernel_.gamma, model.C_) == (pytest.approx(gamma), C)
+
+
+def test_gamma_is_chosen_among_multiples_of_scale(here, capsys):
+    options = ["--label", "kind", "--gamma", "choose", "-o", "m"]
+    more = ["--path", "1,10", "--dev", "ring.csv"]
+    assert main(["train", "kernel", "ring.csv", *options, *more]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0].split() == ["gamma", "C", "accuracy", "seconds"]
+    usual = maxmargin.KernelSVM().fit(*ring()).kernel_.gamma
+    gammas = [float(line.split()[0]) for line in out[1:11]]
+    assert gammas == pytest.approx(np.repeat([0.1, 0.3, 1, 3, 10], 2) * usual, rel=1e-3)
+    (best,) = (line for line in out[1:11] if "best" in line)
+    assert maxmargin.load("m").gamma == pytest.approx(float(best.split()[0]), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--gamma", "choose"], "--gamma choose needs a way to choose: --cv 5"),
+        (["--gamma", "1,2", "--dev", "ring.csv"], "--gamma 1,2 needs a way to choose"),
+        (["--gamma", "1,-2", "--cv", "3"], "--gamma -2 is not possible"),
+        (["--gamma", "1,choose", "--cv", "3"], "--gamma choose is not possible"),
+        (["--gamma", "choose", "--kernel", "linear", "--cv", "3"], "has no gamma"),
+    ],
+)
+def test_values_of_gamma_that_cannot_be_tried(options, says, here, capsys):
+    assert train("ring.csv", "--label", "kind", *options) == 2
+    assert says in capsys.readouterr().err

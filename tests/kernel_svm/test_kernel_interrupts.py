@@ -55,7 +55,7 @@ STAGES = [
 @pytest.mark.parametrize(("given", "where", "proved"), STAGES)
 def test_the_best_machine_so_far_is_kept(data, given, where, proved, ctrl_c):
     calls = ctrl_c(*where)
-    model = KernelSVM(tol=1e-4, **given)
+    model = KernelSVM(C=1.0, tol=1e-4, **given)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model.fit(*data)
     assert len(calls) >= where[2]
@@ -82,7 +82,7 @@ def test_the_driver_takes_ctrl_c_and_the_fit_hears_of_it(data, inner, monkeypatc
         return usual(self, dual)
 
     monkeypatch.setattr(driver.Best, "see_dual", see_dual)
-    model = KernelSVM(**PURSUIT)
+    model = KernelSVM(C=1.0, **PURSUIT)
     with pytest.warns(ConvergenceWarning, match="interrupted.*points where 30"):
         model.fit(*data)
     assert not model.converged_
@@ -95,7 +95,7 @@ def test_a_second_ctrl_c_leaves_a_machine_without_a_proof(data, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(exact.Ascent, "prove", prove)
-    model = KernelSVM(method="exact")
+    model = KernelSVM(C=1.0, method="exact")
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model.fit(*data)
     proof = model.certificate_
@@ -108,7 +108,7 @@ def test_a_taxonomy_is_not_trained_to_the_end_after_ctrl_c(ctrl_c):
     X, y = random_data(0, 120)
     y = np.array(["x", "y", "z"])[y]
     tree = {"x": "a", "y": "b", "z": "a", "a": None, "b": None}
-    model = KernelSVM(taxonomy=tree, tol=1e-6, **PURSUIT)
+    model = KernelSVM(C=1.0, taxonomy=tree, tol=1e-6, **PURSUIT)
     ctrl_c(pursuit, "descend", 2)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model.fit(X, y)
@@ -129,7 +129,7 @@ NOTHING = [
 def test_before_anything_is_there_the_estimator_stays_as_it_was(
     data, given, where, ctrl_c
 ):
-    model = KernelSVM(method="exact", tol=0.5).fit(*data)
+    model = KernelSVM(C=1.0, method="exact", tol=0.5).fit(*data)
     before, proof = model.dual_coef_, model.certificate_
     model.set_params(**given)
     ctrl_c(*where)

@@ -84,7 +84,7 @@ def test_two_classes_equal_a_quadratic_program():
 def test_a_constant_in_the_kernel_comes_near_an_intercept(two):
     X, y = two
     theirs = SVC(C=1.0, gamma=0.2, tol=1e-6).fit(X, y)
-    ours = KernelSVM(kernels.rbf(0.2) + 1e4, method="exact", tol=1e-6).fit(X, y)
+    ours = KernelSVM(kernels.rbf(0.2) + 1e4, "exact", C=1.0, tol=1e-6).fit(X, y)
     found, wanted = ours.decision_function(X), theirs.decision_function(X)
     np.testing.assert_allclose(found, wanted, atol=0.02)
 
@@ -355,7 +355,7 @@ def test_time_and_passes_end_training(three, method):
 @pytest.mark.parametrize("method", [*BASES, "sampling"])
 def test_equal_seeds_give_equal_models(three, method):
     X, y = three
-    settings = {"method": method, "n_components": 6}
+    settings = {"method": method, "n_components": 6, "C": 1.0}
     models = [KernelSVM(**settings, random_state=s).fit(X, y) for s in (3, 3, 4)]
     np.testing.assert_array_equal(models[0].dual_coef_, models[1].dual_coef_)
     np.testing.assert_array_equal(models[0].basis_, models[1].basis_)
@@ -414,7 +414,7 @@ def test_classes_of_weight_zero_are_not_predicted(three):
 def test_sparse_tables_are_tables(three, method):
     X, y = three
     X = np.where(np.abs(X) < 0.5, 0.0, X)
-    settings = {"method": method, "n_components": 8}
+    settings = {"method": method, "n_components": 8, "C": 1.0}
     dense = KernelSVM(**settings).fit(X, y)
     thin = KernelSVM(**settings).fit(sparse.csr_matrix(X), y)
     wanted = dense.decision_function(X)
@@ -506,19 +506,19 @@ def test_functions_and_samples_of_their_own(two):
 def test_a_precomputed_matrix_is_its_kernel(three, method):
     X, y = three
     K = np.asarray(kernels.rbf(0.3)(X))
-    settings = {"method": method, "n_components": 10}
+    settings = {"method": method, "n_components": 10, "C": 1.0}
     model = KernelSVM(kernel="precomputed", **settings).fit(K, y)
     thin = KernelSVM(kernel=kernels.precomputed(), **settings)
     thin.fit(sparse.csr_matrix(K), y)
     wanted = model.decision_function(K)
     np.testing.assert_allclose(thin.decision_function(K), wanted, atol=1e-9)
     if method == "exact":
-        other = KernelSVM(gamma=0.3, method="exact").fit(X, y)
+        other = KernelSVM(gamma=0.3, method="exact", C=1.0).fit(X, y)
         np.testing.assert_allclose(other.decision_function(X), wanted, atol=1e-9)
         assert other.certificate_.primal == pytest.approx(model.certificate_.primal)
         assert other.certificate_.dual == pytest.approx(model.certificate_.dual)
-    best = KernelSVM(gamma=0.3, method="exact", tol=TINY).fit(X, y).certificate_
-    assert model.certificate_.dual <= best.primal * (1 + 1e-9)
+    best = KernelSVM(gamma=0.3, method="exact", C=1.0, tol=TINY).fit(X, y)
+    assert model.certificate_.dual <= best.certificate_.primal * (1 + 1e-9)
 
 
 def test_tables_of_pandas(three):

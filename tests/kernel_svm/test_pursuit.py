@@ -229,9 +229,9 @@ def test_pursuit_needs_fewer_points_than_a_random_basis(digits):
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
 def test_fixed_points_are_a_basis_too(kernel):
     X, y = random_data(n=200)
-    settings = {"kernel": kernel, "preimage": "fixed-point", "n_components": 15}
-    proof = KernelSVM(**settings).fit(X, y).certificate_
-    best = KernelSVM(kernel, method="exact", tol=1e-6).fit(X, y).certificate_
+    settings = {"kernel": kernel, "preimage": "fixed-point", "C": 1.0}
+    proof = KernelSVM(n_components=15, **settings).fit(X, y).certificate_
+    best = KernelSVM(kernel, "exact", C=1.0, tol=1e-6).fit(X, y).certificate_
     assert proof.dual <= best.primal
     assert best.dual <= proof.primal
     assert proof.primal < 2 * best.primal

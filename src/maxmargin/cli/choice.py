@@ -1,4 +1,4 @@
-"""Choosing C: on a file of its own, or by cross-validation."""
+"""Choosing C, and what else a task lets choose: on another file, or by cross-validation."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 
 class Score(NamedTuple):
-    """How good the predictions with one C are."""
+    """How good the predictions with one C are, and with what else was tried."""
 
     C: float
     measures: dict[str, float]  # the first decides
     seconds: float  # of training
+    settings: dict[str, Any] = {}  # noqa: RUF012
 
 
 def fit(model, sample: Sample):
@@ -34,21 +35,31 @@ def _weights(sample: Sample) -> dict[str, Any]:
     return {} if sample.weights is None else {"sample_weight": sample.weights}
 
 
-def best_on(command: Command, model, train, dev, Cs, interrupts: Interrupts):
-    """(model, scores): one model per C, and the one that is best on another file.
+def best_on(
+    command: Command, model, train, dev, Cs, interrupts: Interrupts, others: list[dict]
+):
+    """(model, scores): one model per C and each of ``others``, and the best on a file.
 
     After Ctrl-C, it is chosen among those whose training had begun.
     """
-    began = interrupts.fits_begun
-    models = _path(model, train, Cs)
-    if interrupts.seen:
-        models = models[: max(interrupts.fits_begun - began, 1)]
-    scores = []
+    models: list = []
+    scores: list[Score] = []
     try:
-        for m in models:
-            found = command.measures(m, dev, command.predict(m, dev))
-            scores.append(Score(m.C_, found, m.history_[-1]["seconds"]))
+        for settings in others:
+            began = interrupts.fits_begun
+            found = _path(model.set_params(**settings), train, Cs)
+            if interrupts.seen:
+                found = found[: max(interrupts.fits_begun - began, 1)]
+            models += found
+            for m in found:
+                measures = command.measures(m, dev, command.predict(m, dev))
+                seconds = m.history_[-1]["seconds"]
+                scores.append(Score(m.C_, measures, seconds, settings))
+            if interrupts.seen:
+                break
     except KeyboardInterrupt:  # chosen among those that were tried
+        if not models:
+            raise
         if not scores:
             return models[0], scores
     return models[best_of(scores, command.smaller)], scores
@@ -63,9 +74,18 @@ def check_folds(folds: int | None, sample: Sample, items: str) -> None:
 
 
 def cross_validate(
-    command, model, sample: Sample, Cs, folds: int, interrupts, quiet: bool
+    command, model, sample: Sample, Cs, folds: int, interrupts, quiet: bool, others
 ) -> list[Score]:
-    """Scores of every C on samples that were left out of training, all together."""
+    """Scores of every C with each of ``others``, on samples left out of training."""
+    scores = []
+    for settings in others:
+        model.set_params(**settings)
+        found = _of_folds(command, model, sample, Cs, folds, interrupts, quiet)
+        scores += [score._replace(settings=settings) for score in found]
+    return scores
+
+
+def _of_folds(command, model, sample, Cs, folds, interrupts, quiet) -> list[Score]:
     Cs, verbose = sorted(Cs), model.verbose
     model.set_params(verbose=0)
     outputs: dict[float, list[Any]] = {C: [None] * len(sample) for C in Cs}
@@ -126,9 +146,12 @@ def best_of(scores: list[Score], smaller: bool = False) -> int:
 def table(scores: list[Score], smaller: bool = False) -> str:
     """The scores as text, in per cent."""
     best, names = best_of(scores, smaller), list(scores[0].measures)
-    lines = [f"{'C':>10}" + "".join(f"   {name}" for name in names) + "   seconds"]
+    others = list(scores[0].settings)
+    lines = ["".join(f"{name:>10}" for name in [*others, "C"])]
+    lines[0] += "".join(f"   {name}" for name in names) + "   seconds"
     for k, row in enumerate(scores):
         cells = [f"{100 * row.measures[name]:>{len(name) + 3}.2f}" for name in names]
         mark = "  <- best" if k == best else ""
-        lines.append(f"{row.C:>10g}{''.join(cells)}{row.seconds:>10.1f}{mark}")
+        tried = "".join(f"{row.settings[name]:>10.4g}" for name in others)
+        lines.append(f"{tried}{row.C:>10g}{''.join(cells)}{row.seconds:>10.1f}{mark}")
     return "\n".join(lines)

@@ -107,6 +107,10 @@ class Command:
         """Numbers to choose C by; the first decides."""
         raise NotImplementedError
 
+    def others(self, model, sample: Sample) -> list[dict[str, Any]]:
+        """Parameters to choose beside C, all values with each C."""
+        return [{}]
+
     def summary(self, model) -> str:
         """What was trained, after "Trained on FILE: "."""
         raise NotImplementedError

@@ -110,16 +110,20 @@ def _fit(command, model, sample: Sample, dev, Cs, args, interrupts, watch):
             if args.log:
                 watchers.append(JsonLines(args.log))
             model.set_params(callbacks=watchers, verbose=int(not args.quiet))
+        others = command.others(model, sample) if Cs else []
         if Cs and dev is not None:
-            model, scores = choice.best_on(command, model, sample, dev, Cs, interrupts)
+            model, scores = choice.best_on(
+                command, model, sample, dev, Cs, interrupts, others
+            )
             seconds = sum(score.seconds for score in scores)
         else:
             if Cs:
                 scores = choice.cross_validate(
-                    command, model, sample, Cs, args.cv, interrupts, args.quiet
+                    command, model, sample, Cs, args.cv, interrupts, args.quiet, others
                 )
                 watch("choosing C")
-                model.set_params(C=scores[choice.best_of(scores, command.smaller)].C)
+                best = scores[choice.best_of(scores, command.smaller)]
+                model.set_params(C=best.C, **best.settings)
             choice.fit(model, sample)
             if hasattr(
                 model, "history_"

@@ -12,6 +12,8 @@ from typing import Any
 
 from maxmargin.cli.command import Command, Sample
 
+CHOOSE = "choose"
+MULTIPLES = (0.1, 0.3, 1.0, 3.0, 10.0)  # of gamma="scale", to choose from
 APART = 100.0  # times: beyond, a column of the smaller scale has no say
 
 
@@ -26,6 +28,7 @@ class Kernel(Command):
     example = """example:
   maxmargin train kernel train.svm --C 10 --components 200 -o digits.model
   maxmargin train kernel fish.csv --label kind --kernel poly --degree 2 -o fish.model
+  maxmargin train kernel fish.csv --scale standard --gamma choose --cv 5 -o m.model
   maxmargin train kernel train.csv --gamma 0.02 --path 1,10,100 --cv 5 -o m.model
 
 Lines are LABEL 3:0.5 7:1 ... (svmlight), or rows of a table with commas whose last column
@@ -44,7 +47,10 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
     the kernel
       --kernel rbf|poly|linear|laplace  k(x, x')
       --gamma X,scale,auto  width of rbf and laplace, factor of poly (default: scale, one
-          over columns times variance)
+          over columns times variance). Of several with commas, or of multiples of scale
+          with choose, one is chosen with C, by --cv or --dev
+      --scale standard|range  columns to mean 0 and deviation 1, or to [0, 1]; kept in
+          the model (default: as they are)
       --degree  of poly
       --coef0  of poly
     the basis
@@ -65,6 +71,7 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
     --shape HxW  basis points are pictures, for --plot (default: if they are square)
     """
 
+    gammas = ()  # to choose from; empty if there is one
     columns = None  # of a table
     width = None  # columns of vectors
 
@@ -90,19 +97,34 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
             raise ValueError(
                 f"--class-weight {args.class_weight} is not possible: it can be balanced."
             )
-        if args.gamma not in (None, "scale", "auto"):
-            gamma = _number(args.gamma)
-            if not 0 < gamma < math.inf:
-                raise ValueError(
-                    f"--gamma {args.gamma} is not possible: it must be a positive number, "
-                    "scale or auto."
-                )
+        self._check_gamma(args)
         if self.format == "auto":
             table = re.search(r"\.csv(\.gz)?$", args.train, re.IGNORECASE)
             self.format = "csv" if table else "svmlight"
         if self.format != "csv" and (args.label or args.header != "auto"):
             option = "--label" if args.label else "--header"
             raise ValueError(f"{option} is for csv files: leave it out.")
+
+    def _check_gamma(self, args) -> None:
+        if args.gamma is None:
+            return
+        values = args.gamma.split(",")
+        if args.gamma == CHOOSE or len(values) > 1:
+            if args.cv is None and (args.dev is None or args.path is None):
+                raise ValueError(
+                    f"--gamma {args.gamma} needs a way to choose: --cv 5, or --dev FILE "
+                    "with --path for the values of C."
+                )
+            if args.kernel == "linear":
+                raise ValueError("the linear kernel has no gamma: leave it out.")
+            self.gammas = values
+        for value in values:
+            number = value in ("scale", "auto", CHOOSE) or 0 < _number(value) < math.inf
+            if not number or (value == CHOOSE and len(values) > 1):
+                raise ValueError(
+                    f"--gamma {value} is not possible: it must be a positive number, "
+                    "scale or auto."
+                )
 
     def learn(self, path: str, args) -> Sample:
         if self.format == "csv":
@@ -123,15 +145,30 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
             )
         from maxmargin.cli.common import say
 
-        remark = scale_remark(sample.X, self._names())
+        remark = "" if args.scale else scale_remark(sample.X, self._names())
         if remark and not args.quiet:
             say(remark)
         return sample
 
     def settings(self, args, given, sample, dev) -> dict[str, Any]:
-        if given.get("gamma") not in (None, "scale", "auto"):
+        if self.gammas:
+            given["gamma"] = "scale"
+        elif given.get("gamma") not in (None, "scale", "auto"):
             given["gamma"] = _number(given["gamma"])
         return given
+
+    def others(self, model, sample: Sample) -> list[dict[str, Any]]:
+        """Values of gamma, as numbers."""
+        if not self.gammas:
+            return [{}]
+        from maxmargin.kernel_svm.scaling import scaled
+        from maxmargin.kernels.scales import gamma_of
+
+        X, _ = scaled(model, sample.X)
+        if self.gammas == [CHOOSE]:
+            return [{"gamma": factor * gamma_of("scale", X)} for factor in MULTIPLES]
+        named = {name: gamma_of(name, X) for name in ("scale", "auto")}
+        return [{"gamma": named.get(g) or _number(g)} for g in self.gammas]
 
     def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
         return {"accuracy": self.report(model, sample, outputs).accuracy}
@@ -218,6 +255,7 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
             ("samples", f"{notes['samples']:,}"),
             ("classes", str(len(model.classes_))),
             ("features", f"{model.n_features_in_:,}"),
+            ("columns", f"scaled: {model.scale}" if model.scale else "as they are"),
             ("kernel", f"k(x, x') = {model.kernel_}"),
             ("basis", f"{len(model.dual_coef_):,} functions, {model.method_}"),
             ("C", f"{model.C_:g}"),
@@ -306,8 +344,7 @@ def scale_remark(X, names: Sequence[str | int]) -> str:
     return (
         f"columns differ in scale: that of {names[column[high]]} is {spread[high]:.3g}, "
         f"that of {names[column[low]]} {spread[low]:.3g}, and the kernel hardly sees the "
-        "smaller ones. "
-        "Scale the columns in the file if they matter alike."
+        "smaller ones. With --scale standard or --scale range they matter alike."
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from maxmargin.core.saved import Saved, restore_shared, shared_state
 from maxmargin.kernel_svm.certificate import KernelCertificate
+from maxmargin.kernel_svm.scaling import Scaling, check_scale
 from maxmargin.kernel_svm.training import METHODS
 from maxmargin.kernels import as_kernel, from_state
 from maxmargin.kernels.inputs import is_sparse
@@ -32,6 +33,8 @@ def state_of(model) -> tuple[dict, dict]:
     }
     if hasattr(model, "feature_names_in_"):
         state["feature_names_in"] = model.feature_names_in_
+    if model.scaling_ is not None:
+        arrays |= {"center": model.scaling_.center, "width": model.scaling_.width}
     points = model.basis_
     if model.columns_ is not None:
         arrays["columns"] = np.asarray(model.columns_, np.int64)
@@ -74,7 +77,7 @@ def model_from(cls, params, arrays, state):
     model.dual_coef_ = saved.floats("coefficients", None, m, dtype=np.float64)
     k = len(model.dual_coef_)
     model.kernel_ = from_state(saved.value("kernel", dict))
-    model.columns_ = None
+    model.columns_ = model.scaling_ = None
     if "columns" in arrays:
         model.n_features_in_ = saved.whole("features", 1)
         high = model.n_features_in_ - 1
@@ -85,6 +88,9 @@ def model_from(cls, params, arrays, state):
         model.n_features_in_ = saved.whole("features", 1)
         if model.basis_.shape[1] != model.n_features_in_:
             raise ValueError("basis points and features do not fit together")
+        check_scale(model.scale)
+        if model.scale is not None:
+            model.scaling_ = Scaling.saved(saved, model.n_features_in_)
         if k:
             model.kernel_(model.basis_[:1], model.basis_[:1])
     else:
