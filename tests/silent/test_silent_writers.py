@@ -361,3 +361,24 @@ def test_room_is_asked_for_where_something_will_be_written(tmp_path, monkeypatch
         require_room(10)
         with pytest.raises(ValueError, match="about 1,000 MB are needed: make room"):
             require_room(10**9)
+
+
+def test_a_lock_that_a_full_disk_has_no_room_for_leaves_nothing(tmp_path, monkeypatch):
+    def full(handle, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(locks.os, "write", full)
+    with (
+        pytest.raises(OSError, match="No space left"),
+        locks.claim(str(tmp_path / "x")),
+    ):
+        pass
+    assert os.listdir(tmp_path) == []
+    monkeypatch.undo()
+    name = locks.lock_name(str(tmp_path / "x"))
+    with open(name, "w") as file:  # of no process that there can be
+        file.write(f"{10**30} {locks.socket.gethostname()}\n")
+    with locks.claim(str(tmp_path / "x")):
+        pass
+    assert locks._dead([str(10**30), locks.socket.gethostname()])
+    assert os.listdir(tmp_path) == []

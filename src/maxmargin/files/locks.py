@@ -143,14 +143,19 @@ def _acquired(path: str, target: str, wait: float) -> int:
                 continue  # it has just been let go
         try:
             owner = _owner(handle)
-            if _lock(handle, path, new, owner):
-                os.ftruncate(handle, 0)
-                os.lseek(handle, 0, os.SEEK_SET)
-                os.write(handle, f"{os.getpid()} {socket.gethostname()}\n".encode())
-                return handle
+            ours = _lock(handle, path, new, owner)
         except BaseException:
             os.close(handle)
             raise
+        if ours:
+            try:
+                os.ftruncate(handle, 0)
+                os.lseek(handle, 0, os.SEEK_SET)
+                os.write(handle, f"{os.getpid()} {socket.gethostname()}\n".encode())
+            except BaseException:  # such as a full disk: leave nothing there
+                _release(path, handle)
+                raise
+            return handle
         os.close(handle)
         waited = time.monotonic() - began
         if waited > max(wait, DYING if _dead(owner) else 0.0):
@@ -206,7 +211,7 @@ def _dead(owner: list[str]) -> bool:
         return False
     try:
         os.kill(int(owner[0]), 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return True
     except OSError:  # it is there, and not ours
         return False
