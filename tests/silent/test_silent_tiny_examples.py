@@ -36,4 +36,4 @@ def test_tables_that_were_not_scaled_can_be_trained_on(method, gamma):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             proof = model.fit(X.astype(kind), y).certificate_
-        assert proof.dual <= proof.within <= proof.primal <= len(y)
+        assert proof.dual <= proof.within <= proof.primal <= model.C_ * len(y)
