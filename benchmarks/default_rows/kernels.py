@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from common import need_data
+from scipy.sparse import csr_matrix
 
 from default_rows import classified
 
@@ -29,11 +30,12 @@ QUICK = 600  # training samples
 def warm() -> None:
     from maxmargin import KernelSVM
 
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 3)), np.arange(60) % 3
-    for options in ({}, {"method": "subspace-pursuit", "n_components": 5}):
-        KernelSVM(**options).fit(X, y)
-        KernelSVM(**options).fit(X, y % 2)
+    rng, y = np.random.default_rng(0), np.arange(60) % 3
+    tables = [rng.normal(size=(60, width)) for width in (3, 64)]  # few columns, or many
+    for X in [*tables, csr_matrix(tables[0])]:
+        for options in ({}, {"method": "subspace-pursuit", "n_components": 5}):
+            KernelSVM(**options).fit(X, y)
+            KernelSVM(**options).fit(X, y % 2)
 
 
 def run(data: str, setting: str, quick: bool) -> dict:
