@@ -35,6 +35,7 @@ COSTS = np.array([[0.0, 5.0], [1.0, 0.0]])
         (TopKRanker(loss="pairwise", n_restarts=3), "n_restarts"),
         (TopKRanker(loss="average-precision", self_paced=True), "self_paced"),
         (LinkClusterer(method="correlation", r=3.0), "r"),
+        (SequenceAligner(scope="local", free_ends="target"), "free_ends"),
     ],
 )
 def test_what_would_not_be_used_is_refused(model, name):

@@ -32,6 +32,11 @@ def check_loss_and_ends(loss, scope, free_ends):
             f'free_ends={free_ends!r} is not known; choose None, "target" or '
             '"template".'
         )
+    if scope == "local" and free_ends is not None:
+        raise ValueError(
+            f"free_ends={free_ends!r} would not be used: with scope='local', the ends of "
+            "both sequences are free."
+        )
     free = (1, 1) if scope == "local" else FREE_ENDS[free_ends]
     return int(found[1] or 0) if found else "hamming", free
 
