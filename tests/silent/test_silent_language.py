@@ -128,7 +128,7 @@ def test_advice_on_encodings_is_accepted(tmp_path, monkeypatch, capsys):
     [
         (["--max-iter", "0"], "it must be a positive whole number."),
         (["--max-time", "-1"], "it must be seconds, positive."),
-        (["--jobs", "0"], "whole number of threads, -1 for one per core."),
+        (["--jobs", "0"], "whole number, -1 for one per core, -2 for all cores but"),
         (["--engine", "spark"], "choose threads, or dask (with --cluster or"),
         (["--engine", "dask"], "name its scheduler with --cluster ADDRESS"),
         (["--loss", "f1"], "choose from 'hamming', 'zero-one', 'spans'"),

@@ -23,6 +23,7 @@ from maxmargin.cli.outputs import held
 from maxmargin.cli.predict import predict
 from maxmargin.cli.train import train as train_model
 from maxmargin.core.interrupts import was_ctrl_c
+from maxmargin.core.parameters import effective_jobs
 from maxmargin.engine.lost import EngineLost
 from maxmargin.families import places
 
@@ -62,6 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             args.file = extra.pop(0) if not extra[0].startswith("--") else None
         if extra:
             raise ValueError(f"unknown arguments: {' '.join(extra)}; see --help.")
+        if getattr(args, "n_jobs", None) is not None:
+            effective_jobs(args.n_jobs)  # refuses what is no number of threads
         with held(args):
             code = args.run(args)
         sys.stdout.flush()

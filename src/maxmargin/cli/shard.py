@@ -23,7 +23,7 @@ features, one of
   --gazetteer FILE+  as in train tag; repeatable
 the work
   --shard-tokens N=500000  tokens of a shard, about (default: 500000)
-  --jobs N=1  processes that read and threads that encode
+  --n-jobs N=1  processes that read and threads that encode
   --overwrite  replace a corpus that is there
   --quiet  no progress, no summary
 """

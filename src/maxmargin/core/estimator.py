@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
@@ -18,6 +17,7 @@ from maxmargin.core.choices import OBJECTIVES, check_objective, check_shards, wa
 from maxmargin.core.compiling import announce, say_on_stderr
 from maxmargin.core.data_weight import C_of
 from maxmargin.core.interrupts import INTERRUPTED, Whole
+from maxmargin.core.parameters import effective_jobs
 from maxmargin.core.unconverged import warn_unconverged
 from maxmargin.core.unlabelled import check_unlabelled_weight
 from maxmargin.core.unused_columns import check_batch
@@ -292,17 +292,7 @@ class MaxMarginEstimator(BaseEstimator):
         return float(self.tol)
 
     def _threads(self) -> int:
-        n_jobs = self.n_jobs
-        if n_jobs is not None and (
-            not isinstance(n_jobs, numbers.Integral)
-            or isinstance(n_jobs, bool)
-            or n_jobs == 0
-        ):
-            raise ValueError(
-                f"n_jobs={n_jobs!r} is not possible: it must be a positive whole number "
-                "of threads, -1 for one per core, or None for one."
-            )
-        return effective_n_jobs(n_jobs)
+        return effective_jobs(self.n_jobs)
 
     def _working_dtype(self, values, weights=(1.0,), C=None):
         """That of w: float32 if the features survive it, and tol and C_i |x|^2 allow it.

@@ -13,10 +13,14 @@ see nothing special. What the shared ones mean is said once, in
 from __future__ import annotations
 
 import inspect
+import multiprocessing
+import numbers
+import os
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+MOST_THREADS = 16  # on machines with fewer cores: more would only stand in the way
 REQUIRED = inspect.Parameter.empty  # in place of a default
 
 # What every training understands, with its defaults.
@@ -83,3 +87,44 @@ def parameters(**defaults: Any) -> Callable[..., None]:
     __init__.__signature__ = signature
     __init__.__qualname__ = "__init__"
     return __init__
+
+
+# n_jobs ----------------------------------------------------------------------------------
+
+
+def effective_jobs(n_jobs: int | None) -> int:
+    """How many threads ``n_jobs`` means here and now: one at least.
+
+    As in scikit-learn, -1 is all cores, -2 all but one, and None is one, or what
+    ``joblib.parallel_config`` says. Workers of joblib get their share of the cores.
+    """
+    import joblib
+
+    cores = joblib.cpu_count()
+    whole = isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not whole or n_jobs == 0):
+        raise ValueError(
+            f"n_jobs={n_jobs!r} is not possible: it must be a positive whole number, -1 "
+            "for one per core, -2 for all cores but one, or None for one."
+        )
+    if n_jobs is not None and n_jobs < -cores:
+        raise ValueError(
+            f"n_jobs={int(n_jobs)} is not possible: of {cores} cores it leaves none to "
+            "work with; n_jobs=-1 is all of them."
+        )
+    if n_jobs is not None:
+        n_jobs = int(n_jobs) if n_jobs > 0 else cores + 1 + int(n_jobs)
+    wanted = joblib.effective_n_jobs(n_jobs)  # 1 where all shall be sequential
+    return max(1, min(wanted, max(cores, MOST_THREADS), _share(cores)))
+
+
+def _share(cores: int) -> float:
+    """How many threads whoever runs us leaves to us."""
+    from joblib.parallel import get_active_backend
+
+    if multiprocessing.current_process().name.startswith("LokyProcess"):
+        told = os.environ.get("OMP_NUM_THREADS", "")  # by joblib: cores per worker
+        return min(int(told), cores) if told.isdecimal() else 1
+    # Elsewhere nobody says how many others there are.
+    nested = get_active_backend()[0].nesting_level
+    return 1 if nested else float("inf")

@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import compress
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
-from maxmargin.core.parameters import parameters
+from maxmargin.core.parameters import effective_jobs, parameters
 from maxmargin.core.saved import Saved
 from maxmargin.trees.binarize import binarize, check_options
 from maxmargin.trees.derivations import Derivations, restored_grammar
@@ -135,7 +134,7 @@ class PCFGParser(ParserMixin, BaseEstimator):
         return self.grammar_.to_nltk(self.smoothing)
 
     def _threads(self) -> int:
-        return effective_n_jobs(self.n_jobs)
+        return effective_jobs(self.n_jobs)
 
     def _batch(self, sentences: Sentences):
         """(batch, w); every word of X is a feature whose weights are log P(word | tag)."""

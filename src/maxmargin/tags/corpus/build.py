@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from maxmargin.core.compiling import say_on_stderr
+from maxmargin.core.parameters import effective_jobs
 from maxmargin.core.rows import LARGE_TABLE, frequency_order, padded_width
 from maxmargin.files.atomic import require_room, workshop
 from maxmargin.tags.corpus.corpus import ENCODER, TYPES, TagCorpus
@@ -308,16 +308,7 @@ def _checked(work: Work) -> Work:
     whole_number("shard_tokens", work.shard_tokens, 1, 2**31 - 1)
     if work.table_keys is not None:
         whole_number("table_keys", work.table_keys, 1, 2**31 - 1)
-    if (
-        isinstance(work.n_jobs, bool)
-        or not isinstance(work.n_jobs, int)
-        or not work.n_jobs
-    ):
-        raise ValueError(
-            f"n_jobs={work.n_jobs!r} is not possible: it must be a positive whole number, "
-            "or -1 for one per core."
-        )
-    return work._replace(n_jobs=effective_n_jobs(work.n_jobs))
+    return work._replace(n_jobs=effective_jobs(work.n_jobs))
 
 
 def _encoder(features: Any, choices: Choices) -> ColumnEncoder:

@@ -57,7 +57,7 @@ def build_corpus(files: list[str], folder: str, args) -> TagCorpus:
         comment=args.comment,
         hashing=getattr(args, "hashing", None),
         shard_tokens=getattr(args, "shard_tokens", 500_000),
-        n_jobs=_jobs(args),
+        n_jobs=getattr(args, "n_jobs", None) or 1,
         verbose=int(not args.quiet),
         overwrite=getattr(args, "overwrite", False),
     )
@@ -66,13 +66,6 @@ def build_corpus(files: list[str], folder: str, args) -> TagCorpus:
         word = Layout(**{name: settings[name] for name in LAYOUT}).places(len(NAMES))[1]
         say(conllu_sentence(files[0], settings["label_column"], word))
     return corpus
-
-
-def _jobs(args) -> int:
-    given = getattr(args, "jobs", None)
-    if given == 0:
-        raise ValueError("--jobs 0 is not possible: one is the least, -1 is all cores.")
-    return given or getattr(args, "n_jobs", None) or 1
 
 
 def _features(args, like: Any) -> dict[str, Any]:
