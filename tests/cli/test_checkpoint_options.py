@@ -8,7 +8,9 @@ from test_cli import here, train_command  # noqa: F401  (a fixture)
 
 import maxmargin
 from maxmargin.cli.main import main
+from maxmargin.cli.options import seconds_of
 from maxmargin.files import checkpoint_file
+from maxmargin.solvers.notebook import Notebook
 
 
 def weights(path):
@@ -51,3 +53,41 @@ def test_sentences_name_the_options(here, capsys):  # noqa: F811
     assert main(train_command("train.txt", "m", *kept)) == 2
     assert "is not a checkpoint of maxmargin" in capsys.readouterr().err
     assert not (here / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("10", 10), ("10s", 10), ("2m", 120), ("1h", 3600), ("1.5m", 90), ("0", 0)],
+)
+def test_intervals_have_units(text, seconds):
+    assert seconds_of(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "s", "-1", "10d", "ten", "1e3", "nan", "1m30s"])
+def test_bad_intervals_are_sentences(text, capsys):
+    command = train_command("nothing", "m", "--checkpoint", "folder")
+    assert main([*command, f"--checkpoint-every={text}"]) == 2
+    said = capsys.readouterr().err
+    assert f"--checkpoint-every {text!r} is not possible: " in said
+    assert "30s" in said
+    assert said.count("\n") == 1
+
+
+def test_an_interval_needs_a_checkpoint(capsys):
+    assert main(train_command("nothing", "m", "--checkpoint-every", "10s")) == 2
+    assert "--checkpoint FOLDER" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("more", [[], ["--cv", "2"]], ids=str)
+def test_the_interval_is_that_of_the_checkpoint(here, more, monkeypatch):  # noqa: F811
+    places, real = [], Notebook.__init__
+
+    def seen(self, place, *arguments):
+        places.append(place)
+        real(self, place, *arguments)
+
+    monkeypatch.setattr(Notebook, "__init__", seen)
+    kept = ["--checkpoint", "folder", "--checkpoint-every", "2m", *more]
+    assert main(train_command("train.txt", "m", *kept)) == 0
+    assert {place.every for place in places} == {120.0}
+    assert len({place.folder for place in places}) == (3 if more else 1)

@@ -112,12 +112,13 @@ def _of_folds(command, model, sample, Cs, folds, interrupts, quiet) -> list[Scor
 
 def _of_fold(model, k: int):
     """The model, with a folder of its own for checkpoints if it keeps any."""
-    folder = getattr(model, "checkpoint", None)
-    if folder is None:
+    place = place_of(model)
+    if place is None:
         return model
     from sklearn.base import clone
 
-    return clone(model).set_params(checkpoint=os.path.join(folder, f"fold-{k}"))
+    folder = os.path.join(place.folder, f"fold-{k}")
+    return clone(model).set_params(checkpoint=Checkpoint(folder, place.every))
 
 
 def _folds(sample: Sample, folds: int, seed: int):

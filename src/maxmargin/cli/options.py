@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from maxmargin.cli import cluster
 from maxmargin.cli.common import check_output, check_picture
+from maxmargin.solvers.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     from maxmargin.cli.command import Command
@@ -52,10 +53,13 @@ HELP = {
     "n_jobs": "threads; -1: one per core",
     "random_state": "for the order of visits",
     "engine": "threads (this process), or dask (with --cluster or --workers)",
-    "checkpoint": "where the state of the training is kept, once a minute",
+    "checkpoint": "where the state of the training is kept",
     "resume": "go on from the checkpoint, if there is one",
 }
 VALUES = {"checkpoint": " FOLDER"}  # what an option without a type is called
+KEPT = """
+--checkpoint-every TIME  between two writings: 30s, 2m or 1h (default: 1m)
+"""
 ALL = """
 --quiet  no progress, no summary
 --json  print the summary as JSON
@@ -73,6 +77,7 @@ WATCH = """
 _OPTION = re.compile(r"--([\w-]+)(?: (\S+))?(?:  (.*))?")
 # Options of the pipeline that need an estimator with this parameter.
 NEEDS = {"path": "C", "cv": "C", "plot": "callbacks", "log": "callbacks"}
+NEEDS["checkpoint_every"] = "checkpoint"
 NEEDS |= {"cluster": "engine", "workers": "engine"}
 
 
@@ -217,7 +222,8 @@ def add_train_options(
     )
     rest = [name for name in parameters if name not in NEVER | command.hidden | done]
     lines = [f"--{name}{VALUES.get(name, '')}  {HELP.get(name, '')}" for name in rest]
-    last = WATCH + cluster.OPTIONS if "engine" in parameters else WATCH
+    last = KEPT + WATCH if "checkpoint" in parameters else WATCH
+    last += cluster.OPTIONS if "engine" in parameters else ""
     add_options(parser, "\n".join(["training", *lines, last]), parameters)
     return parameters
 
@@ -239,7 +245,26 @@ def chosen_estimator(command: type[Command], args) -> tuple[str, dict[str, Any]]
                     f"{flag(option)} belongs to --{command.chooser} {other}: leave it out."
                 )
     given = {name: getattr(args, name, None) for name in parameters}
+    if getattr(args, "checkpoint_every", None) is not None:
+        every = seconds_of(args.checkpoint_every)
+        if given["checkpoint"] is None:
+            raise ValueError(
+                "--checkpoint-every says how often a checkpoint is written, but there is "
+                "none: give --checkpoint FOLDER too."
+            )
+        given["checkpoint"] = Checkpoint(given["checkpoint"], every)
     return kinds[kind], {k: v for k, v in given.items() if v is not None}
+
+
+def seconds_of(text: str) -> float:
+    """An interval such as 10, 10s, 2m or 1h."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip(), re.ASCII)
+    if match is None:
+        raise ValueError(
+            f"--checkpoint-every {text!r} is not possible: give seconds, minutes or "
+            "hours, such as 30s, 2m or 1h; 0 writes after every pass."
+        )
+    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
 def check_outputs(args) -> None:
