@@ -1,24 +1,29 @@
 """Reading files with one token per line and columns, as in CoNLL's shared tasks.
 
 Reading works on the bytes of the whole file: numpy counts the cells of every line, and
-if all lines have the same number, one ``split`` gives the cells of all tokens. No Python
-code runs per line, unless there is something to say about one.
+if all lines have the same number, one ``split`` gives the cells of all tokens; those of a
+large file are found and numbered by `cells.py`. No Python code runs per line, unless there
+is something to say about one.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable
-from itertools import repeat
+from itertools import pairwise, repeat
 from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core.parameters import effective_jobs
+from maxmargin.engine.threads import over_ranges
 from maxmargin.files.messages import column_count, short
 from maxmargin.files.text_files import RawText, newlines, read_raw, utf8
 from maxmargin.tags.files.columns import Column, Columns, Meaning, intern
 
 DOCSTART = b"-DOCSTART-"  # starts the line between two documents, as in CoNLL-2003
+LARGE = 2**20  # bytes of a text for which compiled code is worth loading
+PIECE = 2**18  # bytes that numpy looks at in one go
 
 
 def read_columns(
@@ -30,6 +35,7 @@ def read_columns(
     expect: int | Collection[int] | None = None,
     keep_docstart: bool = False,
     word_column: int = 0,
+    n_jobs: int | None = 1,
 ) -> Columns:
     """Read a file with one token per line and a blank line after every sentence.
 
@@ -63,6 +69,8 @@ def read_columns(
         Where, among the columns that are kept, the words are: ready sets of features
         read this one, and the next for parts of speech. Files of CoNLL-U have a reader
         of their own, `read_conllu`.
+    n_jobs : int or None
+        Threads for a large file; -1: one per core.
 
     Raises
     ------
@@ -70,15 +78,16 @@ def read_columns(
         With the file and the line, if the file is not like this. FileNotFoundError if
         there is no file.
     """
+    threads = effective_jobs(n_jobs)
     raw = read_raw(path)
-    text = utf8(raw, encoding)[0]
+    text = newlines(utf8(raw, encoding)[0])
     page = page_of(
-        newlines(text), raw.path, separator, comment, keep_docstart, raw.above
+        text, raw.path, separator, comment, keep_docstart, raw.above, threads
     )
     _check_expected(raw.path, page.width, expect)
     kept = _kept_columns(raw.path, page.width, columns)
     word = Meaning().number(word_column, len(kept), "word_column")
-    return interned(page, raw, kept)._replace(meaning=Meaning(word=word))
+    return interned(page, raw, kept, threads)._replace(meaning=Meaning(word=word))
 
 
 def read_piece(
@@ -90,15 +99,30 @@ def read_piece(
     return page and interned(page, raw, list(range(page.width)))
 
 
-def interned(page: Page, raw: RawText, kept: list[int]) -> Columns:
+def interned(page: Page, raw: RawText, kept: list[int], n_jobs: int = 1) -> Columns:
     """The columns of a page that are kept."""
-    cells, width = _cells(page), page.width
-    result = []
-    for k in kept:
-        ids, words = intern(cells[k::width])
-        # Only distinct cells are decoded, and all at once: none has a line end in it.
-        result.append(Column(ids, b"\n".join(words).decode().split("\n")))
+    if page.separator is None and len(page.text) >= LARGE:
+        found = _numbered(page, kept, n_jobs)
+    else:
+        cells = _cells(page)
+        found = (intern(cells[k :: page.width]) for k in kept)
+    # Only distinct cells are decoded, and all at once: none has a line end in it.
+    result = [
+        Column(ids, b"\n".join(words).decode().split("\n")) for ids, words in found
+    ]
     return Columns(page.start, result, page.tokens + (raw.above + 1), raw.path)
+
+
+def _numbered(page: Page, kept: list[int], n_jobs: int) -> list:
+    """The columns of a large page between spaces and tabs."""
+    from maxmargin.tags.files.cells import numbered_columns
+
+    edges = _edges(page.text)
+    lines = [page.text.count(b"\n", a, b) for a, b in pairwise(edges)]
+    before = np.searchsorted(page.tokens, np.cumsum([0, *lines]))
+    before[-1] = len(page.tokens)  # the last line may have no end
+    where = np.array(edges), before
+    return numbered_columns(page.text, *where, page.width, kept, n_jobs)
 
 
 class Page(NamedTuple):
@@ -119,9 +143,10 @@ def page_of(
     comment: str | None,
     keep_docstart: bool,
     above: int = 0,
+    n_jobs: int = 1,
 ) -> Page:
     """Where the tokens of a text are, which has `above` lines of its file before it."""
-    page = _page_of(text, path, separator, comment, keep_docstart, above)
+    page = _page_of(text, path, separator, comment, keep_docstart, above, n_jobs)
     if page is None:
         raise ValueError(
             f"{path} has no token: "
@@ -134,7 +159,9 @@ def page_of(
     return page
 
 
-def _page_of(text, path, separator, comment, keep_docstart, above) -> Page | None:
+def _page_of(
+    text, path, separator, comment, keep_docstart, above, n_jobs=1
+) -> Page | None:
     """The same, None if there is no token."""
     exact = check_separator(separator)
     if comment is not None and (not isinstance(comment, str) or not comment):
@@ -143,7 +170,7 @@ def _page_of(text, path, separator, comment, keep_docstart, above) -> Page | Non
             f"None if the file has no comments."
         )
     text, docstarts = _make_blank(text, exact, comment, keep_docstart)
-    widths = cell_counts(text) if exact is None else _exact_counts(text, exact)
+    widths = cell_counts(text, n_jobs) if exact is None else _exact_counts(text, exact)
     tokens = np.flatnonzero(widths)
     if len(tokens) == 0:
         return None
@@ -200,18 +227,37 @@ def _is_blank(line: bytes, separator: bytes | None) -> bool:
     return not line.strip(b" \t")
 
 
-def cell_counts(text: bytes) -> np.ndarray:
+def cell_counts(text: bytes, n_jobs: int = 1) -> np.ndarray:
     """The number of cells between spaces and tabs, in every line."""
-    if not text:
-        return np.zeros(0, np.int64)
+    edges = _edges(text)
+    counts: list = [np.zeros(0, np.int64)] * len(edges)
+
+    def count(lo, hi):
+        for k in range(lo, hi):
+            counts[k] = _counts(text[edges[k] : edges[k + 1]])
+
+    over_ranges(count, np.array(edges), n_jobs)
+    return np.concatenate(counts)
+
+
+def _edges(text: bytes) -> list[int]:
+    """Places behind line ends that cut a text into pieces, which fit into a cache."""
+    edges = [0]
+    while edges[-1] < len(text):
+        edges.append(text.find(b"\n", edges[-1] + PIECE) + 1 or len(text))
+    return edges
+
+
+def _counts(text: bytes) -> np.ndarray:
+    """The number of cells in every line of a piece."""
     a = np.frombuffer(text, np.uint8)
     end = a == ord("\n")
     gap = (a == ord(" ")) | (a == ord("\t")) | end
     starts = np.empty(len(a), bool)  # is a character the first one of a cell?
     starts[0] = not gap[0]
     np.greater(gap[:-1], gap[1:], out=starts[1:])
-    lines = np.concatenate([[0], np.flatnonzero(end[:-1]) + 1])
-    return np.add.reduceat(starts.view(np.uint8), lines, dtype=np.int64)
+    end[-1] = True
+    return np.diff(np.cumsum(starts)[end], prepend=0)
 
 
 def _exact_counts(text: bytes, separator: bytes) -> np.ndarray:
