@@ -189,7 +189,7 @@ def _solve(model, make, name: str, limits, encoded):
         from maxmargin.solvers.marginal_likelihood import MarginalLikelihood
 
         o, name = objective, "lbfgs"
-        settings = o.n_weights, o.form, mass, o.dtype, o.n_jobs
+        settings = o.n_weights, o.form, mass, o.dtype, o.team.size
         objective = MarginalLikelihood(encoded.batch, *settings)
     solver = registry.make(name, objective)
     solution = drive(objective, solver, limits)

@@ -20,7 +20,7 @@ from maxmargin.core.oracle import most_violated
 from maxmargin.core.rows import copy_into
 from maxmargin.core.state import Stateful
 from maxmargin.core.vectors import Buffers, sum_of_squares
-from maxmargin.engine.threads import over_ranges
+from maxmargin.engine.threads import Team, over_ranges
 
 DIRECT = 1 << 16  # weights up to which norms are summed in an array as long as w
 
@@ -53,7 +53,7 @@ class Objective(Stateful):
         self.form = form
         self.mass = mass
         self.dtype = np.dtype(dtype)
-        self.n_jobs = n_jobs if isinstance(batch, tuple) else 1
+        self.team = Team(n_jobs if isinstance(batch, tuple) else 1)
         self.seed = seed
         self.rng = np.random.default_rng(seed)
         self.n = len(batch.start) - 1
@@ -121,7 +121,7 @@ class Objective(Stateful):
         def part(lo, hi):
             return self._sweep_range(lo, hi, w, multiple, result)
 
-        calls = over_ranges(part, self.batch.start, self.n_jobs)
+        calls = over_ranges(part, self.batch.start, self.team)
         self.oracle_calls += sum(calls)
         return result
 
@@ -157,7 +157,7 @@ class Objective(Stateful):
     def piece(self, number: int, mass, batch=None) -> Objective:
         """The same for some of the examples: shard ``number`` (``sharded.py``)."""
         piece = copy.copy(self)
-        piece.batch, piece.mass, piece.n, piece.n_jobs = batch, mass, len(mass), 1
+        piece.batch, piece.mass, piece.n, piece.team = batch, mass, len(mass), Team()
         piece.rng = np.random.default_rng([self.seed, number])
         return piece
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core.atomic_add import atomic_add
 from maxmargin.core.kernel import inlined, kernel
 
 
@@ -95,7 +96,7 @@ def squared_norm(index, values, m, keys, sums):
 def add_listed(w, step, index, values, m):
     s = w.dtype.type(step)
     for j in range(m):
-        w[index[j]] += s * values[j]
+        atomic_add(w, index[j], s * values[j])
 
 
 @kernel

@@ -39,6 +39,7 @@ from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.stored_planes import check_planes
 
 WORTHWHILE = 0.03  # share of the estimated gap that a pass over chosen blocks must gain
+IN_FLIGHT = 16  # blocks of a pass for one that is visited at the same time as others
 MAX_CACHED = 50  # passes over stored planes in a step: more hardly ever pay
 CACHED_COST = 1.0  # a visit without the oracle, in visits with it
 MAX_ROOM = 64  # planes of one block: beyond, moving mass among them costs too much
@@ -59,7 +60,9 @@ class PlaneSolver(Solver):
 
     def __init__(self, objective: Objective, planes=None):
         super().__init__(objective)
+        self.team = objective.team
         self.buffers = objective.buffers()
+        self._others: list = []  # buffers of other threads than the first
         self.signs = Signs(objective)
         self.planes = planes
         if planes is None:
@@ -71,9 +74,27 @@ class PlaneSolver(Solver):
         objective = self.objective
         return run(kernel, objective.batch, objective.form, self.planes, *arguments)
 
+    def together(self, kernel, blocks, *rest) -> list:
+        """What a kernel returns for these blocks, in parts if several threads run it.
+
+        They step on one w, to which they add atomically: it is always what the planes
+        say. Blocks are disjoint, so planes, gaps and hinges have one writer each. A step
+        is measured at weights that others move meanwhile: gains are estimates.
+        """
+
+        def part(worker, blocks):
+            return self.ask(kernel, self._buffers_of(worker), blocks, *rest)
+
+        return self.team.share(part, kernel, blocks, most=len(blocks) // IN_FLIGHT)
+
+    def _buffers_of(self, worker: int):
+        while len(self._others) < worker:
+            self._others.append(self.objective.buffers())
+        return self._others[worker - 1] if worker else self.buffers
+
     def exact_point(self) -> tuple[np.ndarray, float]:
-        w = np.empty(self.objective.n_weights)
-        self.ask(rebuild, self.buffers, w)
+        w = np.zeros(self.objective.n_weights)
+        self.together(rebuild, np.arange(self.objective.n), w)
         return w, dual_value(self.planes, self.objective.form, 0.0)
 
     def rebuild(self) -> np.ndarray:
@@ -150,9 +171,12 @@ class BlockCoordinate(PlaneSolver):
         objective, schedule = self.objective, self.schedule
         began, order = time.perf_counter(), self.due()
         gained = self.rise(order)
-        self.dual += gained + self.newton()
+        before, self.dual = self.dual, self.dual + gained + self.newton()
         schedule.passes += 1
-        squared = self.average.take(self.w, schedule.passes)
+        squared = self.average.take(self.w, schedule.passes, self.team)
+        if self.team.size > 1:  # gains were estimates
+            self.dual = dual_value(self.planes, objective.form, squared)
+            gained = self.dual - before
         self.estimate = objective.primal_from_hinges(squared, self.hinges)
         # Blocks with small gaps can hold most of the gap together: when the chosen few
         # no longer pay, everyone is visited again.
@@ -167,7 +191,7 @@ class BlockCoordinate(PlaneSolver):
         for _ in range(passes):
             chosen = np.flatnonzero((self.planes.count > 1) & (self.planes.mass > 0))
             order = self.schedule.shuffled(chosen)
-            self.dual += self.ask(cached_pass, self.buffers, order, self.w, gaps)
+            self.dual += sum(self.together(cached_pass, order, self.w, gaps))
             self.dual += self.signs.hold(self.w)
             late = time.perf_counter() >= self.objective.deadline
             if late or gaps.sum() <= enough * self.dual:
@@ -217,13 +241,15 @@ class BlockCoordinate(PlaneSolver):
 
     def _visit(self, order) -> None:
         """Visits with the oracle."""
-        arguments = (order, self.w, self.schedule.gaps, self.hinges, self.gained)
-        calls, crowded, impossible, self.gained = self.ask(
-            exact_pass, self.buffers, *arguments
-        )
-        self.objective.oracle_calls += calls
-        self.crowded += crowded
-        if impossible:
+        before = self.gained
+        arguments = (self.w, self.schedule.gaps, self.hinges, before)
+        found = self.together(exact_pass, order, *arguments)
+        self.objective.oracle_calls += sum(calls for calls, *_ in found)
+        self.crowded += sum(crowded for _, crowded, *_ in found)
+        # A pass is cut into calls by the clock: sums go on from before.
+        *_, self.gained = found[0]
+        self.gained += sum(total - before for *_, total in found[1:])
+        if any(impossible for *_, impossible, _ in found):
             raise NotSeparable(
                 not_separable("a wrong output has the features of the true one")
             )
@@ -236,5 +262,5 @@ class BlockCoordinate(PlaneSolver):
         threshold = SKIP_BELOW * gaps.mean() if self.selective else 0.0
         chosen = np.flatnonzero((gaps >= threshold) & (gaps > 0))
         order = self.schedule.shuffled(chosen)
-        gain = self.ask(cached_pass, self.buffers, order, self.w, gaps)
+        gain = sum(self.together(cached_pass, order, self.w, gaps))
         return gain + self.signs.hold(self.w), len(order)

@@ -40,6 +40,11 @@ GROWTH_PASSES = 400  # before growth of the dual is judged
 
 def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     """Run ``solver`` until its certificate is good enough or a limit is reached."""
+    with objective.team.at_work():
+        return _drive(objective, solver, limits)
+
+
+def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     objective.prepare()
     solver.prepare()
     best, progress = Best(objective), Progress(limits)

@@ -107,7 +107,8 @@ class KeptRun(Stateful):
         planes = feasible(copied(self.planes), objective)
         w = objective.weights()
         buffers = objective.buffers()
-        run(rebuild, objective.batch, objective.form, planes, buffers, w)
+        blocks = np.arange(objective.n)
+        run(rebuild, objective.batch, objective.form, planes, buffers, blocks, w)
         dual = dual_value(planes, objective.form, sum_of_squares(w))
         slack = 1e-3 * max(abs(self.value), abs(dual))
         return self.value - dual <= point.bound + slack

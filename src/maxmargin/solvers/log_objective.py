@@ -113,7 +113,7 @@ class LogObjective(Objective):
             shares[lo] = np.zeros(self.n_weights)
             self._gradient_range(lo, hi, w, losses, shares[lo])
 
-        over_ranges(part, self.batch.start, self.n_jobs, shards=SHARDS)
+        over_ranges(part, self.batch.start, self.team, shards=SHARDS)
         total = np.zeros_like(w)
         for lo in sorted(shares):
             total += shares.pop(lo)

@@ -352,15 +352,13 @@ def store_planes(batch, form, planes, outputs, chosen):
 
 
 @kernel
-def rebuild(batch, form, planes, buffers, w):
-    """w <- sum alpha r psi, and c, r anew: exact after many steps or on new data.
+def rebuild(batch, form, planes, buffers, blocks, w):
+    """w += sum alpha r psi, and c, r anew: exact after many steps or on new data.
 
     w is of double precision; psi is listed unscaled, so that nothing of it is rounded.
     """
     room = planes.alpha.shape[1]
-    for j in range(len(w)):
-        w[j] = 0
-    for i in range(len(batch.start) - 1):
+    for i in blocks:
         size = batch.start[i + 1] - batch.start[i]
         first = batch.start[i] * room
         truth = planes.labels[first : first + size]

@@ -12,6 +12,7 @@ import numpy as np
 from maxmargin.core.kernel import kernel
 from maxmargin.core.state import Stateful, require, require_within
 from maxmargin.core.vectors import blend_into
+from maxmargin.engine.threads import ALONE, Team, over_vector
 
 SKIP_BELOW = 0.5  # blocks with less than this share of the mean gap may wait
 CHUNK_SECONDS = 0.5  # kernels run this long at most, so that Ctrl-C is heard
@@ -110,10 +111,14 @@ class Average(Stateful):
     def check_restored(self) -> None:
         require(np.isfinite(self.w).all(), "average", "infinite")
 
-    def take(self, w, passes: int) -> float:
+    def take(self, w, passes: int, team: Team = ALONE) -> float:
         """Blend in the weights of pass number ``passes``; returns their |w|^2."""
         share = min(1.0, max(4.0 / (passes + 3), self.newest))
-        return blend_into(self.w, w, share)
+
+        def part(_, places):
+            return blend_into(self.w[places], w[places], share)
+
+        return sum(over_vector(team, part, len(w)))
 
 
 @kernel

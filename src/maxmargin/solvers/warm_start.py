@@ -86,7 +86,8 @@ def feasible(planes, objective):
         fits = np.minimum(1.0, objective.mass / np.where(used > 0, used, 1.0))
         planes.alpha[:, 1:] *= np.where(np.isfinite(objective.mass), fits, 1.0)[:, None]
     w = objective.weights()
-    run(rebuild, batch, objective.form, planes, objective.buffers(), w)
+    blocks = np.arange(objective.n)
+    run(rebuild, batch, objective.form, planes, objective.buffers(), blocks, w)
     # the best multiple t <= 1 of this point: max_t t l - t^2 q
     squared = sum_of_squares(w)
     value = dual_value(planes, objective.form, squared)

@@ -93,7 +93,7 @@ class BoostingObjective(LogObjective):
         def part(lo, hi):
             parts[lo] = self._part(lo, hi, w, shift, risks)
 
-        over_ranges(part, self.batch.start, self.n_jobs, shards=SHARDS)
+        over_ranges(part, self.batch.start, self.team, shards=SHARDS)
         gradient = np.zeros(self.n_weights)
         occurs = np.zeros(self.batch.n_features + 2)
         for lo in sorted(parts):

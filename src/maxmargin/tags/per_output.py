@@ -130,7 +130,7 @@ class PerOutputObjective(Objective):
         def part(lo, hi):
             found[lo] = self._search(lo, hi, w)
 
-        over_ranges(part, self.batch.start, self.n_jobs)
+        over_ranges(part, self.batch.start, self.team)
         self._store([pair for lo in sorted(found) for pair in found[lo]])
         self.oracle_calls += self.n
         margins = self.margins(w)
