@@ -7,6 +7,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from maxmargin.solvers.checkpoint import Checkpoint, place_of
+
 if TYPE_CHECKING:
     from maxmargin.cli.command import Command, Sample
     from maxmargin.cli.common import Interrupts
