@@ -55,8 +55,8 @@ class Local(_Moving, BlockCoordinate):
     marks = True
 
     def __init__(self, objective: Objective):
-        self.objective = objective
-        self.buffers = objective.buffers()
+        self.objective, self.team = objective, objective.team
+        self.buffers, self._others = objective.buffers(), []
         self.signs = Signs(objective)
         self.planes = make_planes(objective.batch, objective.form, objective.mass)
         self.schedule = Schedule(objective)
