@@ -4,11 +4,14 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin import SequenceTagger, TagCorpus
-from maxmargin.files import columns_from
+from maxmargin import Checkpoint, SequenceTagger, TagCorpus
+from maxmargin.engine import threads
+from maxmargin.files import checkpoint_file, columns_from
 from maxmargin.files.model_file import load, save
-from maxmargin.tags.corpus.training import encode_corpus
+from maxmargin.solvers import block_coordinate
+from maxmargin.tags.corpus.training import CorpusPiece, encode_corpus
 
 TEMPLATE = "U0:%x[0,0]\nU1:%x[-1,0]\nU2:%s2[0,0]\nU3:%x[0,1]/%x[1,1]\n"
 
@@ -199,7 +202,8 @@ def test_labels_beside_a_corpus(data):
         {"objective": "log", "tol": 1e-3},
         {"order": 0, "tol": 1e-3},
         {"order": 2, "tol": 1e-3},
-        {"loss": "zero-one", "solver": "one-slack"},
+        {"loss": "zero-one"},
+        {"objective": "log", "solver": "lbfgs", "l1": 0.1},
     ],
 )
 def test_shard_by_shard_to_the_same_optimum(data, many, options, tmp_path):
@@ -236,10 +240,109 @@ def test_pieces_are_those_of_data_in_memory(data, many):
     assert np.array_equal(again.load().indices, encoded.batch.pieces[1].load().indices)
 
 
-def test_equal_weights_for_any_number_of_threads(many):
-    for options in ({}, {"objective": "log"}):
-        one = SequenceTagger(**options).fit(many)._w
-        assert np.array_equal(SequenceTagger(n_jobs=2, **options).fit(many)._w, one)
+@pytest.mark.parametrize("objective", ["hinge", "log"])
+def test_threads_reach_the_same_optimum(many, objective, monkeypatch):
+    monkeypatch.setattr(block_coordinate, "IN_FLIGHT", 1)
+    monkeypatch.setattr(threads, "WORTH", 1e-9)
+    options = {"objective": objective, "tol": 1e-3}
+    one = SequenceTagger(**options).fit(many).certificate_
+    found = SequenceTagger(n_jobs=4, **options).fit(many).certificate_
+    assert found.relative_gap <= 1e-3
+    assert found.dual <= one.primal * (1 + 1e-9)
+    assert one.dual <= found.primal * (1 + 1e-9)
+
+
+def test_solvers_that_need_all_data(many):
+    with pytest.raises(ValueError, match="choose one of auto, block-coordinate for"):
+        SequenceTagger(solver="one-slack").fit(many)
+    tagger = SequenceTagger(objective="log", solver="exponentiated", l1=0.1)
+    with pytest.raises(ValueError, match="choose one of auto, lbfgs for"):
+        tagger.fit(many)
+
+
+def test_sample_weights_of_pieces(data, many):
+    _, X, y, _ = data
+    weights = np.arange(60) % 3
+    tagger = SequenceTagger(features=TEMPLATE, tol=1e-3)
+    whole = tagger.fit(X, y, weights).certificate_
+    found = tagger.fit(many, sample_weight=weights).certificate_
+    assert found.dual <= whole.primal * (1 + 1e-9)
+    assert whole.dual <= found.primal * (1 + 1e-9)
+
+
+def test_one_piece_is_in_memory_at_a_time(many, monkeypatch):
+    import gc
+    import weakref
+
+    alive, most = [], []
+    load = CorpusPiece.load
+
+    def noting(piece):
+        batch = load(piece)
+        alive[:] = [ref for ref in alive if ref() is not None]
+        alive.append(weakref.ref(batch.indices))
+        gc.collect()
+        most.append(sum(ref() is not None for ref in alive))
+        return batch
+
+    monkeypatch.setattr(CorpusPiece, "load", noting)
+    for objective in ("hinge", "log"):
+        SequenceTagger(objective=objective).fit(many)
+    assert max(most) <= 2  # the one that goes, until the next one is there
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"C": 0.3},
+        {"objective": "log"},
+        {"objective": "log", "solver": "exponentiated"},
+        {"objective": "log", "solver": "lbfgs"},
+    ],
+)
+def test_a_fit_goes_on_from_its_checkpoint(many, tmp_path, options):
+    options = {"tol": 1e-5, **options}
+    whole = SequenceTagger(**options).fit(many)
+    place = Checkpoint(tmp_path, every=0)
+
+    def die(row):
+        if row["iteration"] == 4:
+            raise SystemExit
+
+    with pytest.raises(SystemExit):
+        SequenceTagger(callbacks=[die], checkpoint=place, **options).fit(many)
+    again = SequenceTagger(**options, checkpoint=place, resume=True).fit(many)
+    assert np.array_equal(again._w, whole._w)
+    assert again.certificate_ == whole.certificate_
+    assert len(again.history_) == len(whole.history_)
+
+
+def test_forged_planes_of_a_piece_are_refused(many, tmp_path):
+    with pytest.warns(ConvergenceWarning):
+        SequenceTagger(max_iter=3, tol=1e-5, checkpoint=tmp_path).fit(many)
+    path = tmp_path / "fit.checkpoint"
+    fields, arrays = checkpoint_file.read(path)
+    fields.pop("sha256")
+    arrays[next(name for name in arrays if "workers.1.planes.2" in name)] *= 2
+    checkpoint_file.write(path, fields, arrays)
+    with pytest.raises(ValueError, match=r"planes\.alpha"):
+        SequenceTagger(tol=1e-5, checkpoint=tmp_path, resume=True).fit(many)
+
+
+def test_limits(many):
+    with pytest.warns(ConvergenceWarning, match="max_time"):
+        tagger = SequenceTagger(tol=1e-9, max_time=1e-3).fit(many)
+    assert tagger.certificate_.dual <= tagger.certificate_.primal < np.inf
+
+
+def test_interrupted(many):
+    def stop(row):
+        if row["iteration"] == 2:
+            raise KeyboardInterrupt
+
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        tagger = SequenceTagger(tol=1e-9, callbacks=[stop]).fit(many)
+    assert tagger.certificate_.primal < np.inf
 
 
 def test_a_corpus_that_changes_during_the_fit(many, tmp_path):
@@ -281,14 +384,14 @@ def test_a_shard_that_is_sent_elsewhere_knows_its_place(tmp_path, monkeypatch):
 def test_distributions_of_all_shards_have_to_fit_into_memory(many, monkeypatch):
     from maxmargin.core.expectations import places
     from maxmargin.solvers import log_objective
-    from maxmargin.solvers.sharded_training import SOLVERS
+    from maxmargin.solvers.by_piece import LOG
 
     def noting(name, solver):
         return lambda objective: used.append(name) or solver(objective)
 
     used = []
-    for name, solver in list(SOLVERS.items()):
-        monkeypatch.setitem(SOLVERS, name, noting(name, solver))
+    for name, solver in list(LOG.items()):
+        monkeypatch.setitem(LOG, name, noting(name, solver))
     tagger = SequenceTagger(objective="log", tol=0.5)
     pieces = encode_corpus(tagger, many, None, None).batch.pieces
     first = int(places(pieces[0].load())[-1])

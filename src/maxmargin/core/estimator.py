@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -180,14 +181,17 @@ class MaxMarginEstimator(BaseEstimator):
 
     def _train_over_shards(self, encoded: Encoded, make, mass, settings) -> str:
         """The same where examples lie in shards; a later fit starts from zero."""
+        from maxmargin.solvers.by_piece import by_piece
         from maxmargin.solvers.driver import drive
         from maxmargin.solvers.sharded_training import over_shards
 
         check_shards(self)  # not yet, where a corpus on disk is why
         _, limits, name, _, n_jobs = settings
-        training = over_shards(
-            getattr(self, "engine", None), encoded.batch, make, name, mass, n_jobs
-        )
+        engine = getattr(self, "engine", None)
+        if engine is None:
+            training = nullcontext(by_piece(encoded.batch, make, name, mass))
+        else:
+            training = over_shards(engine, encoded.batch, make, name, mass, n_jobs)
         with training as (objective, solver):
             solution = drive(objective, solver, limits)
         with Whole(self) as late:

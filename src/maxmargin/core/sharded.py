@@ -76,6 +76,12 @@ class Scattered:
         self.n = sum(piece.n for piece in pieces)
         self.n_slots = sum(piece.n_slots for piece in pieces)
 
+    def fingerprint(self) -> list[str]:
+        """What the examples are, for checkpoints."""
+        from maxmargin.solvers.fingerprint import fingerprint
+
+        return [fingerprint(piece.load()) for piece in self.pieces]
+
 
 def shard_count(slots: int, n: int) -> int:
     """Into how many shards data are cut: a matter of the data alone."""

@@ -92,8 +92,8 @@ class PlaneSolver(Solver):
             self._others.append(self.objective.buffers())
         return self._others[worker - 1] if worker else self.buffers
 
-    def exact_point(self) -> tuple[np.ndarray, float]:
-        w = np.zeros(self.objective.n_weights)
+    def exact_point(self, w=None) -> tuple[np.ndarray, float]:
+        w = np.zeros(self.objective.n_weights) if w is None else w
         self.together(rebuild, np.arange(self.objective.n), w)
         return w, dual_value(self.planes, self.objective.form, 0.0)
 

@@ -158,13 +158,13 @@ class Exponentiated(Solver):
         v, entropy = self.exact_point()
         return entropy - 0.5 * sum_of_squares(shrunk(v, self.objective.l1))
 
-    def exact_point(self) -> tuple[np.ndarray, float]:
-        """v and the entropy of the distributions that have the scores kept.
+    def exact_point(self, w=None) -> tuple[np.ndarray, float]:
+        """v (added to w) and the entropy of the distributions that have the scores kept.
 
         In double precision, whatever the precision of what is kept beside the scores.
         """
         objective, place = self.objective, self.gibbs.place
-        w, entropy = np.zeros(objective.n_weights), 0.0
+        w, entropy = np.zeros(objective.n_weights) if w is None else w, 0.0
         for lo in range(0, objective.n, AT_ONCE):
             hi = min(lo + AT_ONCE, objective.n)
             scores = self.gibbs.scores[place[lo] : place[hi]].astype(np.float64)

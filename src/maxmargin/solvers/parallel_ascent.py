@@ -253,29 +253,6 @@ class ShardedHandover(Handover):
         self.falls = True  # as that of its shards
 
 
-class CyclicAscent(ParallelAscent):
-    """The shards one after the other, each from the weights that the last one left.
-
-    That is block-coordinate ascent in an order that visits shard by shard: for one process
-    and data larger than its memory.
-    """
-
-    def _round(self) -> None:
-        left = min(self.objective.deadline - time.perf_counter(), 1e9)
-        rest = self.epoch, 1.0, self.selective, max(left, 0.0), 1.0
-        for k in range(self.crew.shards):
-            followed = Followed(self.w, self.news)
-            move = self.crew.ask_one(k, "ascend", followed, *rest)
-            self.news = []
-            self.shares[k], self.risks[k] = 1.0, move.risk
-            self.objective.oracle_calls += move.calls
-            squared = move.bend + sum_of_squares(move.change.values)
-            self.dual += move.rise - move.change.dot(self.w) - 0.5 * squared
-            self._change(move.change, 1.0)
-            if time.perf_counter() >= self.objective.deadline:
-                break
-
-
 class ShardedOneSlack(_Spread, OneSlack):
     """One-slack cutting planes whose cuts are sums over shards."""
 

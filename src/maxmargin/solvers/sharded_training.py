@@ -15,7 +15,6 @@ from maxmargin.core.objective import Objective
 from maxmargin.core.sharded import Scattered, Sharded, ShardedLog, sources_of
 from maxmargin.solvers.log_objective import LogObjective
 from maxmargin.solvers.parallel_ascent import (
-    CyclicAscent,
     ParallelAscent,
     ParallelGibbs,
     ShardedBundle,
@@ -60,7 +59,7 @@ def over_shards(
         first, whole, slots = batch, make(batch), int(batch.start[-1])
     name = _solver_of(whole, first, name, slots)
     modules = modules_of(first)
-    if engine not in (None, "threads") and "__main__" in modules:
+    if engine != "threads" and "__main__" in modules:
         raise ValueError(
             f"The structure {type(first).__name__} is defined in the script that runs, "
             "which workers cannot import: move it into a module that they find."
@@ -73,11 +72,8 @@ def over_shards(
         kind = ShardedLog if isinstance(whole, LogObjective) else Sharded
         objective = kind(whole, crew, len(mass), slots)
         objective.mass = mass
-        solver = SOLVERS[name]
-        if engine is None and solver is ParallelAscent:
-            solver, objective.apart = CyclicAscent, False
         del specs, sources, whole, first  # crews have what they need of them
-        yield objective, solver(objective)
+        yield objective, SOLVERS[name](objective)
 
 
 def modules_of(batch: Any) -> tuple[str, ...]:
