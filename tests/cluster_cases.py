@@ -17,7 +17,7 @@ def cluster():
             processes=True,
             n_workers=2,
             threads_per_worker=1,
-            dashboard_address=":0",
+            dashboard_address="127.0.0.1:0",
             silence_logs=50,
         ) as cluster,
     ):

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 @pytest.fixture(scope="module")
 def inproc():
     with distributed.LocalCluster(
-        processes=False, n_workers=1, dashboard_address=":0"
+        processes=False, n_workers=1, dashboard_address="127.0.0.1:0"
     ) as cluster:
         yield cluster
 

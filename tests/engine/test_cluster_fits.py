@@ -34,7 +34,7 @@ def three():
             processes=False,
             n_workers=n_workers,
             threads_per_worker=1,
-            dashboard_address=":0",
+            dashboard_address="127.0.0.1:0",
         )
         clients.append(distributed.Client(cluster, set_as_default=False))
     yield clients

@@ -42,7 +42,7 @@ def test_replies_are_those_of_threads_whatever_the_workers(crew):
 
     w = weights().astype(np.float32)
     threads = ThreadCrew(specs(), 2).ask("arrays", w)
-    inproc = LocalCluster(processes=False, n_workers=3, dashboard_address=":0")
+    inproc = LocalCluster(processes=False, n_workers=3, dashboard_address="127.0.0.1:0")
     with inproc as cluster, Client(cluster, set_as_default=False) as three:
         single = DaskCrew(specs(), three)
         for replies in (crew.ask("arrays", w), single.ask("arrays", w)):
@@ -199,7 +199,7 @@ def test_workers_with_other_versions_are_refused(client, monkeypatch):
 def test_no_workers_is_said_in_time():
     from distributed import Client, LocalCluster
 
-    empty = LocalCluster(processes=False, n_workers=0, dashboard_address=":0")
+    empty = LocalCluster(processes=False, n_workers=0, dashboard_address="127.0.0.1:0")
     with (
         empty as cluster,
         Client(cluster, set_as_default=False) as client,

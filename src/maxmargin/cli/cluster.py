@@ -17,6 +17,8 @@ OPTIONS = """
 CONNECT = 10  # seconds
 # A terminal sends Ctrl-C to all processes of a command. Workers leave it to the first.
 DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+# Dask serves pages about itself, to whoever asks: nobody shall.
+NO_PAGES = "def dask_setup(server):\n    server.http_server.stop()\n"
 
 
 def check_cluster(args) -> None:
@@ -41,10 +43,15 @@ def check_cluster(args) -> None:
         )
     if "workers" in given and args.workers < 1:
         raise ValueError(f"--workers {args.workers} is not possible: one is the least.")
-    if given and find_spec("distributed") is None:
-        raise ImportError(
-            f"--{given[0]} needs Dask: install it with pip install 'maxmargin[cluster]'."
-        )
+    needs = {"distributed": "Dask"} if given else {}
+    if "workers" in given:  # for the keys of its processes
+        needs["cryptography"] = "the package cryptography"
+    for package, name in needs.items():
+        if find_spec(package) is None:
+            raise ImportError(
+                f"--{given[0]} needs {name}: install it with pip install "
+                "'maxmargin[cluster]'."
+            )
 
 
 @contextlib.contextmanager
@@ -55,24 +62,40 @@ def cluster(args) -> Iterator[Any]:
         with _connect(args.cluster) as client:
             yield client
     elif getattr(args, "workers", None) is not None:
-        from distributed import Client, LocalCluster
+        from distributed import Client
 
         guard = Undisturbed(raising=False)  # the command is done when they are closed
         with contextlib.ExitStack() as stack:
             stack.push(guard.__exit__)
-            local = LocalCluster(
-                n_workers=args.workers,
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address=None,
-                silence_logs=logging.CRITICAL,
-                preload=[DEAF],
-            )
-            client = stack.enter_context(Client(stack.enter_context(local)))
+            local = stack.enter_context(own_cluster(args.workers))
+            client = stack.enter_context(Client(local))
             stack.callback(guard.__enter__)
             yield client
     else:
         yield None
+
+
+def own_cluster(workers: int) -> Any:
+    """A Dask cluster of processes that talk among themselves only.
+
+    They listen on this machine, and answer nobody without the key, which is made anew
+    and never leaves them.
+    """
+    from distributed import LocalCluster
+    from distributed.security import Security
+
+    # a free port, whatever the first choice of Dask would be
+    pages = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+    return LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        security=Security.temporary(),
+        scheduler_kwargs={**pages, "preload": [NO_PAGES]},
+        silence_logs=logging.CRITICAL,
+        preload=[DEAF, NO_PAGES],
+    )
 
 
 def _connect(address: str):
