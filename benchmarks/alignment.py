@@ -169,10 +169,10 @@ def decoders(pairs: int) -> dict:
 def load_pairs():
     """(inputs, alignments) of RV11 and RV12 with secondary structure on both sides."""
     from maxmargin.alignments.files.pair_table import read_pair_table
-    from maxmargin.files import data_file
 
+    (path,) = need_data(PAIRS_FILE)
     X, y = [], []
-    for pair in read_pair_table(data_file(PAIRS_FILE)):
+    for pair in read_pair_table(path):
         known = "ss" in pair.tracks_a and "ss" in pair.tracks_b
         if known and pair.family.startswith(("RV11/", "RV12/")):
             a = {"residue": pair.a, **pair.tracks_a}

@@ -259,12 +259,16 @@ def single_thread() -> None:
     if "--as-users" in sys.argv:
         sys.argv.remove("--as-users")
         os.environ["MAXMARGIN_BENCH_THREADS"] = "users"
-    if os.environ.get("MAXMARGIN_BENCH_THREADS") == "users":
+    if _as_users():
         return
     for variable in THREAD_VARIABLES:
         os.environ[variable] = "1"
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+def _as_users() -> bool:
+    return os.environ.get("MAXMARGIN_BENCH_THREADS") == "users"
 
 
 class Clock:
@@ -342,7 +346,8 @@ def machine() -> str:
     for package in PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions.append(f"{package} {importlib.metadata.version(package)}")
-    return f"{name}, {os.cpu_count()} cores, one used; {', '.join(versions)}"
+    used = "" if _as_users() else ", one used"
+    return f"{name}, {os.cpu_count()} cores{used}; {', '.join(versions)}"
 
 
 def header(title: str) -> None:

@@ -44,7 +44,7 @@ def warm() -> None:
 def run(data: str, setting: str, quick: bool) -> dict:
     from maxmargin.alignments.metrics import q_score
 
-    X, y, test_X, test_y = _load(data, quick)
+    X, y, test_X, test_y = load(data, quick)
     with Clock() as clock:
         if setting == "Biopython, BLOSUM62":
             found = _biopython(test_X)
@@ -83,7 +83,7 @@ def _biopython(X) -> list:
     return found
 
 
-def _load(data: str, quick: bool):
+def load(data: str, quick: bool):
     """Pairs of short proteins, few of a family, split by family."""
     from maxmargin.files import read_pair_table
 

@@ -41,7 +41,7 @@ def warm() -> None:
 
 
 def run(data: str, setting: str, quick: bool) -> dict:
-    X, y, test_X, test_y = _load(data)
+    X, y, test_X, test_y = load(data)
     size = QUICK if quick else SIZE
     chosen = np.random.default_rng(0).permutation(X.shape[0])[:size]
     X, y = X[chosen], y[chosen]
@@ -65,7 +65,7 @@ def _model(setting: str):
     }[setting]()
 
 
-def _load(data: str):
+def load(data: str):
     if data == "letters":
         parts = [load_letters(train) for train in (True, False)]
         return [np.concatenate(each) for part in parts for each in part]
@@ -78,8 +78,8 @@ def _load(data: str):
     from sklearn.datasets import load_digits, load_wine
     from sklearn.model_selection import train_test_split
 
-    load = load_digits if data == "digits" else load_wine
-    X, y = load(return_X_y=True)
+    read = load_digits if data == "digits" else load_wine
+    X, y = read(return_X_y=True)
     X, test_X, y, test_y = train_test_split(X, y, test_size=0.5, random_state=0)
     return X, y, test_X, test_y
 

@@ -40,7 +40,7 @@ def warm() -> None:
 
 
 def run(data: str, setting: str, quick: bool) -> dict | None:
-    X, y, test_X, test_y = _load(data, quick)
+    X, y, test_X, test_y = load(data, quick)
     if setting == "LogisticRegression":
         from sklearn.linear_model import LogisticRegression
 
@@ -75,7 +75,7 @@ def _model(setting: str):
     }[setting]()
 
 
-def _load(data: str, quick: bool):
+def load(data: str, quick: bool):
     import graph_data
 
     if data == "Snakes":

@@ -39,7 +39,7 @@ def warm() -> None:
 
 
 def run(data: str, setting: str, quick: bool) -> dict:
-    X, y, test_X, test_y = _load(data)
+    X, y, test_X, test_y = load(data)
     if quick:
         X, y = X[:QUICK], y[:QUICK]
     return classified(_model(setting), X, y, test_X, test_y)
@@ -60,7 +60,7 @@ def _model(setting: str):
     }[setting]()
 
 
-def _load(data: str):
+def load(data: str):
     """Half to train, half to test; but for digits, standardised by the first half.
 
     a9a has a test part of its own, and is sparse.

@@ -42,7 +42,7 @@ def run(data: str, setting: str, quick: bool) -> dict:
     from maxmargin import WordAligner
     from maxmargin.matchings.metrics import alignment_scores
 
-    bitext, X, y, test_X, test_y = _load(data == "French-English", quick)
+    bitext, X, y, test_X, test_y = load(data == "French-English", quick)
     with Clock() as clock:
         if setting == "Model 1, intersection":
             found = intersected(bitext, test_X)
@@ -59,7 +59,7 @@ def run(data: str, setting: str, quick: bool) -> dict:
     }
 
 
-def _load(swapped: bool, quick: bool):
+def load(swapped: bool, quick: bool):
     from maxmargin.matchings.bitext import read_aligned, read_bitext
 
     trial, test, more = need_data(*FILES)

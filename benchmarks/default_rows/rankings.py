@@ -32,7 +32,7 @@ def warm() -> None:
 
 def run(data: str, setting: str, quick: bool) -> dict:
     """All folds: the score of every query is that of a fit that has not seen it."""
-    folds = list(_folds(data))[: 2 if quick else FOLDS]
+    folds = list(folds_of(data))[: 2 if quick else FOLDS]
     found: list[float] = []
 
     def fit():
@@ -98,7 +98,7 @@ class Pairs:
         return X @ self.model.coef_[0]
 
 
-def _folds(data: str):
+def folds_of(data: str):
     """Pairs of (X, y, qid), to train with and to test with."""
     if data == "ohsumed":
         from maxmargin.files import read_letor
