@@ -38,12 +38,14 @@ def main() -> int:
     parser.add_argument("--groups", nargs="+", choices=GROUPS, default=GROUPS)
     parser.add_argument("--repeats", type=int, default=5, help="runs of a median")
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--limit", type=float, help="of two cores, measured before")
     options = parser.parse_args()
     repeats = 1 if options.quick else options.repeats
     header("Parallel training")
     targets = Targets()
     if "threads" in options.parts:
-        threads(options.groups, options.threads, repeats, options.quick, targets)
+        known = options.limit, targets
+        threads(options.groups, options.threads, repeats, options.quick, *known)
     if "passes" in options.parts:
         passes(options.groups, options.quick, targets)
     if "end-to-end" in options.parts:

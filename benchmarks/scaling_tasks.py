@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
 from common import load_letters, need_data
 
 CHUNKS = "conll2000/train.txt.gz"
@@ -129,13 +130,19 @@ def iris():
     return MulticlassSVM(), load_iris(return_X_y=True)
 
 
-def rankings(data: str, **options):
+def rankings(data: str, copies: int = 1, **options):
+    """The first fold, several times over with features that differ a little."""
     from default_rows.rankings import folds_of
 
     from maxmargin import TopKRanker
 
-    train, _ = next(iter(folds_of(data)))
-    return TopKRanker(**options), tuple(train)
+    (X, y, qid), _ = next(iter(folds_of(data)))
+    rng = np.random.default_rng(0)
+    rows = [X, *(X + 0.05 * rng.normal(size=X.shape) for _ in range(copies - 1))]
+    numbers = np.unique(qid, return_inverse=True)[1]
+    lists = [numbers + k * (numbers.max() + 1) for k in range(copies)]
+    arguments = np.concatenate(rows), np.tile(y, copies), np.concatenate(lists)
+    return TopKRanker(**options), arguments
 
 
 def kernels(data: str, **options):
@@ -209,14 +216,11 @@ TASKS = {
     "OCR letters as classes": Task(
         "classes", _of(classes, "letters", C=0.1), OCR, most=SOME, passes=True
     ),
-    "rankings, OHSUMED": Task(
-        "rankings", _of(rankings, "ohsumed"), "ohsumed_letor3", most=SOME
+    "rankings, OHSUMED, C=100": Task(
+        "rankings", _of(rankings, "ohsumed", C=100.0), "ohsumed_letor3", most=SOME
     ),
-    "rankings, OHSUMED, pairwise": Task(
-        "rankings",
-        _of(rankings, "ohsumed", loss="pairwise"),
-        "ohsumed_letor3",
-        most=SOME,
+    "rankings, OHSUMED 10 times": Task(
+        "rankings", _of(rankings, "ohsumed", 10), "ohsumed_letor3", most=SOME
     ),
     "kernels, covertype": Task(
         "kernels", _of(kernels, "covertype, 4,000 rows"), "covertype", most=SOME
@@ -250,6 +254,7 @@ SMALL = {
     "30 trees": Small(_of(trees, 10, 30), "wsj_sample_trees"),
     "20 alignments": Small(_of(alignments, "BAliBASE RV11", True), "balibase3"),
     "20 matchings": Small(_of(matchings, True), "hansards_align"),
+    "rankings, OHSUMED": Small(_of(rankings, "ohsumed"), "ohsumed_letor3"),
     "rankings, diabetes": Small(_of(rankings, "diabetes")),
     "kernels, 600 digits": Small(digits),
 }

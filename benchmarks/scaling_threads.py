@@ -12,7 +12,7 @@ from scaling_tasks import SMALL, TASKS, letters
 MEMORY = 1.10  # peak of two threads over one's
 PASSES = 1.15
 SECOND = 1.0  # of one thread: shorter fits need only not be slower
-SPIN, WINDOWS = 2.0, 3  # seconds; how often
+READY, SPIN, WINDOWS = 8.0, 1.5, 3  # seconds; how often
 MANY, ENOUGH = 15, 4.0  # fits of small data in a process; seconds of all, in the end
 COUNTS = (1, 2, 4, 8, 16)
 
@@ -52,7 +52,7 @@ def limit(cores: int) -> float:
 
     1 / cores, if they shared nothing: memory, caches, or one another.
     """
-    begin = time.time() + 12  # by then the data are loaded
+    begin = time.time() + READY  # by then the data are loaded
     with ThreadPoolExecutor(cores) as pool:
         found = list(
             pool.map(
@@ -143,18 +143,17 @@ def settled(function, **arguments) -> dict:
 # tables --------------------------------------------------------------------------------
 
 
-def threads(groups, counts, repeats: int, quick: bool, targets: Targets) -> None:
+def threads(groups, counts, repeats: int, quick: bool, known, targets: Targets) -> None:
     """Seconds, passes and memory of every task with so many threads."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
-    limits = {}
+    limits = {2: known} if known else {}
     for count in counts:
-        if 1 < count <= (cores or os.cpu_count() or 1):
+        if count not in limits and 1 < count <= (os.cpu_count() or 1):
             limits[count] = limit(count)
-            print(
-                f"{count} processes at once, one per core, do a work in "
-                f"{limits[count]:.2f} of the time that one needs:\nthe least that "
-                f"{count} threads can reach here."
-            )
+    for count, share in limits.items():
+        print(
+            f"{count} processes at once, one per core, do a work in {share:.2f} of the "
+            f"time that one needs:\nthe least that {count} threads can reach here."
+        )
     for group in groups:
         rows = []
         for name, task in TASKS.items():
