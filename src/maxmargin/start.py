@@ -13,6 +13,7 @@ import os
 import sys
 
 INTERRUPTED = 130  # as shells have it: 128 + SIGINT
+FEW_COLLECTIONS = 50_000  # new objects for each: imports make many that stay
 
 
 def is_program() -> bool:
@@ -41,6 +42,12 @@ def hand_over() -> None:
 def main() -> int:
     """Run the command of ``sys.argv``; returns its exit code."""
     answer()
+    import gc
+
+    gc.set_threshold(FEW_COLLECTIONS)
+    from maxmargin.cli.postponed import postpone
+
+    postpone()
     from maxmargin.cli.main import main as command
 
     ours = _signal.getsignal(_signal.SIGINT) is _leave
@@ -54,6 +61,7 @@ def main() -> int:
             _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
     if code == INTERRUPTED:
         _end()
+    gc.freeze()  # or Python would look for cycles in all that was imported, at its end
     return code
 
 

@@ -85,3 +85,23 @@ def test_module_and_program_answer():
     done = subprocess.run(words, capture_output=True, check=True)
     assert done.stdout.startswith(b"maxmargin ")
     assert signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+
+
+def test_a_command_loads_what_it_uses(tmp_path):
+    """scikit-learn imports more; it is there all the same once somebody asks for it."""
+    (tmp_path / "t.txt").write_text("a X\nb Y\n\n")
+    code = """
+import sys
+from maxmargin.cli.postponed import MODULES
+from maxmargin.start import main
+sys.argv[0] = "maxmargin"
+code = main()
+waiting = [type(sys.modules[name]).__name__ for name in MODULES]
+from scipy import special, stats
+print(set(waiting), special.expit(0.0), stats.mode([1, 2, 2]).mode, file=sys.stderr)
+sys.exit(code)
+"""
+    words = [sys.executable, "-c", code, "train", "tag", str(tmp_path / "t.txt")]
+    words += ["--features", "words", "-o", str(tmp_path / "m"), "--quiet"]
+    done = subprocess.run(words, capture_output=True, check=True, text=True)
+    assert done.stderr == "{'_LazyModule'} 0.5 2\n"
