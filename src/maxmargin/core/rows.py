@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined
+from maxmargin.core.kernel import inlined, kernel
 from maxmargin.core.unused_columns import check_columns
+from maxmargin.engine.threads import Team, over_vector
 
 LARGE_TABLE = 1 << 18  # weights: about what the second level of cache holds
 
@@ -22,7 +23,7 @@ def padded_width(n_labels: int) -> int:
     return n_labels if n_labels < 6 else -(-n_labels // 8) * 8
 
 
-def by_frequency(tokens, width: int):
+def by_frequency(tokens, width: int, n_jobs: int = 1):
     """(tokens with features renumbered from frequent to rare, old number of each).
 
     Rows of w that are used often then lie together and stay in the processor's cache
@@ -32,9 +33,18 @@ def by_frequency(tokens, width: int):
     if tokens.n_features * width < LARGE_TABLE:
         return tokens, None
     check_columns(tokens.indices, tokens.n_features, tokens.n_features * width)
-    counts = np.bincount(tokens.indices, minlength=tokens.n_features)
+    counts = np.zeros(tokens.n_features, np.int64)
+    tally(tokens.indices, counts)
     order, number = frequency_order(counts)
-    return tokens._replace(indices=number[tokens.indices]), order
+    indices = np.empty_like(tokens.indices)
+    team = Team(n_jobs)
+    with team.at_work():
+        over_vector(
+            team,
+            lambda _, a: look_up(number, tokens.indices[a], indices[a]),
+            len(indices),
+        )
+    return tokens._replace(indices=indices), order
 
 
 def frequency_order(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -43,6 +53,21 @@ def frequency_order(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     number = np.empty(len(counts), np.int32)
     number[order] = np.arange(len(counts), dtype=np.int32)
     return order, number
+
+
+@kernel
+def tally(numbers, counts):
+    """Count how often every number occurs; negative ones are none."""
+    for k in numbers:
+        if k >= 0:
+            counts[k] += 1
+
+
+@kernel
+def look_up(table, places, values):
+    """values <- table[places]"""
+    for j in range(len(places)):
+        values[j] = table[places[j]]
 
 
 @inlined

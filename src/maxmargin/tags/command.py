@@ -101,6 +101,7 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
     @classmethod
     def from_args(cls, args) -> Tag:
         run = super().from_args(args)
+        run.n_jobs = args.n_jobs
         run.separator = separator_of(run.separator)
         run.label_column = column_of(run.label_column)
         run.word_column = column_of(run.word_column)
@@ -111,7 +112,7 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
     @classmethod
     def of(cls, model) -> Tag:
         run = super().of(model)
-        run.width = model.coef_.shape[1]
+        run.width, run.n_jobs = model.coef_.shape[1], model.n_jobs
         label, n = run.label_column, run.n_columns
         if not run.holds_features and not (
             type(label) is type(n) is int and 0 <= label < n

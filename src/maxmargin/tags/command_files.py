@@ -29,6 +29,7 @@ class TagFiles(Command):
     word_column: int | str | None = None
     n_columns: int | None = None  # of the training file, labels included
 
+    n_jobs = None  # threads that read large files
     width = None  # columns of matrices of features
     measured = "Prob"  # what MISC calls the numbers of --marginals
 
@@ -118,9 +119,8 @@ class TagFiles(Command):
 
         if self.format == "conllu":
             return read_conllu(raw, self.encoding)
-        return read_columns(
-            raw, self.separator, self.encoding, self.comment, expect=expect
-        )
+        layout = self.separator, self.encoding, self.comment
+        return read_columns(raw, *layout, expect=expect, n_jobs=self.n_jobs)
 
     def _split(self, columns: Columns, raw: RawText) -> Sample:
         """The label column apart from the others, which are numbered without it."""

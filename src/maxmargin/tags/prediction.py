@@ -208,7 +208,8 @@ class TagPrediction:
                 f"{X.folder} is a corpus, which predict, predict_shards and score take: "
                 "rankings, probabilities and scores of labels need text in memory."
             )
-        tokens = self._encoder.encode(self._input(X, self._encoder))
+        encoder = self._encoder
+        tokens = encoder.encode(self._input(X, encoder), **self._encoding(encoder))
         k = len(self.classes_)
         barrier = self._barrier(self._labels)
         cost = np.zeros((k, k))
@@ -219,6 +220,10 @@ class TagPrediction:
         if barrier is not None:
             self._check_possible(batch)
         return batch, tokens.start
+
+    def _encoding(self, encoder) -> dict[str, int]:
+        """How an encoder is called: those of columns have threads."""
+        return {"n_jobs": self._threads()} if encoder.kind == "columns" else {}
 
     def _sequences(self, start, flat) -> list[list[Any]]:
         labels = [self._labels[k] for k in flat.tolist()]

@@ -271,7 +271,7 @@ class SequenceTagger(TagPrediction, NestedKernel, MaxMarginEstimator):
                 weights,
                 self.max_time,
             )
-        tokens = encoder.fit_encode(X)
+        tokens = encoder.fit_encode(X, **self._encoding(encoder))
         y, flat = number(tokens.start)
         if encoder.kind == "columns":
             warn_of_truth(X, encoder._fitted, y)
@@ -285,7 +285,9 @@ class SequenceTagger(TagPrediction, NestedKernel, MaxMarginEstimator):
         dtype = self._working_dtype(tokens.values, weights)
         zero_one = isinstance(self.loss, str) and self.loss == "zero-one"
         d = tokens.n_features
-        tokens, feature_of_row = by_frequency(tokens, padded_width(len(labels)))
+        tokens, feature_of_row = by_frequency(
+            tokens, padded_width(len(labels)), self._threads()
+        )
 
         def encode(tokens, flat, weights, barrier):
             """(batch, weights of its examples)."""

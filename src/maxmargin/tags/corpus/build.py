@@ -207,7 +207,7 @@ class Builder:
 
     def _write(self, k: int, piece: Piece, tokens: TokenMatrix, valued: bool) -> dict:
         """Write the arrays of a shard; its record."""
-        from maxmargin.tags.features.kernels import tally
+        from maxmargin.core.rows import tally
 
         name = f"{k:05d}"
         arrays = {

@@ -38,15 +38,15 @@ class KeyCounter:
 
     def add(self, keys: np.ndarray) -> None:
         """Count these keys; negative ones are none."""
-        from maxmargin.tags.features.kernels import tally
+        from maxmargin.core.rows import tally
 
-        out = np.empty((len(keys), 1), np.int32)
-        self._table.assign(keys, True, out, 0)
+        out = np.empty(len(keys), np.int32)
+        self._table.assign(keys, True, out)
         if len(self._table) > len(self._counts):
             grown = np.zeros(max(2 * len(self._counts), len(self._table)), np.int64)
             grown[: len(self._counts)] = self._counts
             self._counts = grown
-        tally(out.reshape(-1), self._counts)
+        tally(out, self._counts)
         if len(self._table) > self._limit:
             self._spill()
 

@@ -73,9 +73,8 @@ class Numbering:
     def encode(self, piece: Piece):
         """The TokenMatrix of a piece."""
         encoder, data = self.encoder, self._data(piece)
-        out = np.empty((data.n_tokens, len(self.template.features)), np.int32)
-        self._run(data).number(encoder._tables, False, out)
-        return encoder._finish(data, out, np.empty(0, np.int32))
+        found = self._run(data).number(encoder._tables, False)
+        return encoder._finish(data, found)
 
     def _data(self, piece: Piece) -> Data:
         return Data(piece.start, piece.ids, self.words, "the corpus")
@@ -89,13 +88,13 @@ class Numbering:
         run = self._run(self._data(piece))
         parts = self.template.features[line].parts
         radices = [len(self.indexes[d]) for d in group.domains]
-        keys, out = np.zeros(piece.n_tokens, np.int64), None
+        keys = np.zeros(piece.n_tokens, np.int64)
         for j, stage in enumerate(stages(radices, tables)):
             for i in range(stage.first, stage.stop):
                 run._combine(keys, parts[i], group.domains[i], radices[i])
             if j == k:
                 return keys
-            out = np.empty((piece.n_tokens, 1), np.int32)
-            tables[j].assign(keys, False, out, 0)
-            keys = out[:, 0].astype(np.int64)
+            out = np.empty(piece.n_tokens, np.int32)
+            tables[j].assign(keys, False, out)
+            keys = out.astype(np.int64)
         raise AssertionError("a stage that is not there")

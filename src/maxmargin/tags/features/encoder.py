@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from maxmargin.engine.threads import over_ranges
 from maxmargin.tags.features import state as column_state
 from maxmargin.tags.features.input import (
     Data,
@@ -25,6 +26,7 @@ from maxmargin.tags.features.input import (
 )
 from maxmargin.tags.features.plan import (
     MAX_FEATURES,
+    Numbers,
     Run,
     drop_rare,
     make_plan,
@@ -112,11 +114,12 @@ class ColumnEncoder:
         self._check_fitted()
         return self._n_sparse + sum(v.shape[1] for _, v in self._dense.values())
 
-    def fit_encode(self, columns: Columns) -> TokenMatrix:
+    def fit_encode(self, columns: Columns, n_jobs: int = 1) -> TokenMatrix:
         """Learn the features of these sentences and encode them.
 
-        Features are numbered by template line, and within a line as they first appear.
-        If the columns are refused, the encoder stays as it was.
+        Features are numbered by template line, and within a line as they first appear,
+        whatever the number of threads. If the columns are refused, the encoder stays as it
+        was.
         """
         data = check_columns(columns)
         template = self.template_for(data)
@@ -125,39 +128,34 @@ class ColumnEncoder:
         groups, domains = make_plan(template)
         indexes = [{} for _ in domains]
         tables = [[] for _ in groups]
-        out = np.empty((data.n_tokens, len(template.features)), np.int32)
         maps = self._maps(data, domains, indexes, True)
         run = Run(template, data, groups, domains, indexes, maps)
         if self.hash_bits is None:
-            n_sparse = run.number(tables, True, out)
-            renumber = drop_rare(out, tables, n_sparse, self.min_count)
-            if len(renumber):
-                n_sparse = int(renumber.max()) + 1
+            found = run.number(tables, True, n_jobs)
+            found = drop_rare(found, tables, self.min_count)
         else:
-            run.hash(self.hash_bits, out)
-            n_sparse, renumber = 2**self.hash_bits, np.empty(0, np.int32)
+            found = run.hash(self.hash_bits)
             indexes = [{} for _ in domains]
-        self._know(template, groups, domains, indexes, tables, n_sparse)
-        return self._finish(data, out, renumber)
+        self._know(template, groups, domains, indexes, tables, found.total)
+        return self._finish(data, found, n_jobs)
 
-    def encode(self, columns: Columns) -> TokenMatrix:
+    def encode(self, columns: Columns, n_jobs: int = 1) -> TokenMatrix:
         """Encode sentences; features not seen in training are left out."""
         self._check_fitted()
         template, domains = self._fitted, self._domains
         data = check_columns(columns)
         self._check(data, template)
         self._check_names(data)
-        out = np.empty((data.n_tokens, len(template.features)), np.int32)
         hashed = self.hash_bits is not None
         # hashing needs numbers for the values of this call only
         indexes = [{} for _ in domains] if hashed else self._indexes
         maps = self._maps(data, domains, indexes, hashed)
         run = Run(template, data, self._groups, domains, indexes, maps)
         if hashed:
-            run.hash(self.hash_bits, out)
+            found = run.hash(self.hash_bits)
         else:
-            run.number(self._tables, False, out)
-        return self._finish(data, out, np.empty(0, np.int32))
+            found = run.number(self._tables, False, n_jobs)
+        return self._finish(data, found, n_jobs)
 
     def feature_names(self) -> list[str]:
         """Every feature as its line reads with the macros filled in, by number."""
@@ -314,15 +312,23 @@ class ColumnEncoder:
                 maps[column, view] = table
         return maps
 
-    def _finish(self, data: Data, out, renumber) -> TokenMatrix:
-        """Numbers per token and line, -1 where there is none, as a CSR matrix."""
-        from maxmargin.tags.features.kernels import append_block, compact
+    def _finish(self, data: Data, found: Numbers, n_jobs: int = 1) -> TokenMatrix:
+        """Features line by line as a CSR matrix."""
+        from maxmargin.tags.features.kernels import append_block, count_found, gather
 
-        n, width = out.shape
-        indices, indptr = out.reshape(-1), np.zeros(n + 1, np.int64)
-        compact(indices, width, renumber, indptr)
-        if indptr[n] < len(indices):
-            indices = indices[: indptr[n]].copy()
+        start, numbers = data.start, (found.lines, found.base, found.renumber)
+        indptr = np.zeros(data.n_tokens + 1, np.int64)
+
+        def count(lo, hi):
+            count_found(*numbers, start[lo], start[hi], indptr)
+
+        def put(lo, hi):
+            gather(*numbers, start[lo], start[hi], indptr, indices)
+
+        over_ranges(count, start, n_jobs)
+        np.cumsum(indptr, out=indptr)
+        indices = np.empty(indptr[-1], np.int32)
+        over_ranges(put, start, n_jobs)
         entries = np.ones(len(indices), np.float32)
         base = self._n_sparse
         for column, (index, vectors) in self._dense.items():

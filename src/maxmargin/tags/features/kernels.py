@@ -55,8 +55,8 @@ def slot_of(key, slots, direct, known):
 
 
 @kernel
-def number(keys, begin, slots, direct, known, count, learn, out, line, base):
-    """out[t, line] = base + number of keys[t], from token `begin` on; -1 if unknown.
+def number(keys, begin, slots, direct, known, count, learn, out):
+    """out[t] = number of keys[t], from token `begin` on; -1 if unknown.
 
     `known[:count]` are the keys by number and `slots` finds them: a table of numbers by
     key if `direct`, else open addressing in a power of two of slots. A new key gets the
@@ -66,7 +66,7 @@ def number(keys, begin, slots, direct, known, count, learn, out, line, base):
     for t in range(begin, len(keys)):
         key = keys[t]
         if key < 0:
-            out[t, line] = -1
+            out[t] = -1
             continue
         slot = slot_of(key, slots, direct, known)
         k = slots[slot]
@@ -77,7 +77,7 @@ def number(keys, begin, slots, direct, known, count, learn, out, line, base):
             slots[slot] = k
             known[count] = key
             count += 1
-        out[t, line] = base + k if k >= 0 else -1
+        out[t] = k
     return len(keys), count
 
 
@@ -92,30 +92,38 @@ def place(known, count, slots, direct):
     return -1
 
 
-@kernel
-def tally(flat, counts):
-    """Count how often every number occurs."""
-    for k in flat:
-        if k >= 0:
-            counts[k] += 1
+@inlined
+def number_of(numbers, line, t, base, renumber):
+    """The number of a feature among those of all lines, or -1."""
+    k = numbers[line, t]
+    if k >= 0:
+        k = base[line] + k
+        if len(renumber) > 0:
+            k = renumber[k]
+    return k
 
 
 @kernel
-def compact(flat, width, renumber, indptr):
-    """Remove the -1 of a table with `width` entries per token, in place.
+def count_found(numbers, base, renumber, lo, hi, indptr):
+    """indptr[t + 1] = how many lines have a feature at token t, for lo <= t < hi."""
+    for t in range(lo, hi):
+        found = 0
+        for line in range(len(numbers)):
+            if number_of(numbers, line, t, base, renumber) >= 0:
+                found += 1
+        indptr[t + 1] = found
 
-    Numbers become renumber[number] first, unless `renumber` is empty.
-    """
-    to = 0
-    for t in range(len(indptr) - 1):
-        for j in range(t * width, (t + 1) * width):
-            k = flat[j]
-            if k >= 0 and len(renumber) > 0:
-                k = renumber[k]
+
+@kernel
+def gather(numbers, base, renumber, lo, hi, indptr, indices):
+    """Put what `count_found` counted side by side, token by token."""
+    for t in range(lo, hi):
+        to = indptr[t]
+        for line in range(len(numbers)):
+            k = number_of(numbers, line, t, base, renumber)
             if k >= 0:
-                flat[to] = k
+                indices[to] = k
                 to += 1
-        indptr[t + 1] = to
 
 
 @kernel
@@ -162,8 +170,8 @@ class Table:
         """The keys by number."""
         return self._known[: self._count]
 
-    def assign(self, keys, learn, out, line, base=0) -> None:
-        """out[:, line] = base + number of every key, or -1 for keys unknown."""
+    def assign(self, keys, learn, out) -> None:
+        """out = number of every key, or -1 for keys unknown."""
         if self._slots is None:
             self.build()
         reached = 0
@@ -177,8 +185,6 @@ class Table:
                 self._count,
                 learn,
                 out,
-                line,
-                base,
             )
             if reached == len(keys):
                 return
@@ -233,7 +239,7 @@ def join(tables: list[Table]) -> Joined:
 def features_of_one(ids, table, parts, lines, slots, known, indices, indptr):
     """CSR arrays of the features of one sentence.
 
-    What ``combine``, ``number`` and ``compact`` do for many sentences, line by line of the
+    What ``combine``, ``number`` and ``gather`` do for many sentences, line by line of the
     template, is done token by token. ``table`` has the value numbers of the words
     ``ids[column, t]``. A part is (row, column, place in the table, left and right as in
     ``combine``, radix), a line (parts from, to, first number of its features, and where

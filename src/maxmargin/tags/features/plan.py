@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.engine.threads import LONG, Team
 from maxmargin.tags.features.input import Data
 from maxmargin.tags.features.templates import Template
 from maxmargin.tags.features.views import View
@@ -115,6 +116,15 @@ def stages(radices: list[int], tables: list):
         first, k = stop, k + 1
 
 
+class Numbers(NamedTuple):
+    """The features of all tokens, line by line of the template."""
+
+    lines: np.ndarray  # int32[lines, tokens], within the group of the line; -1 for none
+    base: np.ndarray  # int64[lines], the first number of the group
+    total: int  # of features
+    renumber: np.ndarray = np.empty(0, np.int32)  # new numbers, unless it is empty
+
+
 class Run(NamedTuple):
     """What numbering the features of some columns needs."""
 
@@ -134,74 +144,93 @@ class Run(NamedTuple):
         ids, table = self.data.ids[part.column], self.maps[part.column, part.view]
         combine(keys, ids, table, self.data.start, part.row, left, right, radix)
 
-    def number(self, tables, learn: bool, out) -> int:
-        """Fill `out` with feature numbers by the tables of every group."""
+    def _empty(self) -> np.ndarray:
+        return np.empty((len(self.template.features), self.data.n_tokens), np.int32)
+
+    def number(self, tables, learn: bool, n_jobs: int = 1) -> Numbers:
+        """The numbers of features by the tables of every group.
+
+        Groups have nothing in common: threads take one after the other.
+        """
+        out, base, total = self._empty(), np.zeros(len(self.template.features), int), 0
+        team = Team(n_jobs if out.size >= LONG else 1)
+        with team.at_work():
+            team.run(
+                lambda _, pair: self._number(*pair, learn, out),
+                list(zip(self.groups, tables, strict=True)),
+                min(team.size, len(self.groups)),
+            )
+        for group, own in zip(self.groups, tables, strict=True):
+            base[group.lines] = total
+            total += len(own[-1])
+        if max(total, *(len(table) for own in tables for table in own)) > MAX_FEATURES:
+            raise ValueError(
+                f"there are more features than the {MAX_FEATURES} that int32 can "
+                "index: use fewer template lines or hash_bits."
+            )
+        return Numbers(out, base, total)
+
+    def _number(self, group: Group, own: list, learn: bool, out) -> None:
+        """The numbers of one group."""
         from maxmargin.tags.features.kernels import Table
 
-        features, base = self.template.features, 0
-        for group, own in zip(self.groups, tables, strict=True):
-            radices = [len(self.indexes[d]) for d in group.domains]
-            made = [] if learn else own
-            for k, stage in enumerate(stages(radices, made)):
-                if learn:
-                    made.append(Table(stage.space))
-                last = stage.stop == len(radices)
-                for line in group.lines:
-                    if k:
-                        keys = out[:, line].astype(np.int64)
-                    else:
-                        keys = np.zeros(len(out), np.int64)
-                    for i in range(stage.first, stage.stop):
-                        part = features[line].parts[i]
-                        self._combine(keys, part, group.domains[i], radices[i])
-                    made[k].assign(keys, learn, out, line, base if last else 0)
-                if base + len(made[k]) > MAX_FEATURES:
-                    raise ValueError(
-                        f"there are more features than the {MAX_FEATURES} that int32 can "
-                        "index: use fewer template lines or hash_bits."
-                    )
-                if learn:
-                    made[k].trim()
-            own[:] = made
-            base += len(made[-1])
-        return base
+        radices = [len(self.indexes[d]) for d in group.domains]
+        made = [] if learn else own
+        for k, stage in enumerate(stages(radices, made)):
+            if learn:
+                made.append(Table(stage.space))
+            for line in group.lines:
+                keys = np.zeros(out.shape[1], np.int64)
+                if k:
+                    keys[:] = out[line]
+                for i in range(stage.first, stage.stop):
+                    part = self.template.features[line].parts[i]
+                    self._combine(keys, part, group.domains[i], radices[i])
+                made[k].assign(keys, learn, out[line])
+            if learn:
+                made[k].trim()
+        own[:] = made
 
-    def hash(self, bits: int, out) -> None:
-        """Fill `out` with hashes of the feature strings."""
+    def hash(self, bits: int) -> Numbers:
+        """Hashes of the feature strings in place of numbers."""
+        out = self._empty()
         hashes = [_hashes(index) for index in self.indexes]
         for group in self.groups:
             salt = _hashes(["\0".join(group.literals)])
             for line in group.lines:
-                key = np.repeat(salt, len(out))
-                missing = np.zeros(len(out), bool)
+                key = np.repeat(salt, out.shape[1])
+                missing = np.zeros(out.shape[1], bool)
                 for part, d in zip(
                     self.template.features[line].parts, group.domains, strict=True
                 ):
-                    value = np.zeros(len(out), np.int64)
+                    value = np.zeros(out.shape[1], np.int64)
                     self._combine(value, part, d, 1)
                     missing |= value < 0
                     if len(hashes[d]):
                         key = _mix(key ^ hashes[d][value])
                 key = (_mix(key) >> np.uint64(64 - bits)).astype(np.int32)
                 key[missing] = -1
-                out[:, line] = key
+                out[line] = key
+        return Numbers(out, np.zeros(len(out), int), 2**bits)
 
 
-def drop_rare(out, tables, n: int, min_count: int) -> np.ndarray:
-    """New numbers of features without those seen too rarely; empty if all stay."""
-    from maxmargin.tags.features.kernels import tally
+def drop_rare(found: Numbers, tables, min_count: int) -> Numbers:
+    """New numbers of features without those seen too rarely."""
+    from maxmargin.core.rows import tally
 
     if min_count == 1:
-        return np.empty(0, np.int32)
-    counts = np.zeros(n, np.int64)
-    tally(out.reshape(-1), counts)
+        return found
+    counts = np.zeros(found.total, np.int64)
+    for line, base in zip(found.lines, found.base.tolist(), strict=True):
+        tally(line, counts[base:])
     keep = counts >= min_count
     base = 0
     for own in tables:
         size = len(own[-1])
         own[-1].trim(keep[base : base + size])
         base += size
-    return np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
+    renumber = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
+    return found._replace(total=int(keep.sum()), renumber=renumber)
 
 
 def names(group: Group, tables: list, strings: list[list[str]]) -> list[str]:
