@@ -1,6 +1,7 @@
 """Several threads that step on one w: the same certificate, whatever happens to sums."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ def fitted(n_jobs, n=300, **options):
 def always_threads(monkeypatch):
     """However little there is to do, all threads take part in it."""
     monkeypatch.setattr("maxmargin.engine.threads.WORTH", 1e-9)
+    monkeypatch.setattr("maxmargin.engine.threads.PAYS", np.inf)
     monkeypatch.setattr(block_coordinate, "IN_FLIGHT", 1)
 
 
@@ -97,3 +99,49 @@ def test_ranges_cover_all_examples_in_order(n_jobs):
     start = np.cumsum([0, 3, 0, 5, 1, 1, 40, 2])
     found = over_ranges(lambda lo, hi: list(range(lo, hi)), start, n_jobs)
     assert [i for part in found for i in part] == list(range(7))
+
+
+@pytest.mark.parametrize("n_jobs", [2, 64])
+def test_little_work_wakes_nobody(n_jobs):
+    team = Team(n_jobs)
+    for _ in range(20):
+        found = team.share(lambda worker, part: (worker, list(part)), "a", range(50))
+        assert {worker for worker, _ in found} == {0}
+        assert [i for _, part in found for i in part] == list(range(50))
+        over_ranges(lambda lo, hi: None, np.arange(51), team)
+    assert team._pool is None
+
+
+def test_threads_that_hinder_each_other_are_left_out():
+    """Work that only one can do at a time, as where all write to the same memory."""
+    lock, used = threading.Lock(), []
+
+    def work(worker, part):
+        used.append(worker)
+        with lock:
+            time.sleep(2e-4 * len(part))
+
+    with (team := Team(2)).at_work():
+        for _ in range(20):
+            used.clear()
+            team.share(work, "hindered", range(100))
+            late = set(used)
+        assert late == {0}  # the 20th call compares nothing
+        for _ in range(20):
+            used.clear()
+            team.share(lambda worker, part: used.append(worker), "little", range(9))
+            assert set(used) == {0}
+
+
+def test_threads_that_pay_stay():
+    used = []
+
+    def work(worker, part):
+        used.append(worker)
+        time.sleep(2e-4 * len(part))
+
+    with (team := Team(2)).at_work():
+        for _ in range(12):
+            used.clear()
+            team.share(work, "free", range(100))
+            assert set(used) == {0, 1}
