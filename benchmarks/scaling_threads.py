@@ -4,68 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 from common import Clock, Targets, data_file, fresh, median, no_compiling, table, worker
-from scaling_tasks import SMALL, TASKS, letters
+from scaling_limit import exchange, limit
+from scaling_tasks import SMALL, TASKS
 
 MEMORY = 1.10  # peak of two threads over one's
 PASSES = 1.15
 SECOND = 1.0  # of one thread: shorter fits need only not be slower
-READY, SPIN, WINDOWS = 8.0, 1.5, 3  # seconds; how often
 MANY, ENOUGH = 15, 4.0  # fits of small data in a process; seconds of all, in the end
 COUNTS = (1, 2, 4, 8, 16)
-
-
-# the limit -----------------------------------------------------------------------------
-
-
-@worker
-def spin(number: int, begin: float) -> dict:
-    """How often a core can tag some words, in windows of time.
-
-    The first process works in every window, the others in every second one.
-    """
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[number]})
-    model, (X, y) = letters(C=0.1, tol=0.5)
-    X, y = X[:500], y[:500]
-    model.fit(X, y).predict(X)
-    if time.time() > begin:
-        raise RuntimeError("a process was not ready in time for the limit of cores.")
-    counts = []
-    for window in range(2 * WINDOWS):
-        start = begin + window * SPIN
-        while time.time() < start:
-            time.sleep(0.001)
-        count = 0
-        if number == 0 or window % 2:
-            while time.time() < start + SPIN - 0.05:
-                model.predict(X)
-                count += 1
-        counts.append(count)
-    return {"counts": counts}
-
-
-def limit(cores: int) -> float:
-    """The share of its time that a work needs at best on so many cores.
-
-    1 / cores, if they shared nothing: memory, caches, or one another.
-    """
-    begin = time.time() + READY  # by then the data are loaded
-    with ThreadPoolExecutor(cores) as pool:
-        found = list(
-            pool.map(
-                lambda number: fresh(spin, number=number, begin=begin), range(cores)
-            )
-        )
-    shares = []
-    for window in range(0, 2 * WINDOWS, 2):
-        alone = found[0]["counts"][window]
-        shares.append(
-            {"share": alone / sum(row["counts"][window + 1] for row in found)}
-        )
-    return median(shares, "share")
 
 
 # one fit -------------------------------------------------------------------------------
@@ -154,6 +102,11 @@ def threads(groups, counts, repeats: int, quick: bool, known, targets: Targets) 
             f"{count} processes at once, one per core, do a work in {share:.2f} of the "
             f"time that one needs:\nthe least that {count} threads can reach here."
         )
+    if limits:
+        print(
+            f"A cache line goes from a core to another in {_nanoseconds()} ns: where "
+            "threads write\nto the same weights, that decides what they gain."
+        )
     for group in groups:
         rows = []
         for name, task in TASKS.items():
@@ -165,6 +118,10 @@ def threads(groups, counts, repeats: int, quick: bool, known, targets: Targets) 
             table([*columns.split("|"), "of one's"], rows)
     if "small" in groups:
         _small(3 if repeats > 2 else 1, targets)
+
+
+def _nanoseconds() -> str:
+    return f"{1e9 * fresh(exchange)['seconds']:.0f}"
 
 
 def _timed(name, task, counts, repeats, limits, targets) -> list:
