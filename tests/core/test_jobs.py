@@ -1,5 +1,6 @@
 """n_jobs: which numbers are possible, and how many threads they mean where."""
 
+import inspect
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,12 +9,11 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
 
-from maxmargin import MulticlassSVM, SequenceTagger
+import maxmargin
+from maxmargin import MulticlassSVM, SequenceTagger, TagCorpus
 from maxmargin.cli.main import main
 from maxmargin.core import parameters
 from maxmargin.core.parameters import effective_jobs
-from maxmargin.tags import HMMTagger
-from maxmargin.trees import PCFGParser
 
 X = np.random.default_rng(0).normal(size=(60, 4))
 Y = np.arange(60) % 3
@@ -80,10 +80,38 @@ def test_a_search_around_threads_ends_and_chooses_the_same(backend):
     np.testing.assert_array_equal(*scores)
 
 
-def test_other_models_refuse_the_same():
-    for model in (HMMTagger(n_jobs=0), PCFGParser(n_jobs=0)):
-        with pytest.raises(ValueError, match="n_jobs=0 is not possible"):
-            model._threads()
+def with_jobs(cls, n_jobs):
+    """A model of that class; what must be given, such as a problem, is never asked."""
+    names = inspect.signature(cls).parameters.values()
+    needed = {p.name: object() for p in names if p.default is inspect.Parameter.empty}
+    return cls(**needed, n_jobs=n_jobs)
+
+
+MODELS = [
+    getattr(maxmargin, name)
+    for name in maxmargin.__all__
+    if "n_jobs" in getattr(getattr(maxmargin, name), "_get_param_names", list)()
+]
+
+
+@pytest.mark.parametrize("cls", MODELS, ids=lambda cls: cls.__name__)
+def test_all_models_refuse_the_same(cls):
+    for n_jobs in (0, 2.5, -1000):
+        with pytest.raises(ValueError, match=rf"n_jobs={n_jobs} is not possible"):
+            with_jobs(cls, n_jobs).fit(None, None)
+
+
+def test_it_is_looked_at_in_all_families():
+    assert {m.__name__ for m in MODELS} >= {"KernelSVM", "PCFGParser", "MotifFinder"}
+    assert len(MODELS) >= 17
+
+
+@pytest.mark.parametrize("n_jobs", [0, 2.5, -1000])
+def test_corpora_refuse_the_same(n_jobs, tmp_path):
+    (tmp_path / "t.txt").write_text("a N\n\n")
+    with pytest.raises(ValueError, match=rf"n_jobs={n_jobs} is not possible"):
+        TagCorpus.build(tmp_path / "c", tmp_path / "t.txt", n_jobs=n_jobs)
+    assert not (tmp_path / "c").exists()
 
 
 @pytest.mark.parametrize("jobs", ["0", "-1000"])
@@ -92,6 +120,7 @@ def test_other_models_refuse_the_same():
     [
         "train classify nothing -o m",
         "predict m nothing",
+        "evaluate m nothing",
         "shard nothing -o m",
     ],
 )

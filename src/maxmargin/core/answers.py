@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.problem import asking
+from maxmargin.core.problem import asking, has_own
 
 MAX_OUTPUTS = 100_000  # that outputs(x) may list
 SAME = 1e-9  # features of one output computed twice, relative
@@ -49,6 +49,12 @@ class Answers:
                 return getattr(self.problem, method)(*arguments)
         finally:
             self.seconds += time.perf_counter() - began
+
+    def searched(self, method: str, i, x, y, *arguments) -> Entry:
+        """The output that a search finds for sample i."""
+        given = (x,) if method == "argmax" else (x, y)
+        output = self.ask(method, i, *given, *arguments)
+        return self.entry(i, x, y, output, method)
 
     def entry(self, i, x, y, output, source="") -> Entry:
         """An output of sample i with its features and loss.
@@ -212,3 +218,33 @@ def _smallest_loss(problem) -> float:
 def _shown(value) -> str:
     text = repr(value)
     return text if len(text) <= 100 else text[:97] + "..."
+
+
+# after a fit ---------------------------------------------------------------------------
+
+
+def predict(problem, X, w) -> list:
+    """The best output of every input: by argmax(), or among outputs()."""
+    answers, w = Answers(problem, len(w)), read_only(w)
+    if has_own(problem, "argmax"):
+        return [answers.ask("argmax", i, x, w) for i, x in enumerate(X)]
+    return [_best_listed(answers, i, x, w) for i, x in enumerate(X)]
+
+
+def losses(problem, Y, Y_hat) -> list[float]:
+    """The loss of every prediction."""
+    answers = Answers(problem)
+    return [answers.loss(i, *pair) for i, pair in enumerate(zip(Y, Y_hat, strict=True))]
+
+
+def _best_listed(answers, i, x, w):
+    outputs = answers.outputs(i, x)
+    features = (answers.features(i, x, output) for output in outputs)
+    scores = [float(w[index] @ values) for index, values in features]
+    return outputs[int(np.argmax(scores))]
+
+
+def read_only(w):
+    view = w.view()
+    view.flags.writeable = False
+    return view

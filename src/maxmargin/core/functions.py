@@ -21,13 +21,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from maxmargin.core.answers import Answers
+from maxmargin.core.answers import Answers, read_only
 from maxmargin.core.formulation import words
 from maxmargin.core.kernel import interpreted
 from maxmargin.core.known import Known, checked_known, state_of_known
+from maxmargin.core.oracle_processes import SearchTeam
 from maxmargin.core.problem import check_problem, has_own
 from maxmargin.core.rescale import violation as violation_kernel
 from maxmargin.core.state import Stateful, restored
+from maxmargin.engine.threads import Team
 
 violation = interpreted(violation_kernel)
 
@@ -62,7 +64,18 @@ class FunctionBatch(Stateful):
         self.w = None
         self.scores: dict | None = None  # of the example at hand, by number
         self.cached = False  # whether a pass over stored planes is under way
+        self.others: SearchTeam | None = None  # processes that search too
         self.known: list[Known] = [self._first(i) for i in range(len(X))]
+
+    def __getstate__(self):
+        return {**vars(self), "others": None}
+
+    def team(self, n_jobs: int, form) -> Team:
+        """Who searches: other processes too, where an example is asked for once."""
+        at_once = self.searched or not (form.slack or form.quadratic)
+        helped = n_jobs > 1 and at_once and not self.listed
+        self.others = SearchTeam(self, n_jobs) if helped else None
+        return self.others or Team()
 
     @property
     def n_features(self):
@@ -147,23 +160,21 @@ class FunctionBatch(Stateful):
             y[0] = numbers[(scale * losses + scores).argmax()]
             return
         # scale * loss + w.Psi has the same argmax as loss + (w / scale).Psi
-        w = _view(self.w if scale in (0.0, 1.0) else self.w / scale)
-        name, what, arguments = "argmax", "score", (self.X[i], w)
+        w = read_only(self.w if scale in (0.0, 1.0) else self.w / scale)
+        name, what, more = "argmax", "score", ()
         if scale != 0.0:
             name, what = "loss_augmented_argmax", "score plus loss"
-            arguments = (self.X[i], self.Y[i], w)
             if not self.augmented:
-                name = "most_violated"
-                arguments += ("margin", "linear")
-        output = self.answers.ask(name, self.at(i), *arguments)
-        number = self._number(i, output, name)
+                name, more = "most_violated", ("margin", "linear")
+        entry, sure = self._search(name, i, w, *more)
         known = self.known[i]
+        number = known.number(entry)
         best = scale * known[number].loss + self._dot(known[number])
         least = self._dot(known[0])
         y[0] = number
         if best < least - SLOP * (1.0 + abs(best) + abs(least)):
             values = best / (scale or 1), least / (scale or 1)
-            self._complain(i, name, what, *values, "true output")
+            self._complain(i, name, what, *values, "true output", sure)
             y[0] = 0
 
     def argmax_rescaled(self, i, theta, form, y):
@@ -173,15 +184,13 @@ class FunctionBatch(Stateful):
         if not self.searched:
             return False
         name = "most_violated"
-        arguments = self.X[i], self.Y[i], _view(self.w), *words(form)
-        output = self.answers.ask(name, self.at(i), *arguments)
-        number = self._number(i, output, name)
-        entry = self.known[i][number]
+        entry, sure = self._search(name, i, read_only(self.w), *words(form))
+        number = self.known[i].number(entry)
         found = violation(form, entry.loss, self.margin(i, theta, (number,)))
         other, best = self._best_known(i, form)
         if found < best - SLOP * (1.0 + abs(found) + abs(best)) * max(1.0, entry.loss):
             which = "true output" if other == 0 else "output that it returned earlier"
-            self._complain(i, name, "violation", found, best, which)
+            self._complain(i, name, "violation", found, best, which, sure)
             number = other
         y[0] = number
         return True
@@ -277,7 +286,7 @@ class FunctionBatch(Stateful):
                 other = size * 10.0 ** rng.uniform(-0.5, 1.5) * (ahead + aside)
                 name = "loss_augmented_argmax"
                 output = self.answers.ask(
-                    name, self.at(i), self.X[i], self.Y[i], _view(other)
+                    name, self.at(i), self.X[i], self.Y[i], read_only(other)
                 )
                 self._number(i, output, name)
         after = self.known_hinges(w, form, mass)
@@ -291,19 +300,20 @@ class FunctionBatch(Stateful):
         """
         if not has_own(self.answers.problem, "argmax"):
             return
-        for i in np.flatnonzero(mass > 0).tolist():
-            x, entry = self.X[i], None
-            with contextlib.suppress(Exception):  # prediction will say so
-                output = self.answers.problem.argmax(x, _view(w))
-                entry = self.answers.entry(self.at(i), x, self.Y[i], output)
-            if entry is None:
-                return
-            truth = self.known[i][0]
-            a, b = (float(w[e.index] @ e.values) for e in (truth, entry))
-            found = violation(form, entry.loss, a - b)
-            slop = 1e-7 * (1.0 + abs(a) + abs(b) + entry.loss)
-            if found > hinges[i] + slop * max(1.0, entry.loss):
-                raise ValueError(self._missed(i, form, hinges[i], found))
+        examples = np.flatnonzero(mass > 0)
+        with (self.others or Team()).expecting(examples):
+            for i in examples.tolist():
+                entry = None
+                with contextlib.suppress(Exception):  # prediction will say so
+                    entry, _ = self._search("argmax", i, read_only(w))
+                if entry is None:
+                    return
+                truth = self.known[i][0]
+                a, b = (float(w[e.index] @ e.values) for e in (truth, entry))
+                found = violation(form, entry.loss, a - b)
+                slop = 1e-7 * (1.0 + abs(a) + abs(b) + entry.loss)
+                if found > hinges[i] + slop * max(1.0, entry.loss):
+                    raise ValueError(self._missed(i, form, hinges[i], found))
 
     def _missed(self, i, form, reported, found) -> str:
         at_most = f"a violation of at most {reported:.6g}, but the output of argmax at "
@@ -344,6 +354,16 @@ class FunctionBatch(Stateful):
     def _entry(self, i, output, source=""):
         return self.answers.entry(self.at(i), self.X[i], self.Y[i], output, source)
 
+    def ask_entry(self, name, i, *arguments):
+        """The output that a search of the user's finds for example i."""
+        return self.answers.searched(name, self.at(i), self.X[i], self.Y[i], *arguments)
+
+    def _search(self, name, i, *arguments):
+        """(what is found, whether it was searched at this very w)."""
+        if self.others is None:
+            return self.ask_entry(name, i, *arguments), True
+        return self.others.search(name, i, *arguments)
+
     def _number(self, i, output, source="") -> int:
         return self.known[i].number(self._entry(i, output, source))
 
@@ -355,8 +375,8 @@ class FunctionBatch(Stateful):
         best = int(violations.argmax())
         return int(numbers[best]), float(violations[best])
 
-    def _complain(self, i, name, what, found, known, which) -> None:
-        if self.exact:
+    def _complain(self, i, name, what, found, known, which, sure) -> None:
+        if self.exact and sure:
             raise ValueError(
                 f"{name} for sample {self.at(i)} returned an output whose {what} is "
                 f"{found:.6g}, below the {known:.6g} of the {which}, so it is not the "
@@ -365,30 +385,3 @@ class FunctionBatch(Stateful):
 
     def _dot(self, entry) -> float:
         return float(self.w[entry.index] @ entry.values)
-
-
-def predict(problem, X, w) -> list:
-    """The best output of every input: by argmax(), or among outputs()."""
-    answers, w = Answers(problem, len(w)), _view(w)
-    if has_own(problem, "argmax"):
-        return [answers.ask("argmax", i, x, w) for i, x in enumerate(X)]
-    return [_best_listed(answers, i, x, w) for i, x in enumerate(X)]
-
-
-def losses(problem, Y, Y_hat) -> list[float]:
-    """The loss of every prediction."""
-    answers = Answers(problem)
-    return [answers.loss(i, *pair) for i, pair in enumerate(zip(Y, Y_hat, strict=True))]
-
-
-def _best_listed(answers, i, x, w):
-    outputs = answers.outputs(i, x)
-    features = (answers.features(i, x, output) for output in outputs)
-    scores = [float(w[index] @ values) for index, values in features]
-    return outputs[int(np.argmax(scores))]
-
-
-def _view(w):
-    view = w.view()
-    view.flags.writeable = False
-    return view

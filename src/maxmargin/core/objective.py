@@ -53,7 +53,8 @@ class Objective(Stateful):
         self.form = form
         self.mass = mass
         self.dtype = np.dtype(dtype)
-        self.team = Team(n_jobs if isinstance(batch, tuple) else 1)
+        in_python = not isinstance(batch, tuple)
+        self.team = batch.team(n_jobs, form) if in_python else Team(n_jobs)
         self.seed = seed
         self.rng = np.random.default_rng(seed)
         self.n = len(batch.start) - 1
@@ -121,7 +122,8 @@ class Objective(Stateful):
         def part(lo, hi):
             return self._sweep_range(lo, hi, w, multiple, result)
 
-        calls = over_ranges(part, self.batch.start, self.team)
+        with self.team.expecting(np.flatnonzero(self.mass > 0)):
+            calls = over_ranges(part, self.batch.start, self.team)
         self.oracle_calls += sum(calls)
         return result
 

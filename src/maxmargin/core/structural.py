@@ -60,8 +60,9 @@ class StructuralSVM(MaxMarginEstimator):
         objects changed in place count as equal, so hand over new ones. A structure:
         equal batches, so that only C and sample weights may be new.
     n_jobs : int
-        Threads for passes at fixed weights and for prediction (compiled structures).
-        The weights do not depend on it.
+        Threads for compiled structures; certificates are the same, last digits may not
+        be. A :class:`maxmargin.Problem` gains nothing from threads: so many processes
+        search it where a search takes a millisecond or more (``docs/scaling.md``).
     random_state : int, RandomState or None
         Order of visits. None is a fixed seed: equal data give equal weights.
     verbose : int
@@ -109,7 +110,7 @@ class StructuralSVM(MaxMarginEstimator):
         check_is_fitted(self, "coef_")
         X = listed_inputs("X", X, "inputs")
         if not is_structure(self.structure_):
-            from maxmargin.core.functions import predict
+            from maxmargin.core.answers import predict
 
             return Outputs(predict(self._door(), X, self.coef_))
         if hasattr(self.structure_, "predict"):
@@ -172,7 +173,7 @@ class StructuralSVM(MaxMarginEstimator):
             raise NotImplementedError(missing_loss(structure))
         found = self.predict(X)
         if not is_structure(structure):
-            from maxmargin.core.functions import losses
+            from maxmargin.core.answers import losses
 
             values = losses(structure, y, found)
         elif hasattr(structure, "losses"):  # of outputs that need x to be compared

@@ -243,7 +243,8 @@ class BlockCoordinate(PlaneSolver):
         """Visits with the oracle."""
         before = self.gained
         arguments = (self.w, self.schedule.gaps, self.hinges, before)
-        found = self.together(exact_pass, order, *arguments)
+        with self.team.expecting(order, moving=True):
+            found = self.together(exact_pass, order, *arguments)
         self.objective.oracle_calls += sum(calls for calls, *_ in found)
         self.crowded += sum(crowded for _, crowded, *_ in found)
         # A pass is cut into calls by the clock: sums go on from before.

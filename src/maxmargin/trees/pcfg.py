@@ -104,6 +104,7 @@ class PCFGParser(ParserMixin, BaseEstimator):
         self._check_fallback()
         check_options(self.direction, self.horizontal, self.parent)
         check_max_length(self.max_length)
+        self._threads()
 
     def _set_grammar(self, grammar: Grammar) -> None:
         logs = grammar.log_probabilities(self.smoothing)
