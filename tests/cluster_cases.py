@@ -1,5 +1,9 @@
 """Local clusters, which tests of a module share: a worker takes seconds to start."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 
@@ -30,3 +34,25 @@ def client(cluster):
 
     with Client(cluster, set_as_default=False) as client:
         yield client
+
+
+@pytest.fixture
+def outside():
+    """A scheduler and starters of workers, each a program of its own."""
+    running = []
+
+    def start(*arguments):
+        command = [sys.executable, "-m", "distributed.cli." + arguments[0]]
+        program = subprocess.Popen(
+            [*command, *arguments[1:]],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        running.append(program)
+        return program
+
+    yield start
+    for program in running:
+        program.kill()
+        program.wait()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cluster_cases import client, cluster  # noqa: F401  # fixtures
+from cluster_cases import client, cluster, outside  # noqa: F401  # fixtures
 from hypothesis import settings
 
 from maxmargin.tags.features import TokenMatrix

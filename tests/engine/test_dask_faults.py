@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from types import SimpleNamespace
@@ -98,28 +96,6 @@ def test_a_hung_worker_is_given_up(client):
             assert set(crew.ask("pid")) == set(pids) - {pids[0]}
         finally:
             os.kill(pids[0], signal.SIGKILL)
-
-
-@pytest.fixture
-def outside():
-    """A scheduler and starters of workers, each a program of its own."""
-    running = []
-
-    def start(*arguments):
-        command = [sys.executable, "-m", "distributed.cli." + arguments[0]]
-        program = subprocess.Popen(
-            [*command, *arguments[1:]],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )
-        running.append(program)
-        return program
-
-    yield start
-    for program in running:
-        program.kill()
-        program.wait()
 
 
 def test_lost_workers_new_workers_lost_scheduler(outside, tmp_path):

@@ -54,6 +54,8 @@ def _on_workers(model, name: str, X, others: tuple, counts) -> Any:
         return None
     try:
         workers = len(client.nthreads())
+        if not workers:
+            return None  # Dask would wait for the first one
         many = min(PER_WORKER * workers, n // FEWEST)
         edges = np.linspace(0, n, many + 1).astype(int).tolist()
         pieces = [_part(X, lo, hi) for lo, hi in pairwise(edges)]

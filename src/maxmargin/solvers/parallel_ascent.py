@@ -213,7 +213,10 @@ class ParallelAscent(_Spread):
         return total, rest
 
     def candidates(self) -> list:
-        self._rebuild()
+        if self.crew is self.objective.crew:
+            self._rebuild()
+        else:  # it was lost, with the dual point: the weights are what is left
+            self.dual = 0.0
         return [self.average.w, self.w]
 
 
