@@ -78,7 +78,7 @@ def used(monkeypatch):
 
     def started(self):
         start(self)
-        wait(self._begun)
+        wait(self._asked)
 
     def watched(self, *arguments):
         search(self, *arguments)

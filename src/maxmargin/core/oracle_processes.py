@@ -38,7 +38,8 @@ class SearchTeam(Team):
         self._batch = batch
         self._calls, self._seconds = 0, 0.0  # of searches in this process
         self._processes: Any = None
-        self._begun: list = []  # what says that they are there
+        self._asked: list = []  # futures of what they were asked last
+        self._begun = False  # whether they have the problem
         self._settled = True  # whether it is decided if there will be any
         self._order: list[int] = []
         self._place: dict[int, int] = {}
@@ -77,10 +78,14 @@ class SearchTeam(Team):
 
     def close(self) -> None:
         super().close()
-        self._settled = True
+        self._settled, self._begun = True, False
         processes, self._processes = self._processes, None
         if processes is not None:
             with Undisturbed(raising=False):
+                deadline = time.perf_counter() + 1.0
+                # a pool that has not yet looked at a question ends with an error
+                while self._unseen() and time.perf_counter() < deadline:
+                    time.sleep(1e-3)
                 processes.shutdown(wait=True, kill_workers=True)
 
     # processes -------------------------------------------------------------------------
@@ -96,13 +101,17 @@ class SearchTeam(Team):
                 )
             else:
                 self._start()
-        if self._processes is None or not all(one.done() for one in self._begun):
+        if self._processes is None:
             return False
-        with self._or_here():
-            for one in self._begun:
-                one.result()
-        self._begun = []
-        return self._processes is not None
+        if not self._begun and all(one.done() for one in self._asked):
+            with self._or_here():
+                for one in self._asked:
+                    one.result()
+                self._begun = True
+        return self._begun
+
+    def _unseen(self) -> bool:
+        return not all(one.running() or one.done() for one in self._asked)
 
     def _per_search(self) -> float:
         return self._seconds / self._calls
@@ -112,12 +121,12 @@ class SearchTeam(Team):
         from joblib.externals.loky.backend.reduction import dumps
 
         batch = self._batch
-        with self._or_here():
+        with self._or_here(), Undisturbed():
             sent = bytes(dumps((batch.answers, batch.X, batch.Y, batch.numbers)))
             self._processes = loky.ProcessPoolExecutor(
                 self.jobs, initializer=_begin, initargs=(sent,), env=QUIET
             )
-            self._begun = [self._processes.submit(_problem) for _ in range(self.jobs)]
+            self._asked = [self._processes.submit(_problem) for _ in range(self.jobs)]
 
     def _search_group(self, name: str, first: int, arguments: tuple) -> None:
         size = self.jobs * LONG / self._per_search()
@@ -128,12 +137,13 @@ class SearchTeam(Team):
         parts = [group[k :: self.jobs] for k in range(self.jobs)]
         began = time.perf_counter()
         with self._or_here():
-            asked = [
-                self._processes.submit(_search, name, part, *arguments)
-                for part in parts
-                if part
-            ]
-            for part, one in zip(parts, asked, strict=False):
+            with Undisturbed():  # the pool would be left with half a question
+                self._asked = [
+                    self._processes.submit(_search, name, part, *arguments)
+                    for part in parts
+                    if part
+                ]
+            for part, one in zip(parts, self._asked, strict=False):
                 self._found.update(zip(part, one.result(), strict=True))
         self._batch.answers.seconds += time.perf_counter() - began
 
