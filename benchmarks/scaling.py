@@ -28,18 +28,21 @@ from scaling_tasks import GROUPS
 from scaling_threads import passes, threads
 
 CLUSTER = ("cluster", "shards", "cost")
-PARTS = ("threads", "passes", "end-to-end", *CLUSTER)
+HERE = ("threads", "passes", "end-to-end")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few tasks, run once")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument(
+        "--quick", action="store_true", help="few tasks, run once; no cluster"
+    )
+    parser.add_argument("--parts", nargs="+", choices=(*HERE, *CLUSTER))
     parser.add_argument("--groups", nargs="+", choices=GROUPS, default=GROUPS)
     parser.add_argument("--repeats", type=int, default=5, help="runs of a median")
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--limit", type=float, help="of two cores, measured before")
     options = parser.parse_args()
+    options.parts = options.parts or HERE + (() if options.quick else CLUSTER)
     repeats = 1 if options.quick else options.repeats
     header("Parallel training")
     targets = Targets()

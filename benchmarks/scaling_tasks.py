@@ -244,13 +244,16 @@ class Small(NamedTuple):
     data: str = ""
     n_jobs: int = 2
     cores: int | None = None  # what the machine pretends to have
+    quick: bool = False
 
 
 SMALL = {
     "50 sentences": Small(_of(sentences, 50), CONLL),
-    "50 sentences, n_jobs=-1 of 64 cores": Small(_of(sentences, 50), CONLL, -1, 64),
+    "50 sentences, n_jobs=-1 of 64 cores": Small(
+        _of(sentences, 50), CONLL, -1, 64, quick=True
+    ),
     "50 sentences, CRF": Small(_of(sentences, 50, objective="log"), CONLL),
-    "iris": Small(iris),
+    "iris": Small(iris, quick=True),
     "30 trees": Small(_of(trees, 10, 30), "wsj_sample_trees"),
     "20 alignments": Small(_of(alignments, "BAliBASE RV11", True), "balibase3"),
     "20 matchings": Small(_of(matchings, True), "hansards_align"),

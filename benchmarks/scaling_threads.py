@@ -49,7 +49,7 @@ def fit_small(task: str) -> dict:
     import joblib
     from sklearn.base import clone
 
-    make, _, n_jobs, cores = SMALL[task]
+    make, _, n_jobs, cores, _ = SMALL[task]
     if cores:
         joblib.cpu_count = lambda *_, **__: cores
     model, arguments = make()
@@ -117,7 +117,7 @@ def threads(groups, counts, repeats: int, quick: bool, known, targets: Targets) 
             columns = "|threads|fit s|of one's|times|solver s|passes|gap|peak MB"
             table([*columns.split("|"), "of one's"], rows)
     if "small" in groups:
-        _small(3 if repeats > 2 else 1, targets)
+        _small(3 if repeats > 2 else 1, quick, targets)
 
 
 def _nanoseconds() -> str:
@@ -150,10 +150,10 @@ def _timed(name, task, counts, repeats, limits, targets) -> list:
     return rows
 
 
-def _small(repeats: int, targets: Targets) -> None:
+def _small(repeats: int, quick: bool, targets: Targets) -> None:
     rows = []
     for name, task in SMALL.items():
-        if not there(name, task):
+        if (quick and not task.quick) or not there(name, task):
             continue
         runs = [settled(fit_small, task=name) for _ in range(repeats)]
         one, several, ratio = (median(runs, key) for key in ("one", "several", "ratio"))
