@@ -7,9 +7,9 @@ threads      fits of every family with n_jobs=1 and 2: seconds, passes, peak mem
              the limit of the machine's cores, which is measured first
 passes       to the same certified gap with 1, 2, 4, 8 and 16 threads
 end-to-end   ``maxmargin train tag`` from file to model with --jobs 1 and 2
-cluster      1 and 2 local Dask workers, and the bytes moved per round
-shards       rounds needed with 1, 2, 4, ..., 64 shards, all on this machine
-cost         CoNLL-2000 up to 8 times over, and what that means for a billion sentences
+cluster      one process against two local Dask workers, and the bytes moved per round
+rounds       needed on 2, 4, 8 and 16 shards, and by other methods
+billion      what that means for a billion sentences on 1,000 machines
 
 Seconds are wall time of ``fit`` with kernels compiled and loaded before, medians of fresh
 processes that take turns; libraries have the threads that users give them. ``--threads 1 2
@@ -27,7 +27,7 @@ from scaling_files import end_to_end
 from scaling_tasks import GROUPS
 from scaling_threads import passes, threads
 
-CLUSTER = ("cluster", "shards", "cost")
+CLUSTER = ("cluster", "rounds", "billion")
 HERE = ("threads", "passes", "end-to-end")
 
 

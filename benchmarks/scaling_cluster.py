@@ -1,98 +1,124 @@
-"""Parts ``cluster``, ``shards`` and ``cost`` of ``scaling.py``: shards of the data.
+"""Parts ``cluster``, ``rounds`` and ``billion`` of ``scaling.py``: shards of the data.
 
-OCR letters (few weights, dense) and CoNLL-2000 chunking (eight million weights, sparse),
-margins and conditional random fields. A round is a pass of all shards.
+cluster   one process against two local Dask workers, scheduler and driver on the same cores
+rounds    rounds on 2, 4, 8 and 16 shards, all in this process, and those of other methods
+billion   what the measured numbers mean for a billion sentences on 1,000 machines
+
+OCR letters (few weights, dense), CoNLL-2000 chunking and Spanish entities (millions of
+weights, sparse); sentences of CoNLL-2000 with made words (``large.py``) where many are
+needed. The other methods are those that one process has too (cuts of all examples, whose
+rounds do not depend on shards), and the same ascent with the factor that is always safe.
 """
 
 from __future__ import annotations
 
+import tempfile
 import time
+from pathlib import Path
 
-from common import (
-    fresh,
-    load_chunks,
-    load_letters,
-    need_data,
-    table,
-    warm_tagger,
-    worker,
-)
+from common import Targets, fresh, need_data, table, worker
+from large import make
+from scaling_tasks import chunks, letters, names
 
 C = 0.1
-TASKS = {  # tolerance; shards that are tried
-    ("ocr", "hinge"): (0.02, (1, 2, 4, 8, 16, 32, 64)),
-    ("ocr", "log"): (0.01, (1, 8, 64)),
-    ("conll", "hinge"): (0.1, (1, 2, 4, 8, 16, 32, 64)),
-    ("conll", "log"): (0.05, (1, 8, 64)),
-}
-LIMIT = 40.0  # seconds of a fit; beyond it, the gap that was reached is told
+SHARDS = (2, 4, 8, 16)
+TASKS = {"OCR letters": letters, "CoNLL-2000": chunks, "Spanish entities": names}
+LIMIT = 60.0  # seconds of a fit; beyond it, the gap that was reached is told
+TOKENS = 8_000_000  # for which one process needs about a minute
+MORE_ROUNDS = 3.0  # times those of 2 shards, with 16
+LESS_TIME = 0.9  # of one process's, with two workers
+SAFE = "ascent, safe factor"
 
 
-def cluster(parts, quick: bool, targets) -> None:
-    """The chosen parts; ``quick``: OCR letters only."""
+def cluster(parts, quick: bool, targets: Targets) -> None:
+    """The chosen parts; ``quick``: OCR letters, and a tenth of the made sentences."""
     need_data("conll2000/train.txt.gz", "ocr_letters/letters.npz")
-    tasks = [task for task in TASKS if task[0] == "ocr" or not quick]
-    for name in {task[0] for task in tasks}:
-        fresh(fit, task=name, objective="hinge", tol=0.5, engine=None, n_jobs=1)
-    if "cluster" in parts:
-        _cluster(tasks, targets)
-    if "shards" in parts:
-        _shards(tasks)
-    if "cost" in parts:
-        _cost(quick)
+    if "rounds" in parts:
+        _rounds(["OCR letters"] if quick else list(TASKS), targets)
+    if "cluster" in parts or "billion" in parts:
+        measured = _workers(TOKENS // 10 if quick else TOKENS, quick, targets)
+        if "billion" in parts:
+            _billion(measured)
 
 
-# fits ----------------------------------------------------------------------------------
-
-
-def _data(task: str, copies: int = 1):
-    """The task's sequences; of more than one copy, each has a tenth of its own words."""
-    X, y = load_chunks("train") if task == "conll" else load_letters(train=True)
-    if copies == 1 or task != "conll":
-        return list(X) * copies, list(y) * copies
-    grown = []
-    for copy in range(copies):
-        for i, sentence in enumerate(X):
-            own = copy > 0 and i % 10 == 0
-            mark = f"@{copy}"
-            grown.append([[f + mark for f in t] for t in sentence] if own else sentence)
-    return grown, list(y) * copies
+# rounds --------------------------------------------------------------------------------
 
 
 @worker
-def fit(
-    task: str,
-    objective: str,
-    tol: float,
-    engine: str | None,
-    n_jobs: int,
-    shards: int = 0,
-    copies: int = 1,
-    workers: int = 0,
-    limit: float = LIMIT,
-    strength: float = C,
-) -> dict:
-    """One fit; ``shards`` sets their number, which is a matter of the data otherwise."""
-    from maxmargin import SequenceTagger
-    from maxmargin.core import sharded
-    from maxmargin.solvers.parallel_ascent import ParallelAscent
+def shards(task: str, objective: str, count: int, solver: str, limit: float) -> dict:
+    """A fit on so many shards in this process, or (none) of one process."""
+    from maxmargin.core import estimator
+    from maxmargin.engine import choose
+    from maxmargin.engine.crew import HomeCrew
+    from maxmargin.solvers import parallel_ascent
 
-    warm_tagger(dense=task == "ocr")
-    if shards:
-        sharded.shard_count = lambda slots, n: shards
-    X, y = _data(task, copies)
-    model = SequenceTagger(
-        C=strength, tol=tol, objective=objective, n_jobs=n_jobs, max_time=limit
-    )
-    result = {"tokens": sum(map(len, X)), "sentences": len(X)}
-    seen: list = []
-    rounds = ParallelAscent._round
-    ParallelAscent._round = lambda solver: (seen.append(solver), rounds(solver))
+    if solver == SAFE:
+        parallel_ascent.FIRST_STRETCH, parallel_ascent.FREE = 1.0, 2.0
+        solver = "auto"
+    model, data = TASKS[task](C=C, objective=objective, solver=solver, max_time=limit)
+    if count:
+        estimator.check_engine = lambda engine: None
+        choose.make_crew = lambda engine, specs: HomeCrew(specs(count))
+        model.set_params(engine="dask")
+    model.fit(*data)
+    return {
+        "rounds": model.n_iter_,
+        "gap": model.certificate_.relative_gap,
+        "converged": bool(model.converged_),
+    }
+
+
+def _rounds(tasks, targets: Targets) -> None:
+    rows = []
+    for task in tasks:
+        for objective, method in (
+            ("hinge", "ascent"),
+            ("hinge", SAFE),
+            ("hinge", "proximal-bundle"),
+            ("hinge", "one-slack"),
+            ("log", "lbfgs, averaged start"),
+            ("log", "lbfgs"),
+        ):
+            solver = (
+                method if method in (SAFE, "proximal-bundle", "one-slack") else "auto"
+            )
+            alone = method in ("proximal-bundle", "one-slack", "lbfgs")
+            same = {"task": task, "objective": objective, "limit": LIMIT}
+            same["solver"] = "lbfgs" if method == "lbfgs" else solver
+            counts = (0,) if alone else SHARDS
+            found = {k: fresh(shards, **same, count=k) for k in counts}
+            cells = [_told(found[k]) for k in counts]
+            rows.append([task, objective, method, *(cells * 4 if alone else cells)])
+            if method in ("ascent", "lbfgs, averaged start"):
+                few, many = found[2]["rounds"], found[16]["rounds"]
+                many = many if found[16]["converged"] else float("inf")
+                name = f"{task}, {method}: rounds of 16 shards over those of 2"
+                targets.at_most(name, many / few, MORE_ROUNDS)
+    table(["", "objective", "method", *(f"{k} shards" for k in SHARDS)], rows)
+
+
+def _told(row: dict) -> str:
+    """Rounds, or the gap where a minute was not enough."""
+    return str(row["rounds"]) if row["converged"] else f"gap {row['gap']:.2f}"
+
+
+# workers -------------------------------------------------------------------------------
+
+
+@worker
+def fit(path: str, objective: str, tol: float | None, workers: int) -> dict:
+    """A fit of one process, or of so many Dask workers with one thread each."""
+    from maxmargin import SequenceTagger
+    from maxmargin.engine import dask_crew
+    from maxmargin.files import read_columns
+
+    read = read_columns(path)
+    X, y = read._replace(columns=read.columns[:2]), read.strings(-1)
+    model = SequenceTagger(features="chunking", C=C, objective=objective, tol=tol)
+    few = X.select(range(50)), y[:50]
     crews: list = []
     if workers:
         from distributed import Client, LocalCluster
-
-        from maxmargin.engine import dask_crew
 
         build = dask_crew.DaskCrew.__init__
 
@@ -101,117 +127,56 @@ def fit(
             crews.append(crew)
 
         dask_crew.DaskCrew.__init__ = watched
+        settings = {"threads_per_worker": 1, "dashboard_address": None}
         with (
-            LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None
-            ) as cluster,
-            Client(cluster) as client,
+            LocalCluster(n_workers=workers, **settings) as local,
+            Client(local) as client,
         ):
-            model.set_params(engine=client).fit(X, y)
+            model.set_params(engine=client).fit(*few)  # loads kernels everywhere
+            began = time.perf_counter()
+            model.fit(X, y)
+            seconds = time.perf_counter() - began
     else:
-        began = time.process_time()
-        model.set_params(engine=engine).fit(X, y)
-        result["cpu"] = time.process_time() - began
-    last = model.history_[-1]
-    return result | {
-        "seconds": last["seconds"],
-        "passes": model.n_iter_,
-        "rounds": max(len(seen), model.n_iter_),
-        "gap": model.certificate_.relative_gap,
-        "converged": bool(model.converged_),
-        "moved": crews[0].moved if crews else 0,
+        model.fit(*few)
+        began = time.perf_counter()
+        model.fit(X, y)
+        seconds = time.perf_counter() - began
+    return {
+        "seconds": seconds,
+        "solver": model.history_[-1]["seconds"],
+        "rounds": model.n_iter_,
+        "moved": crews[-1].moved if crews else 0,
         "weights": int(model._w.size),
-        "sum": float(abs(model._w).sum()),
+        "tokens": X.n_tokens,
+        "sentences": X.n_sentences,
+        "converged": bool(model.converged_),
     }
 
 
-# tables --------------------------------------------------------------------------------
-
-
-def _label(task) -> str:
-    name, objective = task
-    words = {"ocr": "OCR letters", "conll": "CoNLL-2000"}
-    return f"{words[name]}, {'margins' if objective == 'hinge' else 'CRF'}"
-
-
-def _cluster(tasks, targets) -> None:
-    rows = []
-    for task in tasks:
-        tol, _ = TASKS[task]
-        same = {"task": task[0], "objective": task[1], "tol": tol, "engine": None}
-        one, two = (fresh(fit, **same, n_jobs=1, workers=n) for n in (1, 2))
-        ratio = two["seconds"] / one["seconds"]
-        rows.append(
-            [
-                _label(task),
-                tol,
-                one["seconds"],
-                two["seconds"],
-                ratio,
-                two["rounds"],
-                f"{two['moved'] / two['rounds'] / 1e6:.2f}",
-                "yes" if one["sum"] == two["sum"] else "NO",
-            ]
-        )
-        targets.at_most(f"{_label(task)}: 2 workers over 1", ratio, 0.75)
-    columns = "|gap|1 worker s|2 workers s|2 / 1|rounds|MB per round|same weights"
+def _workers(tokens: int, quick: bool, targets: Targets) -> dict:
+    rows, first = [], {}
+    with tempfile.TemporaryDirectory(prefix="maxmargin-scaling-") as folder:
+        fresh(make, folder=folder, tokens=tokens, size=tokens)
+        path = str(next(Path(folder).iterdir()))
+        for objective, tol in (("hinge", None), ("log", None), ("hinge", 0.02)):
+            same = {"path": path, "objective": objective, "tol": tol}
+            one, two = (fresh(fit, **same, workers=n) for n in (0, 2))
+            ratio = two["seconds"] / one["seconds"]
+            first = first or one | {"moved": two["moved"] / two["rounds"]}
+            cells = [one["seconds"], two["seconds"], f"{ratio:.2f}"]
+            cells += [one["rounds"], two["rounds"]]
+            cells.append(f"{two['moved'] / two['rounds'] / 1e6:.1f}")
+            rows.append([objective, "default" if tol is None else tol, *cells])
+            if tol is None and not quick:
+                name = f"{objective}: two workers over one process"
+                targets.at_most(name, ratio, LESS_TIME)
+    columns = "objective|tol|one process s|2 workers s|ratio|passes|rounds|MB per round"
+    print(f"{tokens:,} tokens.")
     table(columns.split("|"), rows)
+    return first
 
 
-def _shards(tasks) -> None:
-    rows = []
-    for task in tasks:
-        tol, counts = TASKS[task]
-        for shards in counts:
-            same = {"task": task[0], "objective": task[1], "tol": tol}
-            row = fresh(fit, **same, engine="threads", n_jobs=2, shards=shards)
-            reached = "" if row["converged"] else f"stopped at {row['gap']:.3f}"
-            rows.append(
-                [
-                    _label(task),
-                    shards,
-                    row["passes"],
-                    row["rounds"],
-                    row["seconds"],
-                    reached,
-                ]
-            )
-    table(["", "shards", "passes", "rounds", "s, 2 threads", ""], rows)
-
-
-def _cost(quick: bool) -> None:
-    """Measured growth, and a calculation from it."""
-    task, tol = ("ocr", 0.02) if quick else ("conll", 0.1)
-    rows, measured = [], []
-    for copies, strength in ((1, C), (2, C / 2), (4, C / 4), (8, C / 8), (8, C)):
-        same = {"task": task, "objective": "hinge", "tol": tol, "copies": copies}
-        same |= {"engine": "threads", "n_jobs": 2, "strength": strength}
-        row = fresh(fit, **same, limit=240.0)
-        measured.append(row)
-        per_round = row["cpu"] / row["rounds"] / row["tokens"]
-        rows.append(
-            [
-                f"{copies} x",
-                f"{strength:g}",
-                row["sentences"],
-                row["tokens"],
-                row["weights"],
-                row["rounds"],
-                row["seconds"],
-                f"{1e9 * per_round:.0f}",
-                f"{row['gap']:.3f}",
-            ]
-        )
-    columns = (
-        "|C|sentences|tokens|weights|rounds|s, 2 threads|ns per token and round|gap"
-    )
-    table(columns.split("|"), rows)
-    print(
-        "With C divided by the size, the data term keeps its weight, as in the papers,\n"
-        "whose bounds on rounds do not depend on the number of examples then; the last\n"
-        "row keeps C per sentence, which is a harder problem.\n"
-    )
-    _billion(measured[-2])
+# a calculation -------------------------------------------------------------------------
 
 
 @worker
@@ -225,15 +190,15 @@ def bandwidth() -> dict:
 
     from maxmargin.engine.dask_crew import DaskCrew
 
-    echo = SimpleNamespace(build=partial(SimpleNamespace, echo=np.negative))
-    rng = np.random.default_rng(0)
-    speeds = []
+    def build(threads):
+        return SimpleNamespace(echo=np.negative)
+
+    rng, speeds = np.random.default_rng(0), []
+    settings = {"threads_per_worker": 1, "dashboard_address": None}
     with (
-        LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=None
-        ) as cluster,
-        Client(cluster) as client,
-        DaskCrew([echo], client) as crew,
+        LocalCluster(n_workers=1, **settings) as local,
+        Client(local) as client,
+        DaskCrew([SimpleNamespace(build=partial(build))], client) as crew,
     ):
         for _ in range(4):
             w = rng.normal(size=8_000_000).astype(np.float32)
@@ -246,35 +211,20 @@ def bandwidth() -> dict:
 def _billion(row: dict) -> None:
     """A billion sentences on 1,000 machines of 16 cores, from measured numbers."""
     speed = fresh(bandwidth)["speed"]
-    sentences, machines, cores = 10**9, 1000, 16
+    sentences, machines, cores, levels = 10**9, 1000, 16, 10
     length = row["tokens"] / row["sentences"]
-    per_token = row["cpu"] / row["rounds"] / row["tokens"]
-    weights = row["weights"]
+    per_token = row["solver"] / row["rounds"] / row["tokens"]
     computing = sentences * length * per_token / machines / cores
-    # w there and back, one after the other through the driver
-    moving = 2 * 4 * weights * machines / speed
-    tree = 2 * 2 * 4 * weights / speed * 10  # by a tree of ten levels
+    whole = 4 * row["weights"]
+    driver = 2 * whole * machines / speed
+    # down, every host sends to two others; up, it receives one at every level
+    tree = (2 * levels + levels) * whole / speed
     rows = [
         ["MB per second through Dask, measured here", f"{speed / 1e6:.0f}"],
-        ["computing, s per round", f"{computing:.1f}"],
-        ["w to 1,000 machines and back, all through the driver, s", f"{moving:.0f}"],
-        ["the same through a tree of machines (not built), s", f"{tree:.1f}"],
-        [
-            "gram of 1,000 moves at the driver, GB held",
-            f"{4e-9 * weights * machines:.0f}",
-        ],
-        ["rounds, as for the largest measured", row["rounds"]],
-        [
-            "hours, through the driver",
-            f"{row['rounds'] * (computing + moving) / 3600:.1f}",
-        ],
+        ["weights, as of the data above", row["weights"]],
+        ["computing, s per pass", f"{computing:.1f}"],
+        ["messages of a round, all through the driver, s", f"{driver:.0f}"],
+        ["messages of a round, from machine to machine, s", f"{tree:.1f}"],
+        ["GB that the driver receives in a round", f"{1e-9 * whole:.2f}"],
     ]
     table(["a billion sentences, 1,000 machines of 16 cores", "calculated"], rows)
-    first = (
-        "what the driver can send and receive" if moving > computing else "computing"
-    )
-    print(
-        f"What would break first: {first}, then the driver's memory for the moves of all "
-        "shards.\nThe calculation takes the weights of the largest measured data; a larger "
-        "vocabulary needs hashing.\n"
-    )

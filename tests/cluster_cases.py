@@ -1,10 +1,42 @@
-"""Local clusters, which tests of a module share: a worker takes seconds to start."""
+"""Local clusters, which tests of a module share: a worker takes seconds to start.
+
+Most tests of shards need none: in those with the fixture ``home``, engine="dask" is shards
+in this process.
+"""
 
 import os
 import subprocess
 import sys
 
 import pytest
+
+from maxmargin.core import estimator
+from maxmargin.engine import choose
+from maxmargin.engine.crew import HomeCrew
+
+
+class Home:
+    """How many shards there are, who runs them, and the crews there were."""
+
+    def __init__(self):
+        self.count, self.kind, self.crews = 4, HomeCrew, []
+
+    def make(self, specs):
+        self.crews.append(self.kind(specs(self.count)))
+        return self.crews[-1]
+
+
+@pytest.fixture
+def home(monkeypatch):
+    """Shards in this process, of fits with engine="dask"."""
+    found, check, make = Home(), choose.check_engine, choose.make_crew
+    monkeypatch.setattr(
+        estimator, "check_engine", lambda e: None if e == "dask" else check(e)
+    )
+    monkeypatch.setattr(
+        choose, "make_crew", lambda e, s: found.make(s) if e == "dask" else make(e, s)
+    )
+    return found
 
 
 @pytest.fixture(scope="module")

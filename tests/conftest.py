@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cluster_cases import client, cluster, outside  # noqa: F401  # fixtures
+from cluster_cases import client, cluster, home, outside  # noqa: F401  # fixtures
 from hypothesis import settings
 
 from maxmargin.tags.features import TokenMatrix
@@ -28,10 +28,10 @@ if "MAXMARGIN_DATA" not in os.environ and _BESIDE.is_dir():
 @pytest.fixture(scope="session")
 def data_home():
     """Folder of the public data sets; tests that need it are skipped without it."""
-    home = os.environ.get("MAXMARGIN_DATA")
-    if not home or not Path(home).is_dir():
+    folder = os.environ.get("MAXMARGIN_DATA")
+    if not folder or not Path(folder).is_dir():
         pytest.skip("set MAXMARGIN_DATA to the folder of the public data sets")
-    return Path(home)
+    return Path(folder)
 
 
 def random_chain(

@@ -3,19 +3,34 @@
 import os
 import threading
 import time
+from typing import NamedTuple
 
 import numpy as np
+
+
+class Sum(NamedTuple):
+    """A reply that is merged: a number, and whose."""
+
+    value: float
+    numbers: set[int]
+
+    def merge(self, other, w):
+        return Sum(self.value + other.value, self.numbers | other.numbers)
 
 
 class Toy:
     """Adds up what it is asked."""
 
-    def __init__(self, number, data):
+    def __init__(self, number, data, threads):
         self.number, self.data, self.asked = number, data, 0
+        self.pool = threads
 
     def score(self, w, factor=1.0):
         self.asked += 1
         return float(self.data @ w) * factor
+
+    def summed(self, w, factor=1.0):
+        return Sum(self.score(w, factor), {self.number})
 
     def arrays(self, w):
         """Dense, sparse, and a tuple of both with a number."""
@@ -24,21 +39,14 @@ class Toy:
         few[self.number + 7] = self.number + 1.0
         return w * np.float32(self.number), (few, self.number)
 
-    def scribble(self, mirror):
-        """Writes all over its mirror, and gives it back as it must be given back."""
-        before = mirror.w.copy()
-        mirror.w[self.number :: 5] += 1 + self.number
-        index, values = mirror.take(marked=False)
-        return before, index is None, values
-
-    def peek(self, mirror):
-        return float(mirror.w.sum())
-
     def flags(self, w):
         return w.flags.aligned, w.flags.writeable, w.dtype.str
 
     def count(self):
         return self.asked
+
+    def threads(self):
+        return self.pool
 
     def pid(self):
         return os.getpid()
@@ -50,7 +58,16 @@ class Toy:
     def slow_on(self, w, pid, seconds):
         """Slow on one worker only."""
         time.sleep(seconds if os.getpid() == pid else 0)
-        return self.score(w)
+        return self.summed(w)
+
+    def last_words(self, w, pid):
+        return Deadly(pid)
+
+    def around(self, w):
+        return Around(None)
+
+    def place(self, w):
+        return w.ctypes.data
 
     def fail(self, which):
         if self.number in which:
@@ -76,13 +93,35 @@ class ToySpec:
         self.number = number
         self.data = np.random.default_rng(number).normal(size=size)
 
-    def build(self):
-        return Toy(self.number, self.data)
+    def build(self, threads):
+        return Toy(self.number, self.data, threads)
 
 
 class BadSpec(ToySpec):
-    def build(self):
+    def build(self, threads):
         raise FileNotFoundError(f"shard {self.number} has no file")
+
+
+class Around(NamedTuple):
+    """Tells how many weights there were where it was merged."""
+
+    w: int | None
+
+    def merge(self, other, w):
+        if len(w) == 1:
+            raise ArithmeticError("one weight is not enough")
+        return Around(len(w))
+
+
+class Deadly(NamedTuple):
+    """Kills one worker when it is merged there."""
+
+    pid: int
+
+    def merge(self, other, w):
+        if os.getpid() == self.pid:
+            os.kill(self.pid, 9)
+        return self
 
 
 class Problem:

@@ -29,15 +29,12 @@ def run(capsys, *arguments):
     return code, capsys.readouterr()
 
 
-def test_workers_train_and_predict_what_threads_do(texts, tmp_path, capsys):
-    models = []
-    for name, options in {"t": ["--engine", "threads"], "w": ["--workers", 2]}.items():
-        model = tmp_path / name
-        command = "train", "classify", texts, "-o", model, "--json", *options
-        code, said = run(capsys, *command)
-        assert code == 0, said.err
-        models.append(json.loads(said.out)["certificate"])
-    assert models[0] == models[1]
+def test_workers_train_and_predict(texts, tmp_path, capsys):
+    command = "train", "classify", texts, "-o", tmp_path / "w", "--json"
+    code, said = run(capsys, *command, "--workers", 2, "--tol", 0.01)
+    assert code == 0, said.err
+    found = json.loads(said.out)["certificate"]
+    assert 0 <= found["primal"] - found["dual"] <= 0.011 * found["primal"]
     code, said = run(capsys, "predict", tmp_path / "w", texts, "--workers", 1)
     assert code == 0, said.err
     assert [line[0] for line in said.out.splitlines()] == ["a", "b"] * 40
@@ -64,7 +61,7 @@ def test_workers_leave_ctrl_c_to_the_command(monkeypatch):
     [
         (["--workers", 0], "--workers 0 is not possible: one is the least."),
         (["--workers", 1, "--cluster", "a:1"], "choose --cluster or --workers"),
-        (["--workers", 1, "--engine", "threads"], "leave out --workers."),
+        (["--engine", "threads"], "is no more: threads train together without it"),
         (["--engine", "dask"], "works on a Dask cluster: name its scheduler"),
         (["--engine", "steam"], "--engine steam is not possible"),
         (["--cluster", "127.0.0.1:9"], "No Dask scheduler answers at 127.0.0.1:9"),
@@ -96,7 +93,7 @@ def test_a_lost_cluster_is_a_sentence(texts, tmp_path, capsys, monkeypatch):
         raise EngineLost("The Dask cluster has gone away: start another.")
 
     monkeypatch.setattr(choose, "make_crew", lost)
-    options = "-o", tmp_path / "m", "--engine", "threads"
+    options = "-o", tmp_path / "m", "--workers", 1
     code, said = run(capsys, "train", "classify", texts, *options)
     assert code == 2
     assert said.err == (

@@ -10,8 +10,9 @@ from crew_cases import scores, specs, weights
 from sklearn.base import clone
 
 from maxmargin import MulticlassSVM
+from maxmargin.core import estimator
 from maxmargin.engine import choose
-from maxmargin.engine.crew import ThreadCrew
+from maxmargin.engine.crew import HomeCrew
 from maxmargin.engine.lost import EngineLost
 
 distributed = pytest.importorskip("distributed")
@@ -27,14 +28,15 @@ def inproc():
         yield cluster
 
 
+def shards(workers):
+    return specs(workers + 2)
+
+
 def test_engines_of_this_process():
-    w = weights()
-    for engine in (None, "threads"):
-        choose.check_engine(engine)
-        crew = choose.make_crew(engine, specs(), 2)
-        assert isinstance(crew, ThreadCrew)
-        assert crew.ask("score", w) == scores(w)
-        crew.close()
+    choose.check_engine(None)
+    crew = choose.make_crew(None, shards)
+    assert isinstance(crew, HomeCrew)
+    assert crew.shards == 3
 
 
 def test_engines_of_a_cluster(inproc):
@@ -42,15 +44,15 @@ def test_engines_of_a_cluster(inproc):
     with distributed.Client(inproc) as client:
         for engine in ("dask", client):
             choose.check_engine(engine)
-            with choose.make_crew(engine, specs()) as crew:
-                assert crew.ask("score", w) == scores(w)
+            with choose.make_crew(engine, shards) as crew:
+                assert crew.ask("score", w) == scores(w, 3)
 
 
 def test_ctrl_c_waits_while_a_crew_is_closed(inproc, monkeypatch):
     """The fit is over: what it has found would be lost."""
     done = []
     with distributed.Client(inproc, set_as_default=False) as client:
-        crew = choose.make_crew(client, specs())
+        crew = choose.make_crew(client, shards)
         close = crew._workers.close
 
         def interrupted():
@@ -65,10 +67,10 @@ def test_ctrl_c_waits_while_a_crew_is_closed(inproc, monkeypatch):
 
 def test_within_a_task_the_worker_works_alone(inproc):
     def kind():
-        return type(choose.make_crew("dask", specs())).__name__
+        return type(choose.make_crew("dask", shards)).__name__
 
     with distributed.Client(inproc, set_as_default=False) as client:
-        assert client.submit(kind).result() == "ThreadCrew"
+        assert client.submit(kind).result() == "HomeCrew"
 
 
 @pytest.mark.parametrize("engine", ["steam", 3, object, np.zeros(2), ["dask"]])
@@ -104,8 +106,12 @@ def test_a_scheduler_that_is_gone_is_said(inproc, monkeypatch):
             raise OSError
 
         monkeypatch.setattr(client, "nthreads", silent)
-        with pytest.raises(EngineLost, match="does not answer any more"):
-            choose.check_engine(client)
+        for ask in (
+            choose.check_engine,
+            lambda engine: choose.make_crew(engine, specs),
+        ):
+            with pytest.raises(EngineLost, match="does not answer any more"):
+                ask(client)
 
 
 def test_a_scheduler_without_the_library_is_said(inproc, monkeypatch):
@@ -127,7 +133,64 @@ def test_estimators_with_a_client_can_be_cloned_and_pickled(inproc):
         assert copy.C == 3.0
         assert pickle.loads(pickle.dumps(model)).engine == "dask"
         assert model.engine is client
-    assert clone(MulticlassSVM(engine="threads")).engine == "threads"
+    assert clone(MulticlassSVM(engine="auto")).engine == "auto"
+
+
+def test_threads_are_no_engine_any_more():
+    with pytest.raises(ValueError, match="n_jobs threads train together without it"):
+        MulticlassSVM(engine="threads").fit([[1.0], [2.0]], [0, 1])
+
+
+MANY, ROUGH = choose.AUTO_SLOTS, choose.AUTO_TOL
+
+
+def test_auto_takes_a_cluster_where_it_may_pay(inproc, monkeypatch):
+    choose.check_engine("auto")
+    for engine in (None, "dask"):
+        assert choose.decided(engine, 1, 1e-9) is engine
+    assert choose.decided("auto", MANY, ROUGH) is None  # no client
+    with distributed.Client(inproc) as client:
+        assert choose.decided("auto", MANY, ROUGH) is None  # one worker
+        monkeypatch.setattr(client, "nthreads", lambda: {"a": 1, "b": 1})
+        assert choose.decided("auto", MANY, ROUGH) is client
+        assert choose.decided("auto", MANY - 1, ROUGH) is None
+        assert choose.decided("auto", MANY, ROUGH / 2) is None
+
+        def gone():
+            raise OSError
+
+        monkeypatch.setattr(client, "nthreads", gone)
+        assert choose.decided("auto", MANY, ROUGH) is None
+    monkeypatch.setattr(choose, "find_spec", lambda name: None)
+    assert choose.decided("auto", MANY, ROUGH) is None
+
+
+X = np.random.default_rng(0).normal(size=(40, 3))
+Y = X.argmax(axis=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "shards"),
+    [
+        ({}, 2),
+        ({"objective": "log"}, 2),
+        ({"solver": "one-slack"}, 0),
+        ({"objective": "perceptron"}, 0),
+        ({"tol": 1e-3}, 0),
+        ({"C": np.inf}, 0),
+    ],
+)
+def test_auto_in_a_fit(home, monkeypatch, options, shards):
+    """What cannot be done in shards, or not well, is done here."""
+    monkeypatch.setattr(choose, "AUTO_SLOTS", 40)
+    monkeypatch.setattr(estimator, "decided", lambda *a: choose.decided(*a) and "dask")
+    home.count = 2
+    cluster = distributed.LocalCluster(
+        processes=False, n_workers=2, dashboard_address="127.0.0.1:0"
+    )
+    with cluster, distributed.Client(cluster):
+        MulticlassSVM(**{"tol": ROUGH, "engine": "auto"} | options).fit(X, Y)
+    assert [crew.shards for crew in home.crews] == [2] * (shards > 0)
 
 
 def test_dask_is_not_imported_without_need():

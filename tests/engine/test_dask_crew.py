@@ -6,11 +6,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from crew_cases import BadSpec, Problem, ToySpec, scores, specs, weights
+from crew_cases import BadSpec, Problem, Sum, ToySpec, scores, specs, weights
 
 pytest.importorskip("distributed")
-from maxmargin.core.mirrors import Followed
-from maxmargin.engine.crew import ThreadCrew
+from maxmargin.engine.crew import HomeCrew
 from maxmargin.engine.dask_crew import DaskCrew
 from maxmargin.engine.dask_workers import check_workers, mismatch
 from maxmargin.engine.lost import EngineLost
@@ -30,25 +29,51 @@ def test_replies_come_in_order(crew):
     assert crew.ask("score", w) == scores(w)
     own = [(float(k),) for k in range(5)]
     assert crew.ask("score", w, each=own) == [s * k for k, s in enumerate(scores(w))]
-    assert crew.ask("score", w, 2.0, optional=True) == scores(w, factor=2.0)
+    assert crew.ask("score", w, 2.0) == scores(w, factor=2.0)
     assert crew.ask("count") == [3] * 5
+    assert crew.ask("threads") == [1] * 5
     assert len(set(crew.ask("pid"))) == 2
     assert crew.restarted == set()
 
 
-def test_replies_are_those_of_threads_whatever_the_workers(crew):
-    """Of two workers, and of three that run in threads of this process."""
+def test_replies_are_those_of_this_process(crew):
+    w = weights().astype(np.float32)
+    for here, there in zip(
+        HomeCrew(specs()).ask("arrays", w), crew.ask("arrays", w), strict=True
+    ):
+        (a, (b, k)), (c, (d, m)) = here, there
+        assert (a.tobytes(), b.tobytes(), k) == (c.tobytes(), d.tobytes(), m)
+
+
+@pytest.mark.parametrize("hosts", [1, 2, 3, 5])
+def test_replies_are_merged_from_worker_to_worker(hosts):
+    """The driver receives one, whatever the number of workers."""
     from distributed import Client, LocalCluster
 
-    w = weights().astype(np.float32)
-    threads = ThreadCrew(specs(), 2).ask("arrays", w)
-    inproc = LocalCluster(processes=False, n_workers=3, dashboard_address="127.0.0.1:0")
-    with inproc as cluster, Client(cluster, set_as_default=False) as three:
-        single = DaskCrew(specs(), three)
-        for replies in (crew.ask("arrays", w), single.ask("arrays", w)):
-            for (a, (b, k)), (c, (d, m)) in zip(threads, replies, strict=True):
-                assert (a.tobytes(), b.tobytes(), k) == (c.tobytes(), d.tobytes(), m)
-        single.close()
+    inproc = LocalCluster(
+        processes=False, n_workers=hosts, dashboard_address="127.0.0.1:0"
+    )
+    w = weights()
+    with (
+        inproc as cluster,
+        Client(cluster, set_as_default=False) as client,
+        DaskCrew(specs(7), client) as crew,
+    ):
+        assert len(crew._workers.remotes) == hosts
+        wanted = Sum(pytest.approx(sum(scores(w, 7))), set(range(7)))
+        for optional in (False, True):
+            assert crew.reduce("summed", w, optional=optional) == wanted
+        own = [(float(k == 3),) for k in range(7)]
+        found = crew.reduce("summed", w, each=own)
+        assert found.value == pytest.approx(scores(w, 7)[3])
+        with pytest.raises(FileNotFoundError, match="shard 2 has no file"):
+            crew.reduce("fail", {2, 4})
+        assert crew.reduce("summed", w) == wanted
+        for size in (3, 3000):  # the weights are there, however few they are
+            assert crew.reduce("around", weights(size=size)).w == size
+        with pytest.raises(ArithmeticError, match="one weight is not enough"):
+            crew.reduce("around", weights(size=1), optional=True)
+        assert len({w.ctypes.data, *crew.ask("place", w)}) == hosts + 1  # of their own
 
 
 def test_common_arrays_are_sent_once_per_worker_and_only_what_changed(crew):
@@ -77,70 +102,12 @@ def test_any_sequence_of_weights_arrives(crew):
         w = weights(round_ // 3)
         w[rng.random(w.size) < rng.random()] = 0
         if round_ % 4 == 1:
-            crew._workers.remotes[round_ % 2].versions[False] = -7  # sent long ago
+            crew._workers.remotes[round_ % 2].version = -7  # sent long ago
         if round_ % 5 == 2:
-            believed = crew._weights[False].version
-            crew._workers.remotes[0].versions[False] = believed  # not true
+            crew._workers.remotes[0].version = crew._weights.version  # not true
         if round_ % 7 == 3:
             w = np.concatenate([w, [1.0]])[:-1]
         assert crew.ask("score", w) == scores(w), round_
-
-
-def test_mirrors_follow_the_weights(crew):
-    """Every shard writes into a copy that is as the weights are, whatever was missed."""
-    rng = np.random.default_rng(4)
-    w, news = weights(), None
-    with ThreadCrew(specs(), 2) as threads:
-        for round_ in range(20):
-            if round_ % 6 == 4:
-                crew._workers.remotes[round_ % 2].versions.clear()
-            if round_ % 6 == 5:
-                crew._workers.remotes[0].versions[True] = -3
-            for each in (crew, threads):
-                for before, *rest in each.ask("scribble", Followed(w, news)):
-                    assert before.tobytes() == w.tobytes(), round_
-                    assert len(rest[1]) in (w.size, w.size // 5)
-            if round_ % 3 == 1:  # another question in between has weights of its own
-                other = weights(round_)
-                assert crew.ask("score", other) == scores(other)
-            places = [rng.integers(w.size, size=9).astype(np.int32) for _ in range(2)]
-            for some in places:
-                w[some] = rng.normal(size=9)
-            news = places
-            if round_ % 5 == 3:
-                w[:] = rng.normal(size=w.size)
-                news = None
-
-
-def test_news_of_mirrored_weights_are_short(crew):
-    w = weights()
-    crew.ask("peek", Followed(w, None))
-    before = crew.moved
-    w[:7] = 0
-    found = crew.ask("peek", Followed(w, [np.arange(7, dtype=np.int32)]))
-    assert found == [float(w.sum())] * 5
-    assert crew.moved - before < 4000 < w.nbytes
-
-
-def test_many_news_are_sent_as_the_whole(crew):
-    w = weights().astype(np.float32)
-    crew.ask("peek", Followed(w, None))
-    before = crew.moved
-    w[:] = weights(1)
-    thirds = [np.arange(k, w.size, 3, dtype=np.int32) for k in range(3)]
-    found = crew.ask("peek", Followed(w, thirds))
-    assert found == [float(w.sum())] * 5
-    assert crew.moved - before < 2 * w.nbytes + 6000  # to two workers
-
-
-def test_a_wrong_belief_of_what_a_host_has_is_mended(crew):
-    w = weights()
-    crew.ask("score", w)
-    crew._weights[False].version += 5
-    for remote in crew._workers.remotes:
-        remote.versions[False] = crew._weights[False].version
-    w[3] += 1
-    assert crew.ask("score", w) == scores(w)
 
 
 def test_errors_of_shards_are_raised_here(client, crew):

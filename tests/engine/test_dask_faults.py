@@ -8,14 +8,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from crew_cases import scores, specs, weights
+from crew_cases import Sum, scores, specs, weights
 
 pytest.importorskip("distributed")
 from distributed import Client
 
 from maxmargin.engine import dask_workers
 from maxmargin.engine.dask_crew import DaskCrew
+from maxmargin.engine.dask_host import Host
 from maxmargin.engine.lost import EngineLost
+from maxmargin.engine.packing import dumps, loads
 
 # distributed warns of much that is its own business
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -26,6 +28,12 @@ def later(seconds, action, *arguments):
     timer.daemon = True
     timer.start()
     return timer
+
+
+def total(w, numbers):
+    """What these shards reply together."""
+    found = scores(w)
+    return pytest.approx(sum(found[k] for k in numbers))
 
 
 def test_twenty_workers_killed_in_the_middle(cluster, client):
@@ -57,19 +65,19 @@ def test_a_slow_worker_is_late_and_its_reply_comes_later(client):
     client.wait_for_workers(2, timeout=20)
     with DaskCrew(specs(), client, patience=20.0) as crew:
         crew.patience = 0.3  # from now on: workers may take their time to begin
-        pids = crew.ask("pid")
-        w = weights()
+        pids, w, changed = crew.ask("pid"), weights(), weights(1)
+        late = {k for k in range(5) if pids[k] == pids[0]}
         began = time.monotonic()
-        replies = crew.ask("slow_on", w, pids[0], 1.5, optional=True)
+        found = crew.reduce("slow_on", w, pids[0], 1.5, optional=True)
         assert time.monotonic() - began < 2.9  # its two or three shards take longer
-        late = [pid == pids[0] for pid in pids]
-        assert [reply is None for reply in replies] == late
-        changed = weights(1)
-        while None in replies:
-            replies = crew.ask("slow_on", changed, 0, 0.0, optional=True)
-        for k in range(5):  # the late ones answer what they were asked
-            assert replies[k] == scores(w if late[k] else changed)[k]
-        assert crew.ask("slow_on", changed, 0, 0.0, optional=True) == scores(changed)
+        assert found == Sum(total(w, {0, 1, 2, 3, 4} - late), {0, 1, 2, 3, 4} - late)
+        while not found.numbers & late:
+            found = crew.reduce("slow_on", changed, 0, 0.0, optional=True)
+        assert found.numbers == {0, 1, 2, 3, 4}  # they answer what they were asked
+        value = found.value - sum(scores(w)[k] for k in late)
+        assert value == total(changed, {0, 1, 2, 3, 4} - late)
+        found = crew.reduce("slow_on", changed, 0, 0.0, optional=True)
+        assert found.value == total(changed, range(5))
         assert crew.restarted == set()
 
 
@@ -77,9 +85,11 @@ def test_a_question_that_must_be_answered_waits_for_a_slow_worker(client):
     with DaskCrew(specs(), client, patience=20.0) as crew:
         crew.patience = 0.3
         pids, w = crew.ask("pid"), weights()
-        assert crew.ask("slow_on", w, pids[0], 0.5) == scores(w)
-        assert None in crew.ask("slow_on", w, pids[0], 0.5, optional=True)
-        assert crew.ask("score", w) == scores(w)  # behind the late one
+        assert crew.reduce("slow_on", w, pids[0], 0.5).value == total(w, range(5))
+        found = crew.reduce("slow_on", w, pids[0], 0.5, optional=True)
+        assert 0 not in found.numbers
+        assert crew.reduce("summed", w).value == total(w, range(5))  # behind the late
+        assert crew.reduce("summed", w, optional=True).value == total(w, range(5))
         assert crew.restarted == set()
 
 
@@ -87,15 +97,43 @@ def test_a_hung_worker_is_given_up(client):
     client.wait_for_workers(2, timeout=20)
     with DaskCrew(specs(), client, patience=0.2) as crew:
         pids, w = crew.ask("pid"), weights()
+        hung = {k for k in range(5) if pids[k] == pids[0]}
         os.kill(pids[0], signal.SIGSTOP)
         try:
-            replies = crew.ask("score", w, optional=True)
-            assert [reply is None for reply in replies] == [p == pids[0] for p in pids]
+            found = crew.reduce("summed", w, optional=True)
+            assert found.numbers == {0, 1, 2, 3, 4} - hung
             assert crew.ask("score", w) == scores(w)
-            assert crew.restarted == {k for k in range(5) if pids[k] == pids[0]}
+            assert crew.restarted == hung
             assert set(crew.ask("pid")) == set(pids) - {pids[0]}
         finally:
             os.kill(pids[0], signal.SIGKILL)
+
+
+def test_workers_that_die_while_replies_are_merged(client):
+    """Whoever must have an answer asks again; others learn it with the next question."""
+    w, every = weights(), set(range(5))
+    for turn in range(6):
+        client.wait_for_workers(2, timeout=60)
+        with DaskCrew(specs(), client, patience=20.0) as crew:
+            pid = crew.ask("pid")[turn % 2]
+            assert crew.reduce("last_words", w, pid, optional=True) is None
+            assert crew.reduce("summed", w) == Sum(total(w, every), every)
+            assert 2 <= len(crew.restarted) <= 3
+            assert pid not in crew.ask("pid")
+
+
+def test_a_merge_that_was_given_up_takes_nothing_of_a_later_one():
+    host, w = Host(1), weights()
+    for k, spec in enumerate(specs(2)):
+        host.put(k, dumps(spec))
+    host.build()
+    common = dumps((None, (w,)))
+    for number, k in ((1, 0), (2, 0), (2, 1)):
+        host.ask("summed", common, dumps({k: ()}), number)
+        if number == 2:
+            with pytest.raises(LookupError):
+                host.take(1)
+    assert loads(host.take(2)) == Sum(total(w, {0, 1}), {0, 1})
 
 
 def test_lost_workers_new_workers_lost_scheduler(outside, tmp_path):

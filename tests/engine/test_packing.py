@@ -35,8 +35,8 @@ def test_signs_of_zeros_and_nans_survive():
     assert isinstance(pack(array), Sparse)
     assert same_bits(unpack(pack(array)), array)
     base = np.zeros(1000)
-    assert same_bits(difference(array, base).onto(base), array)
-    assert same_bits(difference(base, array).onto(array), base)
+    assert same_bits(difference(array, base).onto(base.copy()), array)
+    assert same_bits(difference(base, array).onto(array.copy()), base)
 
 
 def test_the_shorter_form_is_chosen():
@@ -56,12 +56,11 @@ def test_changes_make_the_new_array(seed, dtype, share):
     rng = np.random.default_rng(seed)
     old = (rng.normal(size=1000) * 100).astype(dtype)
     new = np.where(rng.random(1000) < share, old + dtype(1), old)
-    kept = old.copy()
     changes = difference(new, old)
     assert changes is not None
     assert len(changes.places) <= np.count_nonzero(new != old)
-    assert same_bits(changes.onto(old), new)
-    assert same_bits(old, kept)
+    changes.onto(old)
+    assert same_bits(old, new)
 
 
 def test_frames_are_not_copied_and_arrive_aligned():

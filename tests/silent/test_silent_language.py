@@ -91,14 +91,14 @@ SAMPLES = [
     (maxmargin.MulticlassSVM, {}, True),
     (maxmargin.MulticlassSVM, {"objective": "log"}, False),
     (maxmargin.MulticlassSVM, {"solver": "one-slack"}, False),
-    (maxmargin.MulticlassSVM, {"engine": "threads"}, False),
+    (maxmargin.MulticlassSVM, {"engine": "dask"}, False),
     (maxmargin.KernelSVM, {}, False),
     (maxmargin.MotifFinder, {}, False),
 ]
 
 
 @pytest.mark.parametrize(("kind", "options", "hard"), SAMPLES)
-def test_ranges_list_what_is_accepted(kind, options, hard):
+def test_ranges_list_what_is_accepted(kind, options, hard, home):
     model = kind(C=-1.0, **options)
     with pytest.raises(ValueError, match=r"C=-1\.0 is not possible") as caught:
         model._settings()
@@ -129,7 +129,7 @@ def test_advice_on_encodings_is_accepted(tmp_path, monkeypatch, capsys):
         (["--max-iter", "0"], "it must be a positive whole number."),
         (["--max-time", "-1"], "it must be seconds, positive."),
         (["--jobs", "0"], "whole number, -1 for one per core, -2 for all cores but"),
-        (["--engine", "spark"], "choose threads, or dask (with --cluster or"),
+        (["--engine", "spark"], "choose dask (with --cluster or --workers)."),
         (["--engine", "dask"], "name its scheduler with --cluster ADDRESS"),
         (["--loss", "f1"], "choose from 'hamming', 'zero-one', 'spans'"),
     ],

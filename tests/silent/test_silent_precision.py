@@ -42,8 +42,8 @@ def of_classes(model, X, y):
 
 @pytest.mark.parametrize("C", [1.0, 300.0, 1e4])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-@pytest.mark.parametrize("options", [{}, {"solver": "n-slack"}, {"engine": "threads"}])
-def test_classes(C, kind, options):
+@pytest.mark.parametrize("options", [{}, {"solver": "n-slack"}, {"engine": "dask"}])
+def test_classes(C, kind, options, home):
     X, y = load_digits(return_X_y=True)
     X, y = (X[:150] / 16 + 0.1).astype(kind), y[:150]
     model = fitted(MulticlassSVM(C=C, loss=COST, tol=1e-3, **options), X, y)
@@ -79,13 +79,13 @@ def of_tags(model, X, y, log):
     [
         {},
         {"solver": "one-slack"},
-        {"engine": "threads"},
+        {"engine": "dask"},
         {"objective": "log"},
         {"objective": "log", "solver": "lbfgs"},
         {"objective": "log", "l1": 0.1},
     ],
 )
-def test_tags(C, kind, options):
+def test_tags(C, kind, options, home):
     rng = np.random.default_rng(3)
     y = [rng.integers(3, size=rng.integers(1, 5)).tolist() for _ in range(15)]
     X = [

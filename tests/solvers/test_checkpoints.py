@@ -295,8 +295,8 @@ class Twice(Rows):
         return 2.0 * super().loss(y, z)
 
 
-@pytest.mark.parametrize("more", [{}, {"engine": "threads"}], ids=["one", "shards"])
-def test_other_losses_of_a_problem(more, tmp_path):
+@pytest.mark.parametrize("more", [{}, {"engine": "dask"}], ids=["one", "shards"])
+def test_other_losses_of_a_problem(more, home, tmp_path):
     """Nothing tells them apart before outputs are met."""
     Twice.__qualname__ = Rows.__qualname__
     kill("functions", 3, tmp_path, **more)

@@ -10,32 +10,14 @@ from cutting_cases import LINKS, PATHS, SETS, WORDS
 from watch_cases import Bump, bumps
 
 import maxmargin as mm
-from maxmargin.core import sharded
-from maxmargin.engine.crew import ThreadCrew
 from maxmargin.trees import Tree
 
-SHARDS = 4
 TREES = [
     "(S (NP (DT the) (NN cat)) (VP (VBD sat)))",
     "(S (NP (NNS dogs)) (VP (VBD saw) (NP (DT a) (NN cat))))",
     "(S (NP (NP (DT a) (NN dog)) (PP (IN with) (NP (NNS cats)))) (VP (VBD sat)))",
     "(S (NP (NNS dogs)) (VP (VBD saw) (NP (NNS cats)) (PP (IN with) (NP (NNS dogs)))))",
 ]
-
-
-@pytest.fixture(autouse=True)
-def crews(monkeypatch):
-    """Small data in several shards; how many of them the crews of a test had."""
-    seen = []
-    before = ThreadCrew.__init__
-
-    def look(self, specs, n_jobs=1):
-        before(self, specs, n_jobs)
-        seen.append(self.shards)
-
-    monkeypatch.setattr(sharded, "shard_count", lambda slots, n: SHARDS)
-    monkeypatch.setattr(ThreadCrew, "__init__", look)
-    return seen
 
 
 # data ----------------------------------------------------------------------------------
@@ -195,20 +177,16 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_every_family_ends_at_the_optimum_of_one_process(name, crews):
+def test_every_family_ends_at_the_optimum_of_one_process(name, home):
     make, data, options = CASES[name]
     options = {"C": 0.5, "tol": 0.02, **options}
     data = data()
     alone = make(**options).fit(*data).certificate_
-    one, two = (make(**options, engine="threads", n_jobs=n).fit(*data) for n in (1, 2))
-    assert min(crews) >= 3
-    assert len(crews) == 2
-    apart = one.certificate_
+    apart = make(**options, engine="dask").fit(*data).certificate_
+    assert home.crews[0].shards >= 3
     assert apart.relative_gap <= 0.02
     assert apart.dual <= alone.primal * (1 + 1e-6)
     assert alone.dual <= apart.primal * (1 + 1e-6)
-    assert two.certificate_ == apart
-    np.testing.assert_equal(two._get_state()[0], one._get_state()[0])  # all its arrays
 
 
 # what cannot be ------------------------------------------------------------------------
@@ -245,57 +223,27 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_hidden_parts_are_refused(name, crews):
+def test_hidden_parts_are_refused(name, home):
     make, data, options = REFUSED[name]
     with pytest.raises(ValueError, match=HIDDEN):
-        make(**options, engine="threads").fit(*data())
-    assert not crews
+        make(**options, engine="dask").fit(*data())
+    assert not home.crews
 
 
 @pytest.mark.parametrize(
     "objective", ["perceptron", "passive-aggressive", "boosting", "marginal"]
 )
-def test_other_objectives_are_refused_before_data_are_read(objective):
+def test_other_objectives_are_refused_before_data_are_read(objective, home):
     words = f"objective='{objective}' cannot be trained over shards .*leave engine out"
     with pytest.raises(ValueError, match=words):
-        mm.SequenceTagger(objective=objective, engine="threads").fit(None, None)
+        mm.SequenceTagger(objective=objective, engine="dask").fit(None, None)
 
 
-def test_hard_margins_are_refused_before_data_are_read():
+def test_hard_margins_are_refused_before_data_are_read(home):
     with pytest.raises(ValueError, match="C=inf cannot be trained over shards"):
-        mm.MulticlassSVM(C=np.inf, engine="threads").fit(None, None)
-
-
-@pytest.mark.parametrize(
-    ("make", "data", "options", "names"),
-    [
-        (
-            mm.MulticlassSVM,
-            classes,
-            {"solver": "subgradient"},
-            "auto, block-coordinate",
-        ),
-        (
-            mm.HomologFinder,
-            homologs,
-            {"solver": "n-slack"},
-            "auto, block-coordinate, one",
-        ),
-        (
-            mm.GraphLabeler,
-            lambda: graphs(2),
-            {"edges": "associative", "solver": "block-coordinate"},
-            "auto, one-slack",
-        ),
-    ],
-)
-def test_other_solvers_are_refused(make, data, options, names, crews):
-    words = f"solver='{options['solver']}' does not run over shards .*one of {names}"
-    with pytest.raises(ValueError, match=words):
-        make(**options, engine="threads").fit(*data())
-    assert not crews
+        mm.MulticlassSVM(C=np.inf, engine="dask").fit(None, None)
 
 
 def test_kernel_machines_have_no_engine():
     with pytest.raises(TypeError, match="engine"):
-        mm.KernelSVM(engine="threads")
+        mm.KernelSVM(engine="dask")

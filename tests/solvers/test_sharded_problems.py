@@ -9,11 +9,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import Problem, StructuralSVM
-from maxmargin.core import sharded
 from maxmargin.core.cutting import cut
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective
-from maxmargin.core.sharded import Totals
+from maxmargin.core.totals import Totals
 from maxmargin.solvers.sharded_training import over_shards
 
 COST = np.array([[0.0, 1.0, 2.0], [1.5, 0.0, 0.5], [3.0, 1.0, 0.0]])
@@ -101,9 +100,7 @@ class Pairs(Problem):
         return tuple((w.reshape(2, 4, -1) @ x).argmax(axis=1).tolist())
 
 
-@pytest.fixture(autouse=True)
-def small_shards(monkeypatch):
-    monkeypatch.setattr(sharded, "SHARD_SLOTS", 6)
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def blobs(n=24, d=3, seed=0):
@@ -135,14 +132,15 @@ def fitted(problem, data, **more):
 def test_every_form_ends_at_the_optimum_of_one_process(problem, form):
     more = {"rescaling": form[0], "penalty": form[1]}
     alone = fitted(problem(), blobs(), **more)
-    apart = fitted(problem(), blobs(), engine="threads", n_jobs=2, **more)
+    apart = fitted(problem(), blobs(), engine="dask", **more)
     overlap(alone, apart, 0.02)
     assert apart.certificate_.exact
 
 
-def test_the_search_by_loss_augmented_argmax_too():
-    alone = fitted(Classes(), blobs())
-    overlap(alone, fitted(Classes(), blobs(), engine="threads"), 0.02)
+@pytest.mark.parametrize(("problem", "data"), [(Classes, blobs), (Pairs, pairs)])
+def test_the_search_by_loss_augmented_argmax_too(problem, data):
+    alone = fitted(problem(), data())
+    overlap(alone, fitted(problem(), data(), engine="dask"), 0.02)
 
 
 @pytest.mark.parametrize("form", FORMS[1:], ids="-".join)
@@ -150,7 +148,7 @@ def test_the_search_by_loss_augmented_argmax_too():
 def test_searches_that_only_bound_are_as_good_as_in_one_process(form):
     more = {"rescaling": form[0], "penalty": form[1]}
     best = fitted(Listed(), blobs(), tol=1e-4, **more).certificate_
-    apart = fitted(Classes(), blobs(), engine="threads", **more).certificate_
+    apart = fitted(Classes(), blobs(), engine="dask", **more).certificate_
     assert apart.dual <= best.primal * (1 + 1e-9)
     assert best.dual <= apart.primal * (1 + 1e-9)
     assert apart.dual >= 0.95 * best.dual
@@ -166,7 +164,7 @@ def test_shards_look_around_for_outputs_that_their_search_does_not_see():
     def make(batch, mass=mass):
         return Objective(batch, 32, form, mass, np.float64)
 
-    with over_shards("threads", batch, make, "auto", mass, 2) as (objective, _):
+    with over_shards("dask", batch, make, "auto", mass) as (objective, _):
         nothing = objective.met(w, Totals(0.0, 0.0, 0.0, 1.0, 0))
         assert objective.explore(w, 3)
         found = objective.met(w, Totals(0.0, 0.0, 0.0, 1.0, 0))
@@ -184,7 +182,7 @@ def test_shards_look_around_for_outputs_that_their_search_does_not_see():
 
 def test_approximate_problems():
     alone = fitted(Lazy(), blobs())
-    apart = fitted(Lazy(), blobs(), engine="threads", n_jobs=2)
+    apart = fitted(Lazy(), blobs(), engine="dask")
     assert not apart.certificate_.exact
     assert apart.converged_
     assert apart.certificate_.primal == pytest.approx(
@@ -194,18 +192,7 @@ def test_approximate_problems():
 
 def test_an_oracle_that_misses_the_maximum_is_found_out_in_shards():
     with pytest.raises(ValueError, match="returned an output that is not the maximum"):
-        fitted(Blind(), blobs(), engine="threads")
-
-
-@pytest.mark.parametrize("solver", ["auto", "n-slack", "one-slack", "proximal-bundle"])
-def test_the_weights_do_not_depend_on_the_number_of_threads(solver):
-    models = [
-        fitted(Pairs(), pairs(), engine="threads", solver=solver, n_jobs=n, tol=0.05)
-        for n in (1, 2, 4)
-    ]
-    assert np.array_equal(models[0].coef_, models[1].coef_)
-    assert np.array_equal(models[0].coef_, models[2].coef_)
-    overlap(fitted(Pairs(), pairs()), models[0], 0.05)
+        fitted(Blind(), blobs(), engine="dask")
 
 
 def test_pieces_number_their_outputs_alone():
@@ -222,7 +209,7 @@ def test_pieces_number_their_outputs_alone():
 
 
 def test_a_fit_over_shards_goes_on_from_its_checkpoint(tmp_path):
-    more = {"engine": "threads", "tol": 0.01}
+    more = {"engine": "dask", "tol": 0.01}
     place = {"checkpoint": str(tmp_path / "kept")}
     whole = fitted(Pairs(), pairs(), **more)
 
@@ -249,11 +236,10 @@ class Forgetful(Classes):
 
 
 @pytest.mark.parametrize("wrong", [3, 17, 28])
-def test_a_sample_has_the_users_number_in_every_shard(monkeypatch, wrong):
+def test_a_sample_has_the_users_number_in_every_shard(wrong):
     """Samples are dealt to shards; errors count them as the user does."""
-    monkeypatch.setattr(sharded, "SHARD_SLOTS", 10)
     X = np.random.default_rng(0).normal(size=(30, 4))
     X[wrong, 0] = 99.0
-    model = StructuralSVM(Forgetful(), engine="threads", n_jobs=2)
+    model = StructuralSVM(Forgetful(), engine="dask")
     with pytest.raises(ValueError, match=rf"\b{wrong}\b"):
         model.fit(list(X), [i % 3 for i in range(30)])

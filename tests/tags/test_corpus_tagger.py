@@ -252,6 +252,23 @@ def test_threads_reach_the_same_optimum(many, objective, monkeypatch):
     assert one.dual <= found.primal * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("objective", ["hinge", "log"])
+@pytest.mark.parametrize("workers", [2, 50])
+def test_workers_of_a_cluster_take_several_pieces_each(
+    data, many, home, objective, workers
+):
+    _, X, y, _ = data
+    options = {"objective": objective, "tol": 0.01, "features": TEMPLATE}
+    weights, home.count = np.arange(60) % 3, workers
+    whole = SequenceTagger(**options).fit(X, y, weights).certificate_
+    options |= {"features": None, "engine": "dask"}
+    found = SequenceTagger(**options).fit(many, sample_weight=weights).certificate_
+    assert home.crews[0].shards == min(workers, len(many.shards))
+    assert found.relative_gap <= 0.01
+    assert found.dual <= whole.primal * (1 + 1e-9)
+    assert whole.dual <= found.primal * (1 + 1e-9)
+
+
 def test_solvers_that_need_all_data(many):
     with pytest.raises(ValueError, match="choose one of auto, block-coordinate for"):
         SequenceTagger(solver="one-slack").fit(many)

@@ -27,14 +27,14 @@ def check_cluster(args) -> None:
     if len(given) > 1:
         raise ValueError("choose --cluster or --workers, not both.")
     engine = getattr(args, "engine", None)
-    if given and engine == "threads":
+    if engine == "threads":
         raise ValueError(
-            f"--engine threads is this process alone: leave out --{given[0]}."
+            "--engine threads is no more: threads train together without it, and faster. "
+            "Leave it out, and give --jobs 2, or --jobs -1 for all cores."
         )
-    if engine not in (None, "threads", "dask"):
+    if engine not in (None, "dask"):
         raise ValueError(
-            f"--engine {engine} is not possible: choose threads, or dask (with --cluster "
-            "or --workers)."
+            f"--engine {engine} is not possible: choose dask (with --cluster or --workers)."
         )
     if engine == "dask" and not given:
         raise ValueError(

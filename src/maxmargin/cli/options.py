@@ -52,7 +52,7 @@ HELP = {
     "max_time": "seconds of training, for each C",
     "n_jobs": "threads; -1: one per core",
     "random_state": "for the order of visits",
-    "engine": "threads (this process), or dask (with --cluster or --workers)",
+    "engine": "dask (with --cluster or --workers); default: this process",
     "checkpoint": "where the state of the training is kept",
     "resume": "go on from the checkpoint, if there is one",
 }

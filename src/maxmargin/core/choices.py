@@ -103,6 +103,15 @@ def check_shards(model) -> None:
         )
 
 
+def can_shard(model) -> bool:
+    """Whether a fit could be one over shards."""
+    try:
+        check_shards(model)
+    except ValueError:
+        return False
+    return model.solver == "auto"
+
+
 HIDDEN_IN_SHARDS = (
     "Hidden parts, such as labels that are None, cannot be trained over shards (engine= "
     "or a corpus on disk), since their completions change: leave engine out, or give "

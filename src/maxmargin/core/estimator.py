@@ -14,7 +14,13 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from maxmargin.core.blas import at_most
-from maxmargin.core.choices import OBJECTIVES, check_objective, check_shards, wanted_C
+from maxmargin.core.choices import (
+    OBJECTIVES,
+    can_shard,
+    check_objective,
+    check_shards,
+    wanted_C,
+)
 from maxmargin.core.compiling import announce, say_on_stderr
 from maxmargin.core.data_weight import C_of
 from maxmargin.core.interrupts import INTERRUPTED, Whole
@@ -23,7 +29,7 @@ from maxmargin.core.unconverged import warn_unconverged
 from maxmargin.core.unlabelled import check_unlabelled_weight
 from maxmargin.core.unused_columns import check_batch
 from maxmargin.core.zero_weights import warn_zero_weights
-from maxmargin.engine.choose import check_engine, portable
+from maxmargin.engine.choose import check_engine, decided, portable
 
 # Passes of the baselines, which have no certificate to stop at.
 BASELINE_PASSES = {"perceptron": 10, "passive-aggressive": 10, "subgradient": 50}
@@ -127,7 +133,7 @@ class MaxMarginEstimator(BaseEstimator):
         """Train and set the fitted attributes; returns how training ended."""
         from maxmargin.core.completion import hidden
         from maxmargin.files.atomic import require_room
-        from maxmargin.solvers import registry, sharded_training
+        from maxmargin.solvers import registry
         from maxmargin.solvers.driver import drive
         from maxmargin.solvers.warm_start import DualState
 
@@ -153,8 +159,10 @@ class MaxMarginEstimator(BaseEstimator):
             from maxmargin.core.latent_training import train
 
             return train(self, encoded, make, name, limits, seed)
-        if sharded_training.wanted(self, encoded.batch):
-            return self._train_over_shards(encoded, make, mass, settings)
+        engine = self._engine_for(encoded.batch, limits.tol)
+        if engine is not None or hasattr(encoded.batch, "pieces"):
+            training = encoded, make, mass, settings, engine
+            return self._train_over_shards(*training)
         objective = make(encoded.batch)
         keep = self.warm_start or keep_state
         known = keep and state is not None
@@ -179,19 +187,26 @@ class MaxMarginEstimator(BaseEstimator):
                 del self._dual_state
         return INTERRUPTED if late.came else solution.status
 
-    def _train_over_shards(self, encoded: Encoded, make, mass, settings) -> str:
+    def _engine_for(self, batch, tol: float):
+        """The engine of a fit; None where "auto" is better off in this process."""
+        engine = getattr(self, "engine", None)
+        slots = batch.n_slots if hasattr(batch, "pieces") else int(batch.start[-1])
+        if engine == "auto" and not can_shard(self):
+            return None
+        return decided(engine, slots, tol)
+
+    def _train_over_shards(self, encoded, make, mass, settings, engine) -> str:
         """The same where examples lie in shards; a later fit starts from zero."""
         from maxmargin.solvers.by_piece import by_piece
         from maxmargin.solvers.driver import drive
         from maxmargin.solvers.sharded_training import over_shards
 
         check_shards(self)  # not yet, where a corpus on disk is why
-        _, limits, name, _, n_jobs = settings
-        engine = getattr(self, "engine", None)
+        _, limits, name, *_ = settings
         if engine is None:
             training = nullcontext(by_piece(encoded.batch, make, name, mass))
         else:
-            training = over_shards(engine, encoded.batch, make, name, mass, n_jobs)
+            training = over_shards(engine, encoded.batch, make, name, mass)
         with training as (objective, solver):
             solution = drive(objective, solver, limits)
         with Whole(self) as late:
@@ -267,7 +282,7 @@ class MaxMarginEstimator(BaseEstimator):
         check_objective(self)
         check_unlabelled_weight(self)
         check_engine(getattr(self, "engine", None))
-        if getattr(self, "engine", None) is not None:
+        if getattr(self, "engine", None) not in (None, "auto"):
             check_shards(self)
         tol = self._tolerance()
         name = self._solver_name()

@@ -42,7 +42,6 @@ class Objective(Stateful):
     solver = "hinge-handover"  # what "auto" stands for
 
     answer = Sweep  # what sweep() returns
-    apart = False  # whether examples are in shards, which step at the same time
 
     # numbers of the weights that must not be negative (``solvers/signs.py``)
     nonnegative: np.ndarray | None = None
@@ -160,6 +159,7 @@ class Objective(Stateful):
         """The same for some of the examples: shard ``number`` (``sharded.py``)."""
         piece = copy.copy(self)
         piece.batch, piece.mass, piece.n, piece.team = batch, mass, len(mass), Team()
+        piece.nonnegative = None  # signs are a matter of the weights of all
         piece.rng = np.random.default_rng([self.seed, number])
         return piece
 

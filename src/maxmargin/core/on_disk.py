@@ -1,9 +1,7 @@
 """One training problem whose examples are loaded piece by piece, say from disk.
 
-One piece's batch is in memory at a time. What a sweep finds of it is added up (``Totals``),
-so that nothing as long as all data is kept:
-
-    primal(w) = 1/2 |w|^2 + sum over pieces of their risk at w
+One piece's batch is in memory at a time. What a sweep finds of it is added up
+(``totals.py``), so that nothing as long as all data is kept.
 """
 
 from __future__ import annotations
@@ -14,15 +12,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from maxmargin.core.objective import Objective, as_returned
-from maxmargin.core.sharded import Scattered, Totals
+from maxmargin.core.objective import Objective
+from maxmargin.core.totals import Scattered, Totalled, TotalledLog, Totals
 from maxmargin.core.vectors import sum_of_squares
 
 
-class OnDisk(Objective):
+class OnDisk(Totalled):
     """The objective of all pieces; ``parts`` are those of each, without its batch."""
 
-    answer = Totals
     in_python = False
 
     def __init__(self, first: Objective, data: Scattered, mass: np.ndarray):
@@ -61,45 +58,15 @@ class OnDisk(Objective):
             with self.loaded(k) as part:
                 sweep = part.sweep(w, multiple)
                 found.append(Totals.of(part, sweep, part.oracle_calls))
-        risk, pull, left_open, obeying, calls = zip(*found, strict=True)
-        return Totals(sum(risk), sum(pull), sum(left_open), max(obeying), sum(calls))
-
-    def primal(self, w, multiple=1.0):
-        w, scale = as_returned(w, multiple)
-        totals = self.sweep(w, scale)
-        return self.primal_at(scale**2 * sum_of_squares(w), totals), multiple, totals
-
-    def primal_at(self, w_squared: float, sweep) -> float:
-        return 0.5 * w_squared + sweep.risk
-
-    def pull(self, sweep) -> float:
-        return sweep.pull
-
-    def left_open(self, sweep) -> float:
-        return sweep.left_open
-
-    def obeying(self, sweep) -> float:
-        return sweep.obeying
+        return Totals.sum(found)
 
 
-class OnDiskLog(OnDisk):
+class OnDiskLog(TotalledLog, OnDisk):
     """The same with log-losses, and their gradient for L-BFGS."""
-
-    convex = True
-    first = None
-
-    @property
-    def scalable(self) -> bool:
-        return self.l1 == 0
 
     def prepare_gradient(self) -> None:
         with self.loaded(0) as part:
             part.prepare_gradient()
-
-    def primal(self, w, multiple=1.0):
-        primal, multiple, totals = super().primal(w, multiple)
-        norm = float(np.abs(w).sum(dtype=np.float64))
-        return primal + self.l1 * abs(multiple) * norm, multiple, totals
 
     def value_and_gradient(self, w):
         """(objective without l1, its gradient), in double precision."""

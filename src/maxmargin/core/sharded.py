@@ -1,46 +1,22 @@
-"""One training problem whose examples lie in shards, here or on other machines.
+"""One training problem whose examples lie in shards, one for every worker of a cluster.
 
-A shard is some of the examples with their dual variables (``solvers/shard.py``). Their
-number depends on the data alone, and what they answer is added up in their order: so a fit
-is the same for any number of threads, and on a cluster. A :class:`Sharded` objective asks
-a *crew* (``engine/crew.py``) where others ask their batch, and gets totals:
-
-    primal(w) = 1/2 |w|^2 + sum over shards of their risk at w
+A shard is some of the examples with their dual variables (``solvers/shard.py``). A
+:class:`Sharded` objective asks a *crew* (``engine/crew.py``) where others ask their batch,
+and gets totals over all shards (``totals.py``).
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
+import time
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core.cutting import can_cut, deal, owned
-from maxmargin.core.objective import Objective, Sweep, as_returned
+from maxmargin.core.objective import Objective
+from maxmargin.core.totals import Scattered, Totalled, TotalledLog, Totals
 from maxmargin.core.vectors import sum_of_squares
-
-SHARD_SLOTS = 100_000  # of one shard, about
-MOST_SHARDS = 64
-
-
-class Totals(NamedTuple):
-    """What a sweep over some examples found, summed (``obeying``: the largest)."""
-
-    risk: float
-    pull: float
-    left_open: float
-    obeying: float
-    calls: int
-
-    @classmethod
-    def of(cls, objective: Objective, sweep: Sweep, calls: int) -> Totals:
-        return cls(
-            objective.primal_at(0.0, sweep),
-            objective.pull(sweep),
-            objective.left_open(sweep),
-            objective.obeying(sweep),
-            calls,
-        )
+from maxmargin.engine.worth import Worth
 
 
 class Elsewhere:
@@ -65,50 +41,28 @@ class Held(NamedTuple):
         return Held, (owned(self.batch),)  # of tables of all shards, only what it needs
 
 
-class Scattered:
-    """In place of a batch: pieces that are loaded one at a time, say from disk.
-
-    Each has ``n`` examples, ``n_slots`` slots and ``load()``, which gives its batch.
-    """
-
-    def __init__(self, pieces: list):
-        self.pieces = pieces
-        self.n = sum(piece.n for piece in pieces)
-        self.n_slots = sum(piece.n_slots for piece in pieces)
-
-    def fingerprint(self) -> list[str]:
-        """What the examples are, for checkpoints."""
-        from maxmargin.solvers.fingerprint import fingerprint
-
-        return [fingerprint(piece.load()) for piece in self.pieces]
-
-
-def shard_count(slots: int, n: int) -> int:
-    """Into how many shards data are cut: a matter of the data alone."""
-    return int(np.clip(slots // SHARD_SLOTS, min(2, n), MOST_SHARDS))
-
-
-def sources_of(batch: Any) -> list[tuple[Any, np.ndarray]]:
-    """(source of a shard, the numbers of its examples), of every shard."""
+def sources_of(batch: Any, shards: int) -> list[tuple[Any, np.ndarray]]:
+    """(source of a shard, the numbers of its examples), of about so many shards."""
     if isinstance(batch, Scattered):
-        ends = np.cumsum([0, *(piece.n for piece in batch.pieces)]).tolist()
-        numbers = [np.arange(lo, hi) for lo, hi in pairwise(ends)]
-        return list(zip(batch.pieces, numbers, strict=True))
-    n = len(batch.start) - 1
+        ends = np.cumsum([0, *(piece.n for piece in batch.pieces)])
+        slots = np.cumsum([0, *(piece.n_slots for piece in batch.pieces)])
+        inner = np.linspace(0, batch.n_slots, shards + 1)[1:-1]
+        cuts = np.unique([0, *np.searchsorted(slots, inner), len(batch.pieces)])
+        return [
+            (batch.joined(batch.pieces[lo:hi]), np.arange(ends[lo], ends[hi]))
+            for lo, hi in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
+        ]
     if not can_cut(batch):
         raise ValueError(
             f"{type(batch).__name__} cannot be cut into shards: leave engine out, or say "
             "how its fields are cut, by a class attribute `cuts` (docs/add-a-structure.md)."
         )
-    dealt = deal(batch, shard_count(int(batch.start[-1]), n))
-    return [(Held(piece), examples) for piece, examples in dealt]
+    shards = max(min(shards, len(batch.start) - 1), 1)
+    return [(Held(piece), examples) for piece, examples in deal(batch, shards)]
 
 
-class Sharded(Objective):
+class Sharded(Totalled):
     """Answers of a crew's shards, added up."""
-
-    answer = Totals
-    apart = True
 
     def __init__(self, whole: Objective, crew, n: int, slots: int):
         self.__dict__.update(whole.__dict__)
@@ -135,27 +89,9 @@ class Sharded(Objective):
         self.crew.ask("prepare")
 
     def sweep(self, w, multiple=1.0) -> Totals:
-        replies = self.crew.ask("totals", w, multiple)
-        risk, pull, left_open, obeying, calls = zip(*replies, strict=True)
-        self.oracle_calls += sum(calls)
-        return Totals(sum(risk), sum(pull), sum(left_open), max(obeying), sum(calls))
-
-    def primal(self, w, multiple=1.0):
-        w, scale = as_returned(w, multiple)
-        totals = self.sweep(w, scale)
-        return self.primal_at(scale**2 * sum_of_squares(w), totals), multiple, totals
-
-    def primal_at(self, w_squared: float, sweep) -> float:
-        return 0.5 * w_squared + sweep.risk
-
-    def pull(self, sweep) -> float:
-        return sweep.pull
-
-    def left_open(self, sweep) -> float:
-        return sweep.left_open
-
-    def obeying(self, sweep) -> float:
-        return sweep.obeying
+        totals = Totals.sum(self.crew.ask("totals", w, multiple))
+        self.oracle_calls += totals.calls
+        return totals
 
     def check_maxima(self, w, sweep) -> None:
         if self.in_python:
@@ -171,30 +107,21 @@ class Sharded(Objective):
         return 0.5 * sum_of_squares(w) + risk
 
 
-class ShardedLog(Sharded):
+class ShardedLog(TotalledLog, Sharded):
     """The same with log-losses, and their gradient for L-BFGS."""
 
-    convex = True
-    first = None
-
-    @property
-    def scalable(self) -> bool:
-        return self.l1 == 0
+    def __init__(self, whole: Objective, crew, n: int, slots: int):
+        super().__init__(whole, crew, n, slots)
+        self.worth = Worth(crew.shards)
 
     def prepare_gradient(self) -> None:
-        self.crew.ask("prepare")
-
-    def primal(self, w, multiple=1.0):
-        from maxmargin.solvers.log_objective import norm1
-
-        primal, multiple, totals = super().primal(w, multiple)
-        return primal + self.l1 * abs(multiple) * norm1(w), multiple, totals
+        """Shards prepare theirs."""
 
     def value_and_gradient(self, w):
         """(objective without l1, its gradient)."""
-        risk, total = 0.0, w.astype(np.float64)
-        for reply in self.crew.replies("gradient", w):
-            risk += reply[0]
-            total += reply[1]
+        began = time.perf_counter()
+        found = self.crew.reduce("gradient", w)
+        self.worth.see(1.0, found.seconds, time.perf_counter() - began)
         self.oracle_calls += self.n
-        return 0.5 * sum_of_squares(w) + risk, total
+        value = 0.5 * sum_of_squares(w) + found.value
+        return value, found.vector.dense(len(w)) + w

@@ -59,10 +59,12 @@ class StructuralSVM(MaxMarginEstimator):
         Problem: the samples that have an equal x and y, if the problem is equal too;
         objects changed in place count as equal, so hand over new ones. A structure:
         equal batches, so that only C and sample weights may be new.
-    n_jobs : int
-        Threads for compiled structures; certificates are the same, last digits may not
-        be. A :class:`maxmargin.Problem` gains nothing from threads: so many processes
-        search it where a search takes a millisecond or more (``docs/scaling.md``).
+    n_jobs : int or None
+        Threads for training and prediction, -1 for one per core; fewer work where there
+        is little to do. One gives the same weights again, bit for bit; several the same
+        certificate, not the same last digits. A :class:`maxmargin.Problem` gains nothing
+        from threads: so many processes search it where a search takes a millisecond or
+        more (``docs/scaling.md``).
     random_state : int, RandomState or None
         Order of visits. None is a fixed seed: equal data give equal weights.
     verbose : int
@@ -76,12 +78,12 @@ class StructuralSVM(MaxMarginEstimator):
         exp(score) / Z over all outputs (a conditional random field; for structures with
         sums, such as a :class:`maxmargin.DynamicProgram`; solvers "exponentiated" and
         "lbfgs"); or the averaged baselines of these names. See ``docs/objectives.md``.
-    engine : None, "threads", "dask" or dask.distributed.Client
-        Who does the work. None is this process, whose steps follow each other. The others
-        cut the data into shards, which all step at once: "threads" in ``n_jobs`` threads,
-        "dask" on the cluster of the current Dask client, a client on its own. Their
-        weights are the same; those of None differ within ``tol``. Over shards, every fit
-        starts from zero, whatever ``warm_start``. See ``docs/scaling.md``.
+    engine : None, "dask", dask.distributed.Client or "auto"
+        Who does the work. None is this process, in ``n_jobs`` threads. A cluster, that of
+        the current Dask client or of the one given, has a shard of the data on every
+        worker, and all step at once. "auto" takes the current client if the data are so
+        many that it may pay. Over shards, every fit starts from zero, whatever
+        ``warm_start``. See ``docs/scaling.md``.
     checkpoint : str, path, :class:`maxmargin.Checkpoint` or None
         A folder that keeps the state of the fit, written once a minute, after Ctrl-C and
         at the end: ``kill -9`` loses no more. See ``docs/scaling.md``.

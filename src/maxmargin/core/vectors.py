@@ -22,10 +22,8 @@ class Buffers(NamedTuple):
     values: np.ndarray
     keys: np.ndarray  # for squared_norm()
     sums: np.ndarray
-    pages: np.ndarray = np.zeros(0, np.uint8)  # of w, to mark (``mirrors.py``)
 
 
-EVERYWHERE = np.zeros(0, np.int32)  # for kernels: in place of an index, all of a vector
 SPARSE = 1 / 3  # share of entries that are not zero up to which they are listed
 
 
@@ -37,22 +35,61 @@ class Listed(NamedTuple):
 
     @classmethod
     def of(cls, vector: np.ndarray) -> Listed:
-        if np.count_nonzero(vector) > SPARSE * len(vector):
-            return cls(None, vector)
-        index = np.flatnonzero(vector)
-        return cls(index.astype(np.int32), vector[index])
+        return cls.difference(vector, np.zeros(1, vector.dtype))
 
-    @property
-    def places(self) -> np.ndarray:
-        """The index as kernels want it."""
-        return EVERYWHERE if self.index is None else self.index
+    @classmethod
+    def difference(cls, new: np.ndarray, old: np.ndarray) -> Listed:
+        """new - old, where old is as long as new, or one number."""
+        most = int(SPARSE * len(new))
+        index, values = np.empty(most, np.int32), np.empty(most, new.dtype)
+        count = list_changes(new, old, index, values)
+        if count < 0:
+            return cls(None, new - old)
+        return cls(index[:count].copy(), values[:count].copy())
 
-    def dot(self, dense: np.ndarray) -> float:
+    def dense(self, length: int) -> np.ndarray:
+        """All entries, of which there are so many."""
+        if self.index is None:
+            return self.values
+        vector = np.zeros(length, self.values.dtype)
+        vector[self.index] = self.values
+        return vector
+
+    def along(self, dense: np.ndarray) -> float:
         """The product with a vector, in double precision."""
-        return product(dense, self.places, self.values)
+        there = dense if self.index is None else dense[self.index]
+        return float(there.astype(np.float64) @ self.values.astype(np.float64))
+
+    def times(self, other: Listed) -> float:
+        """The product of both, in double precision."""
+        if self.index is None:
+            return other.along(self.values)
+        if other.index is None:
+            return self.along(other.values)
+        return common_product(*map(writable, (*self, *other)))
 
     def add_to(self, dense: np.ndarray, share: float = 1.0) -> None:
-        add_share(dense, self.places, self.values, dense.dtype.type(share))
+        where = slice(None) if self.index is None else self.index
+        dense[where] += dense.dtype.type(share) * self.values
+
+    def plus(self, share: float, other: Listed, theirs: float) -> Listed:
+        """A share of it and a share of another."""
+        if self.index is None or other.index is None:
+            total = np.zeros(max(len(self.values), len(other.values)))
+            total = total.astype(self.values.dtype)
+            self.add_to(total, share)
+            other.add_to(total, theirs)
+            return Listed(None, total)
+        most = len(self.index) + len(other.index)
+        index, values = np.empty(most, np.int32), np.empty(most, self.values.dtype)
+        both = map(writable, (*self, *other))
+        count = merge_lists(*both, float(share), float(theirs), index, values)
+        return Listed(index[:count], values[:count])
+
+
+def writable(array: np.ndarray) -> np.ndarray:
+    """As kernels know it: what came from elsewhere may be read-only."""
+    return array if array.flags.writeable else array.copy()
 
 
 @inlined
@@ -100,39 +137,52 @@ def add_listed(w, step, index, values, m):
 
 
 @kernel
-def product(dense, index, values):
-    """dense[index] . values in double precision; without an index, of all of both.
+def list_changes(new, old, index, values):
+    """new - old where that is not zero; returns how many, -1 if there is no room."""
+    count, single = 0, len(old) == 1
+    for j in range(len(new)):
+        x = new[j] - old[0 if single else j]
+        if x != 0:
+            if count == len(index):
+                return -1
+            index[count] = j
+            values[count] = x
+            count += 1
+    return count
 
-    In eight lanes, so that long ones take as long as reading them.
-    """
-    lanes = np.zeros(8)
-    whole = len(values) // 8 * 8
-    listed = len(index) > 0
-    if listed:
-        for j in range(0, whole, 8):
-            for k in range(8):
-                lanes[k] += np.float64(dense[index[j + k]]) * np.float64(values[j + k])
-    else:
-        for j in range(0, whole, 8):
-            for k in range(8):
-                lanes[k] += np.float64(dense[j + k]) * np.float64(values[j + k])
-    total = 0.0
-    for k in range(8):
-        total += lanes[k]
-    for j in range(whole, len(values)):
-        total += np.float64(dense[index[j] if listed else j]) * np.float64(values[j])
+
+@kernel
+def common_product(index, values, others, their_values):
+    """The product of two listed vectors, whose indices rise."""
+    total, k = 0.0, 0
+    for j in range(len(index)):
+        while k < len(others) and others[k] < index[j]:
+            k += 1
+        if k < len(others) and others[k] == index[j]:
+            total += np.float64(values[j]) * np.float64(their_values[k])
     return total
 
 
 @kernel
-def add_share(dense, index, values, share):
-    """dense[index] += share * values; without an index, to all of it."""
-    if len(index) == 0:
-        for j in range(len(values)):
-            dense[j] += share * values[j]
-        return
-    for j in range(len(index)):
-        dense[index[j]] += share * values[j]
+def merge_lists(index, values, others, their_values, share, theirs, to, sums):
+    """The sum of shares of two such vectors; returns how many entries it has."""
+    j = k = count = 0
+    s, t = values.dtype.type(share), values.dtype.type(theirs)
+    while j < len(index) or k < len(others):
+        if k == len(others) or (j < len(index) and index[j] < others[k]):
+            to[count] = index[j]
+            sums[count] = s * values[j]
+            j += 1
+        elif j == len(index) or others[k] < index[j]:
+            to[count] = others[k]
+            sums[count] = t * their_values[k]
+            k += 1
+        else:
+            to[count] = index[j]
+            sums[count] = s * values[j] + t * their_values[k]
+            j, k = j + 1, k + 1
+        count += 1
+    return count
 
 
 @kernel

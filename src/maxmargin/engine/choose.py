@@ -1,16 +1,17 @@
 """Who does the work of a fit: the parameter ``engine``.
 
-None is one process whose steps follow each other. All others cut the data into shards:
-"threads" are ``n_jobs`` threads of this process; "dask" is the cluster of the
-current Dask client, a client its cluster. Within a task of a cluster, such as a fold of a
+None is this process, whose ``n_jobs`` threads step on one w. "dask" is the cluster of the
+current Dask client, a client its cluster: every worker gets a shard of the data. "auto" is
+the current client where there is one, it has several workers, and the data are so many that
+they may pay; this process otherwise. Within a task of a cluster, such as a fold of a
 cross-validation that runs on it, "dask" is that worker alone: workers that wait for each
-other would wait for ever. The weights are the same for all engines but None.
+other would wait for ever.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,8 @@ from maxmargin.engine.lost import EngineLost
 if TYPE_CHECKING:
     from maxmargin.engine.crew import Crew
 
-THREADS = (None, "threads")
+AUTO_SLOTS = 2_000_000  # from which "auto" takes a cluster: a minute's work, about
+AUTO_TOL = 0.05  # below which its shards would need too many rounds
 ANSWER = 30.0  # seconds that a cluster is given before any work
 
 
@@ -32,37 +34,64 @@ def check_engine(engine: Any) -> None:
     client = client_of(engine)
     if client is None:
         return
-    from maxmargin.engine.dask_workers import GONE, check_scheduler, check_workers
+    from maxmargin.engine.dask_workers import check_scheduler, check_workers
 
-    async def addresses() -> list[str]:
-        return list(await client.nthreads())
-
-    try:
-        known = client.sync(addresses, callback_timeout=ANSWER)
-    except (OSError, TimeoutError):
-        raise EngineLost(GONE) from None
-    wrong, _ = check_workers(client, known, ANSWER)
+    wrong, _ = check_workers(client, _addresses(client), ANSWER)
     reason = next(iter(wrong.values()), None) or check_scheduler(client, ANSWER)
     if reason:
         raise ValueError(reason)
 
 
-def make_crew(engine: Any, specs: Sequence, n_jobs: int = 1) -> Crew:
-    """Who runs the shards of these specs."""
+def make_crew(engine: Any, specs_of: Callable[[int], Sequence]) -> Crew:
+    """Who runs the shards; ``specs_of`` gives those for a number of workers."""
     client = client_of(engine)
     if client is None:
-        from maxmargin.engine.crew import ThreadCrew
+        from maxmargin.engine.crew import HomeCrew
 
-        return ThreadCrew(specs, n_jobs)
+        return HomeCrew(specs_of(1))
     from maxmargin.engine.dask_crew import DaskCrew
 
-    return DaskCrew(specs, client)
+    return DaskCrew(specs_of(max(len(_addresses(client)), 1)), client)
+
+
+def _addresses(client: Any) -> list[str]:
+    """Of the workers; the scheduler may have gone while data were encoded."""
+    from maxmargin.engine.dask_workers import GONE
+
+    async def ask() -> list[str]:
+        return list(await client.nthreads())
+
+    try:
+        return client.sync(ask, callback_timeout=ANSWER)
+    except (OSError, TimeoutError):
+        raise EngineLost(GONE) from None
+
+
+def decided(engine: Any, slots: int, tol: float) -> Any:
+    """The engine that "auto" is for data with so many slots; any other as it is."""
+    if not (isinstance(engine, str) and engine == "auto"):
+        return engine
+    few = slots < AUTO_SLOTS or tol < AUTO_TOL
+    if few or find_spec("distributed") is None or _in_task():
+        return None
+    from distributed import Client
+
+    try:
+        client = Client.current()
+        return client if len(client.nthreads()) > 1 else None
+    except (ValueError, OSError, TimeoutError):
+        return None
 
 
 def client_of(engine: Any) -> Any:
-    """The Dask client of an engine; None for threads."""
-    if engine is None or (isinstance(engine, str) and engine in THREADS):
+    """The Dask client of an engine; None for this process."""
+    if engine is None or (isinstance(engine, str) and engine == "auto"):
         return None
+    if isinstance(engine, str) and engine == "threads":
+        raise ValueError(
+            "engine='threads' is no more: n_jobs threads train together without it, and "
+            "faster. Leave engine out and give n_jobs=2, or n_jobs=-1 for all cores."
+        )
     if isinstance(engine, str) and engine == "dask":
         if find_spec("distributed") is None:
             raise ImportError(
@@ -83,8 +112,8 @@ def client_of(engine: Any) -> Any:
             ) from None
     elif not _is_client(engine):
         raise ValueError(
-            f"engine={engine!r} is not possible: it must be None or 'threads' for this "
-            "process, 'dask' for the current Dask client, or a dask.distributed.Client."
+            f"engine={engine!r} is not possible: it must be None for this process, 'dask' "
+            "for the current Dask client, a dask.distributed.Client, or 'auto'."
         )
     if engine.asynchronous:
         raise ValueError(

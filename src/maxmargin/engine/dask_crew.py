@@ -18,26 +18,25 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.interrupts import Undisturbed
-from maxmargin.core.mirrors import Followed
-from maxmargin.engine.crew import Crew, ThreadCrew, each_of
+from maxmargin.engine.crew import Crew, HomeCrew, each_of
 from maxmargin.engine.dask_host import MISSING, STALE, Failure, First
 from maxmargin.engine.dask_workers import GONE, Remote, Workers, settled
 from maxmargin.engine.lost import EngineLost
 from maxmargin.engine.packing import (
-    Sparse,
     comparable,
     difference,
     dumps,
     loads,
     pack,
-    shorter,
     size,
 )
 from maxmargin.engine.packing import unpack as unpacked
+from maxmargin.engine.tree import merge_over, tell_all
 
 HOPELESS = 20  # times patience: a worker that has not answered for so long is dead
 SLOW = 5  # times the median of the others: late
 ATTEMPTS = 5  # workers that may die of one question
+MANY = 8  # hosts from which on one passes a question on to others
 LOOK = 1.0  # seconds between looks whether silent workers live
 LOST, LATE = "lost", "late"
 
@@ -50,6 +49,7 @@ class Call:
     method: str
     arguments: tuple
     numbers: set[int]  # of the shards it is for
+    held: int = 0  # its number, if replies are to be merged
     began: float = field(default_factory=time.monotonic)
     reply: asyncio.Task | None = None  # once it was sent
 
@@ -67,7 +67,8 @@ class DaskCrew(Crew):
         self.patience = patience
         self._specs = [spec_frames(k, spec) for k, spec in enumerate(specs)]
         self._late: dict[Remote, Call] = {}
-        self._weights = {kind: Weights(kind) for kind in (False, True)}
+        self._weights = Weights()
+        self._questions = 0  # whose replies were merged
         self._workers = Workers(client, patience)
         try:
             self._place(set(range(self.shards)))
@@ -78,7 +79,7 @@ class DaskCrew(Crew):
     def at_home(self) -> Crew:
         """EngineLost where the data of a shard cannot be read from here."""
         try:
-            return ThreadCrew([loads(frames) for frames in self._specs])
+            return HomeCrew([loads(frames) for frames in self._specs])
         except (OSError, ValueError) as error:
             raise EngineLost(
                 f"{GONE} The data cannot be read from here ({error}), so that nothing is "
@@ -91,7 +92,72 @@ class DaskCrew(Crew):
         with Undisturbed(raising=False):
             self._workers.close()
 
-    def ask(self, method, *common, each=None, optional=False):
+    def ask(self, method, *common, each=None):
+        return self._ask(method, common, each, False, 0)[0]
+
+    def reduce(self, method, *common, each=None, optional=False):
+        for attempt in itertools.count(1):
+            self._questions += 1
+            held = self._questions
+            _, ready = self._ask(method, common, each, optional, held)
+            if not ready:
+                return None
+            try:
+                frames = self._merged(ready)
+            except Broken:
+                if optional:  # the next question finds who is lost
+                    return None
+                _check_attempts(attempt)
+                continue
+            self.moved += size(frames)
+            found = unpacked(loads(frames))
+            if isinstance(found, Failure):
+                raise _said(found.error)
+            return found
+
+    def _merged(self, ready: dict[Remote, int]) -> list[np.ndarray]:
+        """The frames of what hosts hold, merged; Broken if one of them is lost."""
+        future = merge_over(self._workers.client, ready)
+        self._finish([future], list(ready))
+        return future.result()
+
+    def _tell(self, question: Question, remotes: list[Remote]) -> set[Remote]:
+        """Those who have heard the common arguments, passed on from host to host."""
+        same = [r for r in remotes if r.version == remotes[0].version]
+        if len(same) < MANY:
+            return set()
+        frames = question.common(same[0].version)
+        try:
+            self._finish(tell_all(self._workers.client, frames, same), same)
+        except Broken:  # then each is told alone, and it is seen who is lost
+            return set()
+        self.moved += size(frames)
+        return set(same)
+
+    def _finish(self, futures: list, remotes: list[Remote]) -> None:
+        """Wait for tasks; Broken if one fails, or one of these hosts is lost."""
+
+        async def wait():
+            looked = time.monotonic()
+            while not all(future.done() for future in futures):
+                await asyncio.sleep(0.001)
+                if time.monotonic() - looked > LOOK:
+                    living, looked = await self._workers.look(), time.monotonic()
+                    if living is not None and any(
+                        remote.address not in living for remote in remotes
+                    ):
+                        raise Broken
+
+        try:
+            self._workers.client.sync(wait)
+            if any(future.status != "finished" for future in futures):
+                raise Broken
+        except Broken:
+            self._workers.client.cancel(futures)
+            raise
+
+    def _ask(self, method, common, each, optional: bool, held: int) -> tuple:
+        """(replies, {host that holds its own: of which question}), if held is not 0."""
         own = each_of(each, self.shards)
         self._workers.hopeful()
         homeless = set(range(self.shards)) - self._housed()  # an ask was interrupted
@@ -103,19 +169,28 @@ class DaskCrew(Crew):
         calls = [*self._late.values()] if optional else []
         owing = {call.remote for call in calls}
         todo = {r: r.shards for r in self._workers.remotes if r not in owing}
+        if held and not optional:  # what is late makes room for this
+            self._late.clear()
+        ready: dict[Remote, int] = {}  # and the number of the question
         for attempt in itertools.count(1):
+            heard = self._tell(question, [r for r, some in todo.items() if some])
             for remote, numbers in todo.items():
                 if numbers:
-                    frames = question.frames(remote, numbers)
-                    calls.append(self._call(remote, numbers, "ask", method, *frames))
+                    common = [] if remote in heard else question.common(remote.version)
+                    remote.version = question.version or remote.version
+                    rest = method, common, question.own(numbers), held
+                    calls.append(self._call(remote, numbers, "ask", *rest))
+                    calls[-1].held = held
             todo, lost = {}, set()
             for call, outcome in self._outcomes(calls, optional):
                 if outcome == STALE:
-                    call.remote.versions.clear()
+                    call.remote.version = None
                     todo[call.remote] = call.numbers
                 elif outcome in (LOST, MISSING):
                     lost |= self._bury(call.remote, outcome)
+                    ready.pop(call.remote, None)
                 elif outcome != LATE:
+                    ready[call.remote] = call.held
                     _sort(outcome, replies, failures)
             if lost:
                 _check_attempts(attempt)
@@ -128,7 +203,8 @@ class DaskCrew(Crew):
             calls = []
         if failures:
             raise _said(failures[min(failures)])
-        return replies
+        here = self._workers.remotes
+        return replies, {remote: k for remote, k in ready.items() if remote in here}
 
     # shards ----------------------------------------------------------------------------
 
@@ -243,14 +319,14 @@ class DaskCrew(Crew):
         return LATE if late else None
 
 
+class Broken(Exception):
+    """A host was lost while replies were merged."""
+
+
 class Weights:
-    """The first common argument as it was sent last, and what changed since before.
+    """The first common argument as it was sent last, and what changed since before."""
 
-    ``mirrored``: who asks says where it has changed, and shards write to copies of it.
-    """
-
-    def __init__(self, mirrored: bool = False):
-        self.mirrored = mirrored
+    def __init__(self):
         self.version = 0
         self.array: np.ndarray | None = None
         self._changes = None
@@ -264,65 +340,40 @@ class Weights:
             self.version += 1
             self.array = array.copy()  # the caller may write into it
 
-    def follow(self, followed: Followed) -> None:
-        """The same of weights whose changes are known."""
-        array, places = followed
-        self._changes, self._base = None, self.version
-        if places is not None:
-            where = _union(places, array.size)
-            if shorter(len(where), array):
-                self._changes = Sparse(array.shape, where, array[where])
-        self.version += 1
-        self.array = array
-
     def message(self, version: int | None) -> First:
         """For a host that has this version."""
         if self._changes is not None and version in (self._base, self.version):
-            return First(self.version, version, self._changes, self.mirrored)
-        # the caller may write into it, before it is sent
-        whole = self.array.copy() if self.mirrored else self.array
-        return First(self.version, None, pack(whole), self.mirrored)
-
-
-def _union(places: list[np.ndarray], size: int) -> np.ndarray:
-    """Places in any of these, each once, without sorting."""
-    if len(places) < 2:
-        return places[0] if places else np.zeros(0, np.int32)
-    among = np.zeros(size, bool)
-    for some in places:
-        among[some] = True
-    return np.flatnonzero(among).astype(np.int32)
+            return First(self.version, version, self._changes)
+        return First(self.version, None, pack(self.array))
 
 
 class Question:
     """The arguments of an ask as frames; those that hosts share are made once."""
 
-    def __init__(
-        self, common: tuple, own: Sequence[tuple], weights: dict[bool, Weights]
-    ):
+    def __init__(self, common: tuple, own: Sequence[tuple], weights: Weights):
         self._weights = None
-        if common and isinstance(common[0], Followed):
-            self._weights = weights[True]
-            self._weights.follow(common[0])
-        elif common and comparable(common[0]):
-            self._weights = weights[False]
-            self._weights.see(common[0])
-        common = common[1:] if self._weights else common
+        if common and comparable(common[0]):
+            weights.see(common[0])
+            self._weights, common = weights, common[1:]
         self._rest = pack(common)
         self._own = own
         self._shared: dict[int | None, list[np.ndarray]] = {}
 
-    def frames(self, remote: Remote, numbers: set[int]) -> tuple[list, list]:
-        """Of the common arguments, and of those of some shards."""
-        version = None
-        if self._weights:
-            version = remote.versions.get(self._weights.mirrored)
-            remote.versions[self._weights.mirrored] = self._weights.version
+    @property
+    def version(self) -> int | None:
+        """Of the weights that a host has who was asked."""
+        return self._weights and self._weights.version
+
+    def common(self, version: int | None) -> list[np.ndarray]:
+        """The common arguments, for a host that has this version of the weights."""
         if version not in self._shared:
             first = self._weights and self._weights.message(version)
             self._shared[version] = dumps((first, self._rest))
-        mine = {k: self._own[k] for k in sorted(numbers)}
-        return self._shared[version], dumps(pack(mine))
+        return self._shared[version]
+
+    def own(self, numbers: set[int]) -> list[np.ndarray]:
+        """The arguments of some shards."""
+        return dumps(pack({k: self._own[k] for k in sorted(numbers)}))
 
 
 def _share_out(numbers: list[int], hosts: list[Remote]) -> dict[Remote, set[int]]:

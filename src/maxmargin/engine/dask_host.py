@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.mirrors import Followed, Mirrors
-from maxmargin.engine.crew import call, common_of, run_all
+from maxmargin.engine.crew import merged
 from maxmargin.engine.packing import dumps, loads, pack, unpack
 
 
@@ -18,7 +16,6 @@ class First(NamedTuple):
     version: int
     base: int | None = None  # None: value is the whole array
     value: Any = None
-    mirrored: bool = False  # shards get copies of it to write to
 
 
 class Failure(NamedTuple):
@@ -31,19 +28,24 @@ STALE, MISSING = "stale", "missing"  # replies of a host that cannot do what it 
 
 
 class Host:
-    """Shards of one worker, run in as many threads as the worker has.
+    """Shards of one worker, one after the other, each in all threads of the worker.
 
     Dask calls the methods of an actor one after another. They take and return frames, see
     `maxmargin.engine.packing`; replies are ``{number: reply or Failure}``.
     """
 
     def __init__(self, threads: int):
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._threads = threads
         self._specs: dict[int, list[np.ndarray]] = {}
         self._shards: dict[int, Any] = {}
-        # (version, array) by whether it is mirrored
-        self._first = {False: (0, np.zeros(0)), True: (0, np.zeros(0))}
-        self._mirrors = Mirrors()
+        self._first = 0, np.zeros(0)  # version and array
+        self._heard: list = []
+        self._held: tuple[int, list] = 0, []  # number of a question, replies to merge
+        self._at: Any = None  # the first common argument of that question
+
+    def hear(self, common: list) -> None:
+        """The common arguments of the next question, in which they are left out."""
+        self._heard = common
 
     def put(self, number: int, frames: list[np.ndarray]) -> list[np.ndarray]:
         """Take the spec of a shard."""
@@ -53,61 +55,75 @@ class Host:
     def build(self) -> list[np.ndarray]:
         """Build the shards whose specs have come."""
         specs, self._specs = self._specs, {}
-        built = self._all({k: lambda f=f: loads(f).build() for k, f in specs.items()})
+        built = {
+            k: _safely(lambda f=f: loads(f).build(self._threads))
+            for k, f in specs.items()
+        }
         failed = {k: shard for k, shard in built.items() if isinstance(shard, Failure)}
         self._shards |= {k: shard for k, shard in built.items() if k not in failed}
         return _reply(failed)
 
-    def ask(self, method: str, common: list, own: list) -> list[np.ndarray]:
-        """``method`` of the shards that are keys of ``own``, its values their arguments."""
+    def ask(self, method: str, common: list, own: list, held: int) -> list[np.ndarray]:
+        """``method`` of the shards that are keys of ``own``, its values their arguments.
+
+        Of question ``held`` (0: of none), replies stay here, for :meth:`take`.
+        """
         try:
-            first, rest = loads(common)
+            first, rest = loads(common or self._heard)
             each = unpack(loads(own))
             if not each.keys() <= self._shards.keys():
                 return dumps(MISSING)
+            rest = unpack(rest)
             if first is not None:
-                if first.base not in (None, self._first[first.mirrored][0]):
+                version, array = self._first
+                if first.base not in (None, version):
                     return dumps(STALE)
-                rest = (self._newest(first), *unpack(rest))
-            else:
-                rest = unpack(rest)
-            shared = common_of(self._mirrors, rest)
+                if first.base is None:
+                    # of its own: within a process, hosts are sent the same one
+                    array = np.array(unpack(first.value))
+                else:
+                    first.value.onto(array)
+                self._first, rest = (first.version, array), (array, *rest)
         except Exception as error:
             return _reply({-1: Failure(error)})
+        replies = {
+            k: _safely(lambda k=k: getattr(self._shards[k], method)(*rest, *each[k]))
+            for k in each
+        }
+        if held:
+            before = self._held[1] if self._held[0] == held else []
+            good = [r for r in replies.values() if not isinstance(r, Failure)]
+            self._held, self._at = (held, [*before, *good]), rest[0] if rest else None
+            failed = {k: r for k, r in replies.items() if isinstance(r, Failure)}
+            replies = dict.fromkeys(each) | failed
+        return _reply(replies)
 
-        def answer(k):
-            return lambda: call(self._shards[k], method, shared, each[k])
+    def take(self, number: int) -> list[np.ndarray]:
+        """What is held of a question, merged; it is held no more.
 
-        return _reply(self._all({k: answer(k) for k in each}))
+        A task that was given up may still come: it must not take what is for others.
+        """
+        if self._held[0] != number:
+            raise LookupError(f"question {number} is not that of {self._held[0]}")
+        held, self._held = self._held[1], (0, [])
+        return self._merged(held)
 
-    def _newest(self, first: First) -> np.ndarray | Followed:
-        """The array as it is now; one that is mirrored is written to, so it is our own."""
-        changes, (_, array) = first.value, self._first[first.mirrored]
-        if not first.mirrored:
-            array = unpack(changes) if first.base is None else changes.onto(array)
-            self._first[False] = first.version, array
-            return array
-        if first.base is None:
-            whole, places = unpack(changes), None
-            if whole.shape == array.shape and whole.dtype == array.dtype:
-                array[:] = whole  # mirrors of it go on
-            else:
-                array = np.array(whole)
-        else:
-            array[changes.places] = changes.values
-            places = [changes.places]
-        self._first[True] = first.version, array
-        return Followed(array, places)
+    def merged(self, one: list, other: list) -> list[np.ndarray]:
+        """What two hosts have taken."""
+        return self._merged([unpack(loads(frames)) for frames in (one, other)])
 
-    def _all(self, calls: dict) -> dict:
-        def safely(call):
-            try:
-                return call()
-            except Exception as error:
-                return Failure(error)
+    def _merged(self, replies: list) -> list[np.ndarray]:
+        """The frames of all in one, or of a Failure."""
+        failed = [reply for reply in replies if isinstance(reply, Failure)]
+        found = failed[0] if failed else _safely(lambda: merged(replies, self._at))
+        return dumps(pack(_portable(found) if isinstance(found, Failure) else found))
 
-        results = run_all(self._pool, [lambda c=c: safely(c) for c in calls.values()])
-        return dict(zip(calls, results, strict=True))
+
+def _safely(call):
+    try:
+        return call()
+    except Exception as error:
+        return Failure(error)
 
 
 def _reply(replies: dict) -> list[np.ndarray]:

@@ -38,8 +38,7 @@ class Remote:
     address: str
     threads: int
     actor: Any  # the future that keeps it alive
-    # of the weights that it has, by whether they are mirrored
-    versions: dict[bool, int] = field(default_factory=dict)
+    version: int | None = None  # of the weights that it has
     shards: set[int] = field(default_factory=set)
 
 

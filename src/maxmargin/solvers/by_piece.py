@@ -20,8 +20,8 @@ from maxmargin.core.expectations import working_memory
 from maxmargin.core.kernel import run
 from maxmargin.core.objective import Objective
 from maxmargin.core.on_disk import OnDisk, OnDiskLog
-from maxmargin.core.sharded import Scattered
 from maxmargin.core.state import require
+from maxmargin.core.totals import Scattered
 from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.solvers.block_coordinate import (
     CACHED_COST,

@@ -26,10 +26,8 @@ class NotSeparable(ValueError):
 
 
 DEFAULT_MAX_ITER = 1000
-# Passes until a certificate is made in any case, and how many times later the next:
-FIRST = 20, 2.0
-ROUGH = 20, 1.25  # where shards step at once, and none sees what it does to the others
-LOOSE = 4, 1.2  # where the search leaves a gap open, to see when it is all that is left
+# Solver.looks where the search leaves a gap open, to see when it is all that is left:
+LOOSE = 4, 1.2
 SMALL = 1_000  # slots: a certificate after every pass, which plots well, costs nothing
 # (unless it is one of many problems with hidden parts, where a slot may be long to fill)
 SEARCH_ENDED = "ended, as the search for violated outputs can prove no more,"
@@ -70,7 +68,7 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
             status = _limit_reached(objective, limits, iteration)
             promising = best.guess(solver.estimate) <= PROMISING * limits.tol
             loose = getattr(objective.batch, "recalls", False) or best.search_gap() > 0
-            first, later = LOOSE if loose else ROUGH if objective.apart else FIRST
+            first, later = LOOSE if loose else solver.looks
             due = small or iteration >= max(first, later * last_certified)
             # A certificate costs a full pass: not more than one every tenth.
             spaced = iteration >= 1.1 * last_certified

@@ -37,7 +37,6 @@ from maxmargin.core.contract import (
     shift,
 )
 from maxmargin.core.kernel import inlined, inner, kernel
-from maxmargin.core.mirrors import mark
 from maxmargin.core.oracle import most_violated
 from maxmargin.core.rescale import offset_and_scale
 from maxmargin.core.rows import copy_into
@@ -201,7 +200,6 @@ def pairwise_step(batch, form, planes, buffers, i, v, w):
         return np.inf, s, a, 0.0  # hard margin, zero curvature: no w can separate
     planes.alpha[i, s] += step
     add_listed(w, step * planes.stretch, index, values, m)
-    mark(buffers.pages, index, m)
     return step, s, a, step * (v[s] - v[a] - 0.5 * step * curvature)
 
 

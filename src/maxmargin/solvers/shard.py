@@ -1,6 +1,6 @@
 """Some of the examples and their dual variables, where the data are.
 
-What a shard is asked for are functions of w: the totals of a sweep, a gradient, a cut. Only
+What a shard is asked for are functions of w: the totals of a sweep, a gradient. Only
 ``ascend`` changes it: block-coordinate steps on its own blocks, from a w that the steps of
 other shards change at the same time. Their sum may be too much, so that a shard remembers
 where it began and takes back what is told to be too much (``share``); and it makes its
@@ -14,35 +14,19 @@ as far as if it were alone. (Jaggi et al. 2014; Ma et al. 2015.)
 
 from __future__ import annotations
 
+import copy
 import importlib
 import sys
 import time
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from maxmargin.core.objective import Objective
-from maxmargin.core.sharded import Totals
 from maxmargin.core.state import Stateful
+from maxmargin.core.totals import Totals
 from maxmargin.core.vectors import Listed
-from maxmargin.solvers.local import LOCAL, Local
-
-
-class Move(NamedTuple):
-    """What a shard's steps do to the whole: at a share s of them, the dual gains
-
-    s (rise - w.change) - 1/2 s^2 bend - 1/2 |s change|^2
-
-    and products with others' changes. Where it was made does not matter: one that comes
-    late is judged at the w of today.
-    """
-
-    change: Listed
-    rise: float
-    bend: float
-    risk: float  # of the examples, as they were met
-    calls: int
-    epoch: int  # it belongs to the dual point that had this number
+from maxmargin.engine.threads import Team
+from maxmargin.solvers.local import Local
+from maxmargin.solvers.moves import Move, Part
 
 
 class ShardSpec(NamedTuple):
@@ -50,136 +34,123 @@ class ShardSpec(NamedTuple):
 
     objective: Objective  # without a batch
     source: Any  # load() gives the batch
+    number: int
     solver: str
     modules: tuple[str, ...] = ()  # that say what its structure does
 
-    def build(self) -> Shard:
+    def build(self, threads: int) -> Shard:
         for name in self.modules:  # another process may never have heard of them
             if (
                 name not in sys.modules
             ):  # one that is being imported waits for this thread
                 importlib.import_module(name)
-        return Shard(self.objective, self.source, self.solver)
+        return Shard(self, threads)
 
 
 class Shard:
     """See the module."""
 
-    def __init__(self, objective: Objective, source: Any, solver: str):
-        self.objective, self.source, self.solver = objective, source, solver
-        self.local: Any = None
+    def __init__(self, spec: ShardSpec, threads: int = 1):
+        self.number, self.solver = spec.number, spec.solver
+        self.objective, batch = spec.objective, spec.source.load()
+        self.objective.batch = batch
+        self.objective.team = Team(threads if isinstance(batch, tuple) else 1)
+        self._local: Local | None = None
 
-    def _load(self) -> Objective:
-        """The objective with its batch."""
-        self.objective.batch = self.source.load()
-        return self.objective
-
-    def _release(self) -> None:
-        if getattr(self.source, "transient", False):
-            self.objective.batch = None
-
-    def _solver(self) -> Any:
-        """The local solver, made when first needed."""
-        objective = self._load()
-        if self.local is None:
-            self.local = LOCAL.get(self.solver, Local)(objective)
-        return self.local
+    @property
+    def local(self) -> Local:
+        """The solver of its blocks, made when first needed."""
+        if self._local is None:
+            self._local = Local(self.objective)
+        return self._local
 
     def prepare(self) -> None:
         """Compile what will be needed."""
-        objective = self._load()
-        objective.prepare()
-        if self.solver in ("lbfgs", "handover"):
-            objective.prepare_gradient()
-        if self.solver != "lbfgs":
-            self._solver().prepare()
-        self._release()
+        self.objective.prepare()
+        if self.solver == "lbfgs":
+            self.objective.prepare_gradient()
+        else:
+            self.local.prepare()
 
     def fingerprint(self) -> str:
         from maxmargin.solvers.fingerprint import fingerprint
 
-        found = fingerprint(self._load().batch)
-        self._release()
-        return found
+        return fingerprint(self.objective.batch)
 
     # functions of w --------------------------------------------------------------------
 
     def totals(self, w, multiple=1.0) -> Totals:
-        objective = self._load()
+        objective = self.objective
         before = objective.oracle_calls
         sweep = objective.sweep(w, multiple)
-        totals = Totals.of(objective, sweep, objective.oracle_calls - before)
-        self._release()
-        return totals
+        return Totals.of(objective, sweep, objective.oracle_calls - before)
 
-    def gradient(self, w) -> tuple[float, np.ndarray]:
-        """(sum of C_i loss_i, its gradient)."""
-        objective = self._load()
-        losses, total = objective.losses_and_pull(w)
-        self._release()
-        return float(objective.mass @ losses), total
+    def gradient(self, w) -> Part:
+        """The sum of C_i loss_i, and its gradient."""
+        began = time.perf_counter()
+        losses, total = self.objective.losses_and_pull(w)
+        value, vector = float(self.objective.mass @ losses), Listed.of(total)
+        return Part(value, vector, time.perf_counter() - began)
 
     def check_maxima(self, w) -> None:
-        self._load().check_maxima(w, self.objective.sweep(w))
+        self.objective.check_maxima(w, self.objective.sweep(w))
 
     def explore(self, w, looks: int) -> bool:
-        return self._load().explore(w, looks)
+        return self.objective.explore(w, looks)
 
     def known_risk(self, w) -> float:
         """Of the outputs that a Python batch has met."""
-        objective = self._load()
+        objective = self.objective
         hinges = objective.batch.known_hinges(w, objective.form, objective.mass)
         return objective.primal_from_hinges(0.0, hinges)
 
-    def cut(self, w, stored: bool) -> tuple[Listed, float, float, int]:
-        """A cut of its risk at w, of new outputs or of stored ones (``one_slack.py``)."""
-        local = self._solver()
-        before = self.objective.oracle_calls
-        local.w = w
-        found = local.recall() if stored else local.search()
-        local.w = None
-        self._release()
-        calls = self.objective.oracle_calls - before
-        return Listed.of(found.gradient), found.offset, found.risk, calls
+    def alone(self, times: int, passes: int) -> Part:
+        """Its own solution, as if its examples were all: what it adds to the average."""
+        from maxmargin.solvers.exponentiated import Exponentiated
+
+        began, objective = time.perf_counter(), copy.copy(self.objective)
+        w = objective.weights()
+        if (
+            objective.solver_for(1.0) == "handover"
+        ):  # else it would need too much memory
+            objective.mass = times * objective.mass
+            solver = Exponentiated(objective)
+            for _ in range(passes):
+                solver.step()
+            w = solver.average.w / w.dtype.type(times)
+        return Part(0.0, Listed.of(w), time.perf_counter() - began)
 
     # the dual point --------------------------------------------------------------------
 
-    def ascend(self, mirror, epoch, stretch, selective, seconds, share) -> Move:
-        """Steps from a mirror of w, after a share of the last ones was kept."""
-        local = self._solver()
+    def ascend(self, w, epoch, stretch, passes, selective, seconds, share) -> Move:
+        """Passes from a copy of w, after a share of the last ones was kept."""
+        local, objective = self.local, self.objective
+        began = time.perf_counter()
         local.keep(share)
-        self.objective.deadline = time.perf_counter() + seconds
-        before = self.objective.oracle_calls
-        method = local.sweep_and_rise if self.solver == "n-slack" else local.visit
-        change, rise, bend = local.move(mirror, stretch, method, selective)
-        risk = local.risk()
+        objective.deadline = began + seconds
+        before = objective.oracle_calls
+        change, rise, bend = local.move(w, stretch, passes, selective)
+        risk, calls = local.risk(), objective.oracle_calls - before
         local.forget()
-        self._release()
-        calls = self.objective.oracle_calls - before
-        return Move(change, rise, bend, risk, calls, epoch)
+        seconds = time.perf_counter() - began
+        return Move(change, rise, bend, risk, calls, epoch, seconds, {self.number: 1.0})
 
-    def contribution(self, share) -> tuple[Listed, float]:
-        """(sum alpha r psi over its examples, the rest of its dual)."""
-        local = self._solver()
-        local.keep(share)
-        w, rest = local.exact_point()
-        self._release()
-        return Listed.of(w), rest
+    def contribution(self, share) -> Part:
+        """The rest of its dual, and sum alpha r psi over its examples."""
+        self.local.keep(share)
+        w, rest = self.local.exact_point()
+        return Part(rest, Listed.of(w), 0.0)
 
     # checkpoints -----------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        local = self._solver()
-        kept = {"objective": self.objective.state(), "local": local.state()}
+        kept = {"objective": self.objective.state(), "local": self.local.state()}
         if isinstance(self.objective.batch, Stateful):
             kept["batch"] = self.objective.batch.state()
-        self._release()
         return kept
 
     def restore(self, state: dict[str, Any]) -> None:
-        local = self._solver()
         if isinstance(self.objective.batch, Stateful):
             self.objective.batch.restore(state["batch"])
         self.objective.restore(state["objective"])
-        local.restore(state["local"])
-        self._release()
+        self.local.restore(state["local"])

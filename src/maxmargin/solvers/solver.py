@@ -30,6 +30,8 @@ class Solver(Stateful):
     kept = ("w", "dual", "estimate", "stationary", "update_seconds")
     ends = False  # whether it is ever stationary
     drifts = False  # whether ``dual`` is that but for the rounding of single precision
+    # passes until a certificate is made in any case, and how many times later the next
+    looks = 20, 2.0
     falls = False  # whether a dual may have been higher than what can be proved now
 
     dual: float = 0.0

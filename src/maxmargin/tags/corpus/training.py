@@ -14,7 +14,7 @@ from maxmargin.core.arrays import offsets
 from maxmargin.core.estimator import Encoded, check_weights
 from maxmargin.core.label_costs import cost_table
 from maxmargin.core.rows import padded_width
-from maxmargin.core.sharded import Scattered
+from maxmargin.core.totals import Scattered
 from maxmargin.tags.corpus.corpus import Shard, TagCorpus
 from maxmargin.tags.features.ready import READY_NAMES
 from maxmargin.tags.features.sequences import TokenMatrix
@@ -86,6 +86,17 @@ class CorpusPiece:
         return self.making.batch(self.shard)
 
 
+@dataclass(frozen=True)
+class JoinedPieces:
+    """Several pieces as one batch, for a worker of a cluster."""
+
+    shards: tuple[Shard, ...]
+    making: Making
+
+    def load(self) -> Any:
+        return self.making.batch(*self.shards)
+
+
 class CorpusBatch(Scattered):
     """In place of a batch: the pieces of a corpus, and what a tagger asks of a batch."""
 
@@ -93,6 +104,9 @@ class CorpusBatch(Scattered):
         super().__init__(pieces)
         self.n_features, self.n_labels = n_features, n_labels
         self.width = padded_width(n_labels)
+
+    def joined(self, pieces: list[CorpusPiece]) -> JoinedPieces:
+        return JoinedPieces(tuple(p.shard for p in pieces), pieces[0].making)
 
 
 def encode_corpus(
