@@ -9,6 +9,7 @@ import pytest
 from crew_cases import BadSpec, Problem, Sum, ToySpec, scores, specs, weights
 
 pytest.importorskip("distributed")
+from maxmargin.engine import dask_crew
 from maxmargin.engine.crew import HomeCrew
 from maxmargin.engine.dask_crew import DaskCrew
 from maxmargin.engine.dask_workers import check_workers, mismatch
@@ -46,10 +47,11 @@ def test_replies_are_those_of_this_process(crew):
 
 
 @pytest.mark.parametrize("hosts", [1, 2, 3, 5])
-def test_replies_are_merged_from_worker_to_worker(hosts):
-    """The driver receives one, whatever the number of workers."""
+def test_questions_and_replies_go_from_worker_to_worker(hosts, monkeypatch):
+    """The driver sends and receives one, whatever the number of workers."""
     from distributed import Client, LocalCluster
 
+    monkeypatch.setattr(dask_crew, "MANY", 3)
     inproc = LocalCluster(
         processes=False, n_workers=hosts, dashboard_address="127.0.0.1:0"
     )
@@ -60,6 +62,10 @@ def test_replies_are_merged_from_worker_to_worker(hosts):
         DaskCrew(specs(7), client) as crew,
     ):
         assert len(crew._workers.remotes) == hosts
+        crew.ask("score", w)
+        before = crew.moved
+        crew.ask("score", w + 1)
+        assert crew.moved - before < min(hosts, 3) * (w.nbytes + 4000)
         wanted = Sum(pytest.approx(sum(scores(w, 7))), set(range(7)))
         for optional in (False, True):
             assert crew.reduce("summed", w, optional=optional) == wanted
