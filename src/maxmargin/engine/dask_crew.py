@@ -8,9 +8,10 @@ answer for too long, is given up: its shards are built anew from their specs on 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -117,9 +118,11 @@ class DaskCrew(Crew):
 
     def _merged(self, ready: dict[Remote, int]) -> list[np.ndarray]:
         """The frames of what hosts hold, merged; Broken if one of them is lost."""
-        future = merge_over(self._workers.client, ready)
-        self._finish([future], list(ready))
-        return future.result()
+
+        def begin(client):
+            return [merge_over(client, ready)]
+
+        return self._finished(begin, list(ready))[0].result()
 
     def _tell(self, question: Question, remotes: list[Remote]) -> set[Remote]:
         """Those who have heard the common arguments, passed on from host to host."""
@@ -128,14 +131,18 @@ class DaskCrew(Crew):
             return set()
         frames = question.common(same[0].version)
         try:
-            self._finish(tell_all(self._workers.client, frames, same), same)
+            self._finished(lambda client: tell_all(client, frames, same), same)
         except Broken:  # then each is told alone, and it is seen who is lost
             return set()
         self.moved += size(frames)
         return set(same)
 
-    def _finish(self, futures: list, remotes: list[Remote]) -> None:
-        """Wait for tasks; Broken if one fails, or one of these hosts is lost."""
+    def _finished(self, begin: Callable, remotes: list[Remote]) -> list:
+        """Tasks that ``begin(client)`` began, done; Broken if these hosts cannot do them.
+
+        Without its scheduler a cluster can do no tasks, though workers still answer.
+        """
+        client, futures = self._workers.client, []
 
         async def wait():
             looked = time.monotonic()
@@ -149,12 +156,25 @@ class DaskCrew(Crew):
                         raise Broken
 
         try:
-            self._workers.client.sync(wait)
-            if any(future.status != "finished" for future in futures):
-                raise Broken
-        except Broken:
-            self._workers.client.cancel(futures)
+            futures += begin(client)
+            client.sync(wait)
+            if all(future.status == "finished" for future in futures):
+                return futures
+        except EngineLost:
             raise
+        except (
+            Exception
+        ):  # whatever it is, who is lost is seen now or with the next question
+            pass
+        with contextlib.suppress(Exception):
+            client.cancel(futures)
+        while client.status != "closed" and client.sync(self._workers.look) is None:
+            time.sleep(
+                min(LOOK, self.patience / 5)
+            )  # EngineLost if that takes too long
+        if client.status == "closed":
+            raise EngineLost(GONE)
+        raise Broken
 
     def _ask(self, method, common, each, optional: bool, held: int) -> tuple:
         """(replies, {host that holds its own: of which question}), if held is not 0."""
