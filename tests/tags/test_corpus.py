@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from maxmargin import TagCorpus
 from maxmargin.core.rows import by_frequency, padded_width
 from maxmargin.files import columns_from, read_columns
+from maxmargin.files.corpora import sources
 from maxmargin.files.text_files import RawText
-from maxmargin.tags.corpus import sources
 from maxmargin.tags.corpus.counting import KeyCounter
 from maxmargin.tags.features import ColumnEncoder
 from maxmargin.tags.files.reader import read_piece
@@ -411,7 +411,7 @@ def test_an_interrupted_move_keeps_the_old_corpus(tmp_path, monkeypatch, when):
 
 
 def test_a_shard_that_cannot_be_read(data, tmp_path, monkeypatch):
-    from maxmargin.tags.corpus import storage
+    from maxmargin.files.corpora import storage
 
     corpus = TagCorpus.build(tmp_path / "c", data, TEMPLATE)
 
@@ -424,7 +424,7 @@ def test_a_shard_that_cannot_be_read(data, tmp_path, monkeypatch):
 
 
 def test_threads_that_share_ones_get_enough_of_them(monkeypatch):
-    from maxmargin.tags.corpus import storage
+    from maxmargin.files.corpora import storage
 
     class Late(dict):
         def __setitem__(self, key, value):
@@ -491,7 +491,7 @@ def test_a_shard_that_changes_while_in_use(data, tmp_path):
 
 def test_right_checksums_of_wrong_numbers(data, tmp_path):
     """Kernels do not check indices, so that shards must."""
-    from maxmargin.tags.corpus import storage
+    from maxmargin.files.corpora import storage
 
     folder = tmp_path / "c"
     corpus = TagCorpus.build(folder, data, TEMPLATE)
@@ -546,7 +546,7 @@ FORGED = {
 
 def test_forged_manifests(data, tmp_path):
     """Whatever a manifest says, a sentence: nothing is read that is not of the corpus."""
-    from maxmargin.tags.corpus import storage
+    from maxmargin.files.corpora import storage
 
     folder = tmp_path / "c"
     TagCorpus.build(folder, data, TEMPLATE)

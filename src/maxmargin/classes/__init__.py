@@ -5,6 +5,7 @@ from maxmargin.families import Family, lazily
 FAMILY = Family(
     __name__,
     public={
+        "ClassCorpus": "corpus",
         "MulticlassSVM": "multiclass",
         "Taxonomy": "taxonomy.taxonomy",
         "TaxonomySVM": "taxonomy.estimator",

@@ -40,6 +40,8 @@ gzip."""
       --format text|svmlight=text  text (default): a label and a text per line; svmlight:
           LABEL 3:0.5 7:1 ...
       --encoding NAME=utf-8  default: utf-8
+      --shards FOLDER  for vectors larger than memory: read the file (or folder, or glob)
+          into this folder, or use what is there. TRAIN may be such a folder itself
       --multilabel  labels are sets: a,b,c; with a node, its ancestors are predicted too
     the taxonomy
       --taxonomy FILE  'parent child' or one path per line (default: the labels are paths)
@@ -91,6 +93,9 @@ gzip."""
         if not args.separator:
             raise ValueError("--separator is empty: give a text such as . or /.")
         self.check_words(args)
+        from maxmargin.classes.corpus.command import check_options
+
+        check_options(args)
         if args.multilabel and args.mode == "flat":
             raise ValueError("--mode flat is for one label per line: leave it out.")
         if args.multilabel and args.loss not in (None, "tree"):
@@ -124,8 +129,13 @@ gzip."""
     def learn_vectors(self, path: str, args) -> Sample:
         """A file with labels, from which the bag learns its words."""
         from maxmargin.classes.bag_of_words import BagOfWords
+        from maxmargin.classes.corpus.command import training_corpus
         from maxmargin.classes.texts import read_texts
 
+        corpus = None if self.multilabel else training_corpus(path, args)
+        if corpus is not None:
+            self.format = "svmlight"
+            return corpus
         if self.format != "text":
             return self._vectors(path)
         names = ("ngrams", "weighting", "min_count")
@@ -181,8 +191,12 @@ gzip."""
         return Sample(X, y, found.path, found.where, more=found.texts)
 
     def _vectors(self, path: str, truth: bool = True) -> Sample:
+        from maxmargin.classes.corpus.command import corpus_sample
         from maxmargin.classes.svmlight import read_svmlight
+        from maxmargin.files.corpora.storage import is_corpus
 
+        if is_corpus(path) and not self.multilabel:
+            return corpus_sample(path, truth)
         optional = self.multilabel or not truth
         found = read_svmlight(path, self.width, self.encoding, optional)
         y = self._labels(found) if truth else None
@@ -233,6 +247,9 @@ gzip."""
         return nodes
 
     def labels_of(self, sample: Sample):
+        if sample.y is None:  # a corpus
+            yield from ((label, ()) for label in sample.X.labels)
+            return
         for i, labels in enumerate(sample.y):
             each = labels if self.multilabel else [labels]
             yield from ((label, (i,)) for label in each)
@@ -327,11 +344,11 @@ def check_labels(sample: Sample, taxonomy, separator: str) -> None:
     from maxmargin.classes.taxonomy import add_path
 
     seen: dict = {}
-    for i, given in enumerate(sample.y):
+    for i, given in enumerate(sample.X.labels if sample.y is None else sample.y):
         for label in given if isinstance(given, list) else [given]:
             if label in seen:
                 continue
-            where = f"{sample.where(i)}: the label"
+            where = f"{sample.where(i) if sample.where else sample.path}: the label"
             if taxonomy is None:
                 add_path(seen, label, separator, where)
             elif label not in taxonomy:
@@ -343,7 +360,8 @@ def check_labels(sample: Sample, taxonomy, separator: str) -> None:
 
 def remark_on_separator(separator: str, sample: Sample) -> None:
     """Labels without the separator are classes without a hierarchy: perhaps a mistake."""
-    given = {z for y in sample.y for z in (y if isinstance(y, list) else [y])}
+    every = sample.X.labels if sample.y is None else sample.y
+    given = {z for y in every for z in (y if isinstance(y, list) else [y])}
     if any(separator in label for label in given):
         return
     for other in ".:/|":

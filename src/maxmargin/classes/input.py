@@ -8,15 +8,19 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from maxmargin.classes.corpus import ClassCorpus
+from maxmargin.classes.corpus.rows import DiskRows, corpus_classes
 from maxmargin.core.arrays import csr_arrays
 from maxmargin.core.estimator import check_weights
 from maxmargin.core.unlabelled import split_known, weigh
-from maxmargin.core.unused_columns import check_columns
+from maxmargin.core.unused_columns import check_columns, check_used
 
 
 def read_classes(model, X, y, sample_weight) -> tuple:
     """(X, numbers of the classes, which are known or None if all are, weights,
-    attributes) of one class per sample."""
+    attributes) of one class per sample; numbers are None for a corpus on disk."""
+    if isinstance(X, ClassCorpus):
+        return corpus_classes(X, y, sample_weight)
     _check_labels(y)
     y, known = split_known(y)
     X, attributes, y = read_rows(model, X, y)
@@ -46,15 +50,32 @@ def read_rows(model, X, *y) -> tuple:
 
 def rows_of(model, X) -> tuple[tuple, int]:
     """(CSR arrays, features), with a last feature 1 if there is an intercept."""
-    indptr, indices, values = csr_arrays(X)
-    n, n_features = X.shape
-    check_columns(indices, n_features, n_features)  # at the least
+    n_features = X.shape[1]
+    if isinstance(X, ClassCorpus):
+        check_used(X.n_used, n_features, n_features)
+        one = bool(model.fit_intercept)
+        largest = np.array([max(X.largest, one)], X.dtype)
+        return DiskRows(X, one, largest), n_features + one
+    rows = csr_arrays(X)
+    check_columns(rows[1], n_features, n_features)  # at the least
     if not model.fit_intercept:
-        return (indptr, indices, values), n_features
+        return rows, n_features
+    return with_constant(*rows, n_features), n_features + 1
+
+
+def with_constant(indptr, indices, values, n_features: int) -> tuple:
+    """CSR arrays with one more feature, which is 1 everywhere."""
     at = indptr[1:]
-    indices = np.insert(indices, at, n_features).astype(np.int32)
-    values = np.insert(values, at, 1.0).astype(values.dtype)
-    return (indptr + np.arange(n + 1), indices, values), n_features + 1
+    indices = np.insert(indices, at, n_features).astype(np.int32, copy=False)
+    values = np.insert(values, at, 1.0).astype(values.dtype, copy=False)
+    return indptr + np.arange(len(indptr)), indices, values
+
+
+def batch_of(make, rows, n_features: int, y, *rest):
+    """A batch of rows in memory; of those on disk, pieces that become batches."""
+    if isinstance(rows, DiskRows):
+        return rows.batch(make, n_features, *rest)
+    return make(*rows, n_features, y, *rest)
 
 
 def plain(labels: np.ndarray) -> list:

@@ -8,7 +8,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.classes.input import read_classes, rows_of, validated
+from maxmargin.classes.corpus import ClassCorpus
+from maxmargin.classes.input import batch_of, read_classes, rows_of, validated
 from maxmargin.classes.variance_rule import C_by_variance
 from maxmargin.core.estimator import Encoded, MaxMarginEstimator
 from maxmargin.core.label_costs import cost_table
@@ -73,6 +74,18 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    def fit(self, X, y=None, sample_weight=None):
+        """Train on vectors X and their classes y, or on a :class:`maxmargin.ClassCorpus`.
+
+        A call that raises leaves the estimator as it was. Ctrl-C ends training and keeps
+        the best weights found so far.
+        """
+        return super().fit(X, y, sample_weight)
+
+    def score(self, X, y=None, sample_weight=None) -> float:
+        """The share of samples whose class is right; y is left out for a corpus."""
+        return super().score(X, truth_of(X, y), sample_weight)
+
     def decision_function(self, X) -> np.ndarray:
         """Scores of shape (samples, classes); predict takes the largest.
 
@@ -91,6 +104,10 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     def predict(self, X) -> np.ndarray:
         """The class with the largest score, the first one on ties."""
+        if isinstance(X, ClassCorpus):  # one shard after the other
+            check_is_fitted(self, "coef_")
+            rows = X.matrices(self.n_features_in_)
+            return np.concatenate([self.predict(few) for few in rows])
         best = self._scores(X).argmax(axis=1)  # first: it says if there was no fit
         return self.classes_[best]
 
@@ -100,6 +117,11 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     def _check_input(self, X):
         check_is_fitted(self, "coef_")
+        if isinstance(X, ClassCorpus):
+            raise ValueError(
+                f"{X.folder} is a corpus, which predict and score of single classes take: "
+                "for scores and probabilities, use one of its matrices() at a time."
+            )
         if isinstance(X, (list, tuple)) and not X:  # no samples, no predictions
             return np.zeros((0, self.n_features_in_))
         X = validated(self, X, reset=False)
@@ -120,7 +142,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         if C is None:
             C = C_by_variance(X, weights, self.objective)
         dtype = self._working_dtype(rows[2], weights, C)
-        batch = make_batch(*rows, n_features, numbers, cost, dtype)
+        batch = batch_of(make_batch, rows, n_features, numbers, cost, dtype)
         if known is not None:
             batch = partly_known(batch, known)
         size = n_features * batch.width
@@ -163,3 +185,12 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
                 raise ValueError("weights and feature names do not fit together")
             self.feature_names_in_ = names
         return restore_shared(self, saved.state)
+
+
+def truth_of(X, y):
+    """The classes to compare with: those given, or those of a corpus."""
+    if not isinstance(X, ClassCorpus):
+        return y
+    if y is not None:
+        raise ValueError("A corpus has its labels, and is scored alone: leave y out.")
+    return X.classes()

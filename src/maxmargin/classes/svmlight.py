@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from maxmargin.core.arrays import offsets
 from maxmargin.files.messages import short
-from maxmargin.files.text_files import RawText, read_text
-from maxmargin.tags.files.svmhmm import _pairs
+from maxmargin.files.number_pairs import all_pairs, pairs_of
+from maxmargin.files.text_files import RawText, newlines, read_raw, utf8
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -50,54 +51,96 @@ def read_svmlight(
     ``empty_labels``: they begin with a feature. gzip is fine, "-" is standard input.
     Errors are ValueErrors that name the file and the line.
     """
-    text, name = read_text(path, encoding)
-    labels, lines, counts = [], [], [0]
-    features: list[int] = []
-    values: list[float] = []
-    for i, line in enumerate(text.split(b"\n"), 1):
-        cells = line.partition(b"#")[0].split()
-        if not cells:
-            continue
-        where = f"{name}, line {i}"
-        label = b""
-        if not _FEATURE.fullmatch(cells[0]):
-            label = cells.pop(0)
-        elif not empty_labels:
-            raise ValueError(
-                f"{where}: it begins with the feature {short(cells[0].decode())}; put the "
-                "label before the features."
-            )
-        if cells and cells[0].startswith(b"qid:"):
-            cells.pop(0)
-        try:
-            found = _pairs(cells)
-        except ValueError as error:
-            raise ValueError(f"{where}: {error}.") from None
-        labels.append(label.decode())
-        lines.append(i)
-        features.extend(feature for feature, _ in found)
-        values.extend(value for _, value in found)
-        counts.append(len(features))
-    if not labels:
-        raise ValueError(f"{name} has no vectors: all of it is blank or comments.")
-    columns = np.array(features, np.int64)
-    width = int(columns.max(initial=0))
+    rows = rows_of_text(read_raw(path), encoding, empty_labels)
+    if not rows.labels:
+        raise ValueError(f"{rows.path} has no vectors: all of it is blank or comments.")
     if n_features is None:
-        if width == 0:
-            raise ValueError(f"{name} has no features at all: labels only.")
-        n_features = width
-    elif width > n_features:
-        row = int(np.searchsorted(counts, int(columns.argmax()), side="right")) - 1
-        raise ValueError(
-            f"{name}, line {lines[row]}: there is a feature {width}, but the model knows "
-            f"only {n_features}."
-        )
-    parts = (
-        np.array(values, float),
-        (columns - 1).astype(np.int32),
-        np.array(counts, np.int64),
-    )
+        n_features = int(rows.indices.max(initial=-1)) + 1
+        if n_features == 0:
+            raise ValueError(f"{rows.path} has no features at all: labels only.")
+    else:
+        check_width(rows, n_features)
     import scipy.sparse as sp  # not at the top: importing maxmargin.files is quick
 
-    X = sp.csr_matrix(parts, shape=(len(labels), n_features))
-    return Vectors(X, labels, lines, name)
+    parts = rows.values, rows.indices, rows.indptr
+    X = sp.csr_matrix(parts, shape=(len(rows.labels), n_features))
+    return Vectors(X, rows.labels, rows.lines, rows.path)
+
+
+class Rows(NamedTuple):
+    """The vectors of a text, or of a piece of it."""
+
+    labels: list[str]
+    lines: list[int]
+    indptr: np.ndarray  # int64
+    indices: np.ndarray  # int32, from 0
+    values: np.ndarray  # float64
+    path: str
+
+
+def check_width(rows: Rows, n_features: int) -> None:
+    """Refuse features that a model does not know."""
+    width = int(rows.indices.max(initial=-1)) + 1
+    if width > n_features:
+        at = int(rows.indices.argmax())
+        row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
+        raise ValueError(
+            f"{rows.path}, line {rows.lines[row]}: there is a feature {width}, but the "
+            f"model knows only {n_features}."
+        )
+
+
+def join_rows(parts: list[Rows]) -> Rows:
+    """Vectors one after the other."""
+    return Rows(
+        [label for part in parts for label in part.labels],
+        [line for part in parts for line in part.lines],
+        offsets(np.concatenate([np.diff(part.indptr) for part in parts])),
+        np.concatenate([part.indices for part in parts]),
+        np.concatenate([part.values for part in parts]),
+        parts[0].path,
+    )
+
+
+def rows_of_text(raw: RawText, encoding: str, empty_labels: bool = False) -> Rows:
+    """The vectors of a text; there may be none."""
+    text = newlines(utf8(raw, encoding)[0])
+    labels, lines, bodies, counts = [], [], [], []
+    for i, line in enumerate(text.split(b"\n"), raw.above + 1):
+        cells = line.partition(b"#")[0].split(None, 1)
+        if not cells:
+            continue
+        label, body = b"", b" ".join(cells)
+        if not _FEATURE.fullmatch(cells[0]):
+            label, body = cells[0], cells[1] if len(cells) > 1 else b""
+        elif not empty_labels:
+            raise ValueError(
+                f"{raw.path}, line {i}: it begins with the feature "
+                f"{short(cells[0].decode())}; put the label before the features."
+            )
+        if body.startswith(b"qid:"):
+            body = body.partition(b" ")[2]
+        labels.append(label.decode())
+        lines.append(i)
+        bodies.append(body)
+        counts.append(body.count(b":"))
+    indptr = offsets(np.array(counts, np.int64))
+    found = all_pairs(b" ".join(bodies), indptr)
+    if found is None:  # slowly, to say where
+        found = _pairs_by_line(bodies, lines, raw.path)
+    return Rows(
+        labels, lines, indptr, (found[0] - 1).astype(np.int32), found[1], raw.path
+    )
+
+
+def _pairs_by_line(bodies: list[bytes], lines: list[int], path: str) -> tuple:
+    features: list[int] = []
+    values: list[float] = []
+    for line, body in zip(lines, bodies, strict=True):
+        try:
+            found = pairs_of(body.split())
+        except ValueError as error:
+            raise ValueError(f"{path}, line {line}: {error}.") from None
+        features.extend(feature for feature, _ in found)
+        values.extend(value for _, value in found)
+    return np.array(features, np.int64), np.array(values, np.float64)

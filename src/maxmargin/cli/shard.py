@@ -7,7 +7,8 @@ from maxmargin.cli.options import add_options
 
 OPTIONS = """
 the files
-  --format columns|conllu  default: conllu if the first file is called so or looks so
+  --format columns|conllu|svmlight  default: conllu if the first file is called so or looks
+      so; svmlight: vectors with a class each, for train classify
   --label-column COLUMN  from 0, or from the end with -1, the default; in CoNLL-U also a
       name, default UPOS. Templates number the columns without it
   --word-column COLUMN  that ready features read (default: the first one; in CoNLL-U FORM)
@@ -23,17 +24,28 @@ features, one of
   --gazetteer FILE+  as in train tag; repeatable
 the work
   --shard-tokens N=500000  tokens of a shard, about (default: 500000)
+  --shard-entries N=1000000  the same of vectors, in values (default: 1000000)
   --n-jobs N=1  processes that read and threads that encode
   --overwrite  replace a corpus that is there
   --quiet  no progress, no summary
 """
+
+OF_TAGS = (
+    "label_column",
+    "word_column",
+    "separator",
+    "comment",
+    "template",
+    "features",
+)
+OF_TAGS = (*OF_TAGS, "min_count", "hashing", "gazetteer")
 
 
 def add_parser(commands) -> None:
     parser = commands.add_parser(
         "shard",
         help="encode text files into a folder, for data larger than memory",
-        description="Encode tagged text files into a folder of shards, to train on.",
+        description="Encode tagged text files, or vectors, into a folder of shards.",
         epilog="""example:
   maxmargin shard 'corpus/*.gz' --features chunking --min-count 5 -o shards
   maxmargin train tag shards --C 0.01 -o chunks.model
@@ -51,12 +63,42 @@ whole or not at all. See docs/scaling.md.""",
 
 
 def run(args) -> int:
+    if args.format == "svmlight":
+        return _vectors(args)
     from maxmargin.tags.corpus.command import build_corpus
 
     corpus = build_corpus(args.files, args.output, args)
     if not args.quiet:
         print(
             f"{corpus.n_sentences:,} sentences, {corpus.n_tokens:,} tokens, "
+            f"{len(corpus.labels)} labels and {corpus.n_features:,} features in "
+            f"{len(corpus.shards)} shards in {args.output}."
+        )
+    return 0
+
+
+def _vectors(args) -> int:
+    from maxmargin.classes.corpus import ClassCorpus
+    from maxmargin.files.model_file import load
+
+    for name in OF_TAGS:
+        if getattr(args, name) is not None:
+            raise ValueError(
+                f"--{name.replace('_', '-')} is for tagged text: leave it out with "
+                "--format svmlight."
+            )
+    corpus = ClassCorpus.build(
+        args.output,
+        args.files,
+        args.encoding,
+        args.shard_entries,
+        n_features=args.like and load(args.like).coef_.shape[1],
+        overwrite=args.overwrite,
+        verbose=int(not args.quiet),
+    )
+    if not args.quiet:
+        print(
+            f"{corpus.n_samples:,} vectors, {corpus.n_entries:,} values, "
             f"{len(corpus.labels)} labels and {corpus.n_features:,} features in "
             f"{len(corpus.shards)} shards in {args.output}."
         )

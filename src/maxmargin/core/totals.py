@@ -5,6 +5,7 @@ primal(w) = 1/2 |w|^2 + sum over pieces of their risk at w
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -42,11 +43,13 @@ class Totals(NamedTuple):
 class Scattered:
     """In place of a batch: pieces that are loaded one at a time, say from disk.
 
-    Each has ``n`` examples, ``n_slots`` slots and ``load()``, which gives its batch.
+    Each has ``n`` examples, ``n_slots`` slots and ``load()``, which gives its batch. A
+    fit may put files without names into the folder ``scratch``.
     """
 
-    def __init__(self, pieces: list):
+    def __init__(self, pieces: list, folder: str):
         self.pieces = pieces
+        self.scratch = folder if os.access(folder, os.W_OK) else None
         self.n = sum(piece.n for piece in pieces)
         self.n_slots = sum(piece.n_slots for piece in pieces)
 

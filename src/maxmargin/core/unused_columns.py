@@ -13,11 +13,14 @@ USED = 0.1
 
 def check_columns(indices: np.ndarray, n_columns: int, n_weights: int) -> None:
     """Refuse weights that take gigabytes only because of columns without any value."""
+    if VECTORS * n_weights > DENSE_MEMORY:
+        check_used(len(np.unique(indices)), n_columns, n_weights)
+
+
+def check_used(used: int, n_columns: int, n_weights: int) -> None:
+    """The same where so many columns hold values."""
     needed = VECTORS * n_weights
-    if needed <= DENSE_MEMORY:
-        return
-    used = len(np.unique(indices))
-    if used > USED * n_columns:
+    if needed <= DENSE_MEMORY or used > USED * n_columns:
         return
     raise ValueError(
         f"X has {n_columns:,} columns, but only {used:,} of them hold any value: training "

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maxmargin.files.messages import short
+from maxmargin.files.number_pairs import pairs_of
 from maxmargin.files.text_files import RawText, read_text, write_raw
-from maxmargin.tags.files.svmhmm import _pairs
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -134,7 +134,7 @@ def _read_by_line(rows: list[bytes], lines: Sequence[int], name: str):
                 "the document belongs."
             )
         try:
-            found = _pairs(cells[2:])
+            found = pairs_of(cells[2:])
         except ValueError as error:
             raise ValueError(f"{where}: {error}.") from None
         y.append(float(cells[0]))

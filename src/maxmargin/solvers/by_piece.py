@@ -3,8 +3,8 @@
 Every piece has a worker: an ordinary solver of its blocks, without weights of its own. A
 pass visits the pieces in random order, and each worker takes its turn on the one w, from
 where the last one left it: block-coordinate ascent in an order that visits piece by piece.
-What stays in memory of a piece are dual variables, gaps and hinges; threads are those of
-the worker.
+Of the other pieces, dual variables, gaps and hinges are on disk too (``aside.py``), so that
+memory does not grow with the data; threads are those of the worker.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ from maxmargin.core.expectations import working_memory
 from maxmargin.core.kernel import run
 from maxmargin.core.objective import Objective
 from maxmargin.core.on_disk import OnDisk, OnDiskLog
-from maxmargin.core.state import require
+from maxmargin.core.state import Stateful, require
 from maxmargin.core.totals import Scattered
 from maxmargin.core.vectors import blend_into, sum_of_squares
+from maxmargin.solvers.aside import Aside
 from maxmargin.solvers.block_coordinate import (
     CACHED_COST,
     NEWEST,
     WORTHWHILE,
     BlockCoordinate,
 )
+from maxmargin.solvers.exact_blocks import ExactBlocks
 from maxmargin.solvers.exponentiated import Exponentiated
 from maxmargin.solvers.handover import Handover
 from maxmargin.solvers.log_objective import LogObjective
@@ -38,6 +40,8 @@ from maxmargin.solvers.schedule import Average, Schedule
 from maxmargin.solvers.signs import Signs
 from maxmargin.solvers.smooth import LBFGS
 from maxmargin.solvers.solver import Solver
+
+MOST_VARIABLES = 1 << 22  # of a piece of classes; beyond, planes take less memory
 
 
 class Blocks(BlockCoordinate):
@@ -80,6 +84,40 @@ class Blocks(BlockCoordinate):
         return self.objective.primal_from_hinges(0.0, self.hinges)
 
 
+class ClosedBlocks(ExactBlocks):
+    """Classes: the dual variables of all labels, block by block in closed form."""
+
+    kept = ("alpha", "schedule", "hinges")
+    restore = Stateful.restore
+
+    def __init__(self, objective: Objective):
+        super().__init__(objective)
+        self.average, self.stages, self.mass = None, [], objective.mass
+        self.alpha[:] = 0
+        self.alpha[np.arange(objective.n), objective.batch.y] = self.mass
+        self.leave()
+
+    @staticmethod
+    def applies(objective: Objective) -> bool:
+        few = objective.n * getattr(objective.batch, "width", 0) <= MOST_VARIABLES
+        return few and ExactBlocks.applies(objective)
+
+    def arrive(self, w: np.ndarray) -> None:
+        self.w, self.theta = w, self.objective.buffers().theta
+
+    def leave(self) -> None:
+        self.w = self.theta = self._pass = None
+
+    def visit(self, selective: bool) -> None:
+        order = self.schedule.choose()
+        self.schedule.in_chunks(order, self._visit)
+        self.schedule.passes += 1
+        self.objective.oracle_calls += len(order)
+
+    def risk(self) -> float:
+        return self.objective.primal_from_hinges(0.0, self.hinges)
+
+
 class Distributions(Exponentiated):
     """The distributions of a piece."""
 
@@ -112,15 +150,20 @@ class Distributions(Exponentiated):
 class ByPiece(Solver):
     """See the module; margins, by planes."""
 
-    kept = (*Solver.kept, "average", "passes", "selective")
+    kept = (*Solver.kept, "average", "passes", "selective", "rests", "risks")
     worker: type = Blocks
 
     def __init__(self, objective: OnDisk, planes=None):
         super().__init__(objective)
+        count = len(objective.parts)
         self.workers = []
-        for k in range(len(objective.parts)):
+        self.aside = Aside(objective.batch.scratch)
+        self.rests, self.risks = np.zeros(count), np.zeros(count)  # of the workers
+        for k in range(count):
             with objective.loaded(k) as part:
-                self.workers.append(self.worker(part))
+                closed = ClosedBlocks.applies(part) and self.worker is Blocks
+                self.workers.append((ClosedBlocks if closed else self.worker)(part))
+                self.aside.put(k, self.workers[k])
         self.average = Average(self.w, NEWEST)
         self.passes, self.selective = 0, True
 
@@ -134,6 +177,7 @@ class ByPiece(Solver):
                 yield worker
             finally:
                 worker.leave()
+                self.aside.put(k, worker)
 
     def prepare(self) -> None:
         with self.turn(0) as worker:
@@ -145,13 +189,14 @@ class ByPiece(Solver):
         for k in objective.rng.permutation(len(self.workers)):
             with self.turn(k) as worker:
                 worker.visit(self.selective)
+                self.rests[k], self.risks[k] = worker.rest(), worker.risk()
             if time.perf_counter() >= objective.deadline:
                 break
         began = time.perf_counter()
         self.passes += 1
         squared = self.average.take(self.w, self.passes, objective.team)
         # of the planes and w: what the steps of many threads gain is an estimate
-        self.dual = sum(worker.rest() for worker in self.workers) - 0.5 * squared
+        self.dual = float(self.rests.sum()) - 0.5 * squared
         self.estimate = self.guess(squared)
         worth = WORTHWHILE * (self.estimate - self.dual)
         self.selective = self.dual - before >= worth
@@ -159,15 +204,15 @@ class ByPiece(Solver):
 
     def guess(self, squared: float) -> float:
         """The primal, by what was met."""
-        return 0.5 * squared + sum(worker.risk() for worker in self.workers)
+        return 0.5 * squared + float(self.risks.sum())
 
     def exact_point(self) -> tuple[np.ndarray, float]:
         """(w, the rest of the dual) anew from the dual variables, in double precision."""
-        w, rest = np.zeros(self.objective.n_weights), 0.0
+        w = np.zeros(self.objective.n_weights)
         for k in range(len(self.workers)):
             with self.turn(k) as worker:
-                rest += worker.exact_point(w)[1]
-        return w, rest
+                self.rests[k] = worker.exact_point(w)[1]
+        return w, float(self.rests.sum())
 
     def rebuild(self) -> None:
         """Steps drift, in single precision more: make w and dual exact."""
@@ -209,7 +254,7 @@ class LogByPiece(ByPiece):
         self.average = Average(self.w, NEWEST)
 
     def guess(self, squared: float) -> float:
-        return self.dual + sum(worker.risk() for worker in self.workers)
+        return self.dual + float(self.risks.sum())
 
 
 class HandoverByPiece(Handover):

@@ -197,12 +197,18 @@ class ExactBlocks(Solver):
         self.mass = mass
         self.schedule.everyone()
 
-    def _rebuild(self) -> None:
-        """w and dual anew from the dual variables, in double precision."""
-        objective, w, linear = self.objective, np.zeros(len(self.w)), 0.0
+    def exact_point(self, w=None) -> tuple[np.ndarray, float]:
+        """(w, to which it is added; the rest of the dual) anew, in double precision."""
+        objective, linear = self.objective, 0.0
+        w = np.zeros(objective.n_weights) if w is None else w
         for lo in range(0, objective.n, AT_ONCE):
             rows = self._variables(lo, min(lo + AT_ONCE, objective.n))
             linear += run(rebuild_blocks, objective.batch, lo, self.mass, rows, w)
+        return w, linear
+
+    def _rebuild(self) -> None:
+        """w and dual anew from the dual variables."""
+        w, linear = self.exact_point()
         self.w[:] = w
         self.dual = linear - 0.5 * sum_of_squares(w)
 
@@ -220,10 +226,14 @@ class ExactBlocks(Solver):
         return rows
 
     def _dual(self) -> float:
+        return self.rest() - 0.5 * sum_of_squares(self.w)
+
+    def rest(self) -> float:
+        """sum alpha loss."""
         cost = self.objective.batch.cost
         by_truth = np.zeros_like(cost, np.float64)
         sum_by_truth(self.objective.batch.y, self.alpha, by_truth)
-        return float(np.sum(by_truth * cost)) - 0.5 * sum_of_squares(self.w)
+        return float(np.sum(by_truth * cost))
 
     def restore(self, state) -> None:
         self.newton = None

@@ -164,7 +164,7 @@ class TagFiles(Command):
 
     def in_shards(self, args) -> bool:
         """Is the data a corpus, which has its features?"""
-        from maxmargin.tags.corpus.command import is_corpus
+        from maxmargin.files.corpora.storage import is_corpus
 
         own = (args.template, args.features, args.gazetteer)
         if not is_corpus(args.train) or any(value is not None for value in own):

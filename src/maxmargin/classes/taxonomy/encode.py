@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.classes.input import plain, read_classes, read_rows, rows_of
+from maxmargin.classes.corpus import ClassCorpus
+from maxmargin.classes.input import batch_of, plain, read_classes, read_rows, rows_of
 from maxmargin.classes.taxonomy import Taxonomy
 from maxmargin.classes.taxonomy.labels import (
     check_known,
@@ -32,7 +33,7 @@ def encode_classes(model, X, y, sample_weight) -> Encoded:
     classes = attributes["classes_"]
     names = plain(classes)
     tree = resolve(model.taxonomy, names, model.separator)
-    check_known(tree, plain(classes[numbers]), names)
+    check_known(tree, names if numbers is None else plain(classes[numbers]), names)
     cost = class_costs(model.loss, tree, names)
     _check_size(X.shape[1], len(tree) if model.mode != "flat" else len(classes))
     rows, n_features = rows_of(model, X)
@@ -41,14 +42,13 @@ def encode_classes(model, X, y, sample_weight) -> Encoded:
         C = C_by_variance(X, weights, model.objective)
     dtype = np.float64
     if model.mode == "flat":
-        batch = multiclass.make_batch(*rows, n_features, numbers, cost, dtype)
+        batch = batch_of(multiclass.make_batch, rows, n_features, numbers, cost, dtype)
         nodes, width = classes, batch.width
     else:
         lines = class_lines(tree, names)
         z = node_weights(model.node_weights, tree, lines.nodes)
-        batch = taxonomy.make_batch(
-            *rows, n_features, numbers, cost, lines.by_class, z, dtype
-        )
+        more = cost, lines.by_class, z, dtype
+        batch = batch_of(taxonomy.make_batch, rows, n_features, numbers, *more)
         nodes, width = _names(tree, lines.nodes), batch.node_width
     if known is not None:
         batch = partly_known(batch, known)
@@ -61,6 +61,11 @@ def encode_sets(model, X, y, sample_weight) -> Encoded:
     """A set of nodes per sample."""
     from maxmargin.classes.taxonomy.node_sets import make_batch
 
+    if isinstance(X, ClassCorpus):
+        raise ValueError(
+            f"{X.folder} has one class per vector: sets of labels (multilabel=True) are "
+            "trained in memory."
+        )
     if model.mode == "flat":
         raise ValueError(
             'mode="flat" is for one class per sample; with multilabel=True, labels are '

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from maxmargin.classes.input import plain
-from maxmargin.classes.multiclass import MulticlassSVM
+from maxmargin.classes.multiclass import MulticlassSVM, truth_of
 from maxmargin.classes.taxonomy import Node, Taxonomy, taxonomy_of_labels
 from maxmargin.classes.taxonomy.encode import encode_classes, encode_sets
 from maxmargin.classes.taxonomy.labels import (
@@ -154,7 +154,7 @@ class TaxonomySVM(MulticlassSVM):
         lines = {label: self.taxonomy_.ancestors(label) for label in set(predicted)}
         return [list(lines[label]) for label in predicted]
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X, y=None, sample_weight=None) -> float:
         """The share of samples whose class, or whole set, is exactly right."""
         if not self._sets:
             return super().score(X, y, sample_weight)
@@ -164,9 +164,9 @@ class TaxonomySVM(MulticlassSVM):
         right = (marks[0] == marks[1]).all(axis=1)
         return float(np.average(right, weights=sample_weight))
 
-    def evaluate(self, X, y) -> TaxonomyReport | NodeSetReport:
+    def evaluate(self, X, y=None) -> TaxonomyReport | NodeSetReport:
         """Accuracy, tree loss and scores by level; ``print`` it."""
-        predicted = self.predict(X)
+        predicted, y = self.predict(X), truth_of(X, y)
         if self._sets:
             truth, found = self._as_sets(y), self._as_sets(predicted)
             tree = self.taxonomy_with(set().union(*truth))

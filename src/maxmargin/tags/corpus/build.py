@@ -15,7 +15,10 @@ import numpy as np
 from maxmargin.core.compiling import say_on_stderr
 from maxmargin.core.parameters import effective_jobs
 from maxmargin.core.rows import LARGE_TABLE, frequency_order, padded_width
-from maxmargin.files.atomic import require_room, workshop
+from maxmargin.files.atomic import require_room
+from maxmargin.files.corpora.folder import ARRAYS, new_folder, new_place
+from maxmargin.files.corpora.sources import Source, beginning, find_sources
+from maxmargin.files.corpora.storage import record_of, save_array, write_manifest
 from maxmargin.tags.corpus.corpus import ENCODER, TYPES, TagCorpus
 from maxmargin.tags.corpus.counting import TABLE_KEYS
 from maxmargin.tags.corpus.numbering import Numbering
@@ -25,21 +28,12 @@ from maxmargin.tags.corpus.reading import (
     columns_of,
     label_numbers,
 )
-from maxmargin.tags.corpus.sources import Source, beginning, find_sources
-from maxmargin.tags.corpus.storage import (
-    MANIFEST,
-    folder_name,
-    full_disk,
-    record_of,
-    save_array,
-    write_manifest,
-)
 from maxmargin.tags.features.encoder import ColumnEncoder
 from maxmargin.tags.features.input import check_mapping, whole_number
 from maxmargin.tags.features.sequences import TokenMatrix
 from maxmargin.tags.files.layout import Layout
 
-OUR_FILES = re.compile(rf"\d+\.\w+\.npy|{re.escape(MANIFEST)}|{re.escape(ENCODER)}")
+OUR_FILES = rf"{ARRAYS}|{re.escape(ENCODER)}"
 
 
 class Choices(NamedTuple):
@@ -70,31 +64,14 @@ def build(
     overwrite: bool = False,
 ) -> TagCorpus:
     """See :meth:`TagCorpus.build`."""
-    target = os.path.realpath(folder_name(folder))
-    _check_target(target, overwrite)
+    target = new_place(folder, overwrite, OUR_FILES)
     work, layout = _checked(work), layout.checked()
     encoder = _encoder(features, choices)
     found = find_sources(sources)
     layout = layout.known(beginning(found[0]))
-    begun = False
-    try:
-        with workshop(
-            target, MANIFEST, lambda: _check_target(target, overwrite)
-        ) as shop:
-            begun = True
-            require_room(sum(source.size or 0 for source in found))
-            Builder(shop.folder, layout, work, choices).fill(encoder, found)
-            shop.finish()
-    except FileExistsError:  # it says all
-        raise
-    except OSError as error:
-        reason = full_disk(error, target)
-        if reason is None and not begun:
-            reason = ValueError(
-                f"{target} cannot be made ({error.strerror}): choose a place that can be "
-                "written to."
-            )
-        raise reason or error from None
+    with new_folder(target, overwrite, OUR_FILES) as place:
+        require_room(sum(source.size or 0 for source in found))
+        Builder(place, layout, work, choices).fill(encoder, found)
     return TagCorpus.open(folder)
 
 
@@ -280,28 +257,6 @@ class Builder:
 
 
 # before any work -----------------------------------------------------------------------
-
-
-def _check_target(target: str, overwrite: bool) -> None:
-    parent = os.path.dirname(target)
-    if not os.path.isdir(parent):
-        raise FileNotFoundError(f"There is no folder {parent}: make it first.")
-    if not os.path.lexists(target) or (
-        os.path.isdir(target) and not os.listdir(target)
-    ):
-        return
-    ours = os.path.isfile(os.path.join(target, MANIFEST))
-    if not ours or not overwrite:
-        advice = "overwrite=True replaces it" if ours else "it is not a corpus"
-        raise FileExistsError(
-            f"{target} exists already ({advice}): choose another name."
-        )
-    others = [n for n in sorted(os.listdir(target)) if not OUR_FILES.fullmatch(n)]
-    if others:
-        raise FileExistsError(
-            f"{target} holds {others[0]!r}, which is no part of the corpus and would be "
-            "lost with it: move it away, or choose another name."
-        )
 
 
 def _checked(work: Work) -> Work:

@@ -7,6 +7,8 @@ from typing import Any
 
 from maxmargin.cli.command import Sample
 from maxmargin.cli.common import say
+from maxmargin.files.corpora.sources import beginning, find_sources
+from maxmargin.files.corpora.storage import is_corpus
 from maxmargin.tags.command_features import features_of, gazetteers_of
 from maxmargin.tags.command_files import (
     MOST_LABELS,
@@ -15,8 +17,6 @@ from maxmargin.tags.command_files import (
     separator_of,
 )
 from maxmargin.tags.corpus.corpus import TagCorpus
-from maxmargin.tags.corpus.sources import beginning, find_sources
-from maxmargin.tags.corpus.storage import MANIFEST
 from maxmargin.tags.files.conllu import NAMES
 from maxmargin.tags.files.layout import Layout
 
@@ -29,10 +29,6 @@ WORDS = {  # for settings of a corpus
     "label_column": "label column",
     "word_column": "word column",
 }
-
-
-def is_corpus(path: str | None) -> bool:
-    return path is not None and os.path.isfile(os.path.join(path, MANIFEST))
 
 
 def build_corpus(files: list[str], folder: str, args) -> TagCorpus:

@@ -10,19 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.tags.corpus.manifest import checked
-from maxmargin.tags.corpus.storage import (
+from maxmargin.files.corpora.storage import (
     REBUILD,
-    Mark,
     Record,
-    check_content,
+    Stored,
     check_size,
-    check_unchanged,
     folder_name,
-    mapped,
     ones,
     read_manifest,
+    rises,
+    within,
 )
+from maxmargin.tags.corpus.manifest import checked
 from maxmargin.tags.features.sequences import TokenMatrix
 
 ENCODER = "encoder.safetensors"
@@ -35,55 +34,26 @@ TYPES = {
 }
 
 
-class Shard:
-    """Some consecutive sentences of a corpus, encoded, on disk.
+class Shard(Stored):
+    """Some consecutive sentences of a corpus, encoded, on disk."""
 
-    Nothing of it is in memory until :meth:`tokens` maps its files, and nothing stays
-    there when what that returned is dropped.
-    """
+    types = TYPES
 
     def __init__(
         self, folder: str, record: Mapping[str, Any], n_features: int, n_labels: int
     ):
-        self.folder, self.name = folder, record["name"]
+        super().__init__(folder, record)
         self.n_sentences: int = record["sentences"]
         self.n_tokens: int = record["tokens"]
         self.n_entries: int = record["entries"]
-        self._files = {key: Record(*value) for key, value in record["files"].items()}
         self._shape = n_features, n_labels
-        self._marks: dict[str, Mark] = {}
 
     def __repr__(self) -> str:
         return f"Shard({self.name!r}, {self.n_sentences} sentences)"
 
-    def __getstate__(self):
-        # another process looks for itself, perhaps from another folder
-        there = os.path.abspath(self.folder)
-        return self.__dict__ | {"_marks": {}, "folder": there}
-
-    def path(self, key: str) -> str:
-        return os.path.join(self.folder, f"{self.name}.{key}.npy")
-
-    def paths(self) -> Iterator[tuple[str, Record]]:
-        for key, record in self._files.items():
-            yield self.path(key), record
-
     def tokens(self, dtype: Any = np.float32) -> tuple[TokenMatrix, np.ndarray]:
-        """(encoded tokens, a label number per token), mapped from disk.
-
-        The first call of a process reads all of it once, for the checksums.
-        """
-        fresh = not self._marks
-        marks = {}
-        for key, record in self._files.items():
-            if fresh:
-                marks[key] = check_content(self.path(key), record)
-            else:
-                check_unchanged(self.path(key), self._marks[key])
-        found = {key: mapped(self.path(key), TYPES[key]) for key in self._files}
-        if fresh:
-            self._check(found)
-            self._marks = marks
+        """(encoded tokens, a label number per token), mapped from disk."""
+        found = self.arrays()
         y = found.pop("y")
         values = found.pop("values", None)
         if values is None:
@@ -93,8 +63,7 @@ class Shard:
         )
         return tokens, y
 
-    def _check(self, found: dict[str, np.ndarray]) -> None:
-        """Kernels trust these numbers, so that they must fit together."""
+    def fits(self, found: dict[str, np.ndarray]) -> bool:
         n_features, n_labels = self._shape
         start, indptr = found["start"], found["indptr"]
         good = (
@@ -103,26 +72,12 @@ class Shard:
             and len(indptr) == self.n_tokens + 1
             and len(found["indices"]) == self.n_entries
             and len(found.get("values", found["indices"])) == self.n_entries
-            and _rises(start, self.n_tokens)
-            and _rises(indptr, self.n_entries)
-            and _within(found["indices"], n_features)
-            and _within(found["y"], n_labels)
+            and rises(start, self.n_tokens)
+            and rises(indptr, self.n_entries)
+            and within(found["indices"], n_features)
+            and within(found["y"], n_labels)
         )
-        if good and "values" in found:
-            good = bool((np.abs(found["values"]) < 1e18).all())
-        if not good:
-            raise ValueError(
-                f"{self.path('start')} and its neighbours have numbers that do not fit "
-                f"together. {REBUILD}."
-            )
-
-
-def _rises(array: np.ndarray, end: int) -> bool:
-    return bool(array[0] == 0 and array[-1] == end and (np.diff(array) >= 0).all())
-
-
-def _within(array: np.ndarray, stop: int) -> bool:
-    return not len(array) or bool(array.min() >= 0 and array.max() < stop)
+        return good and bool((np.abs(found.get("values", 0)) < 1e18).all())
 
 
 class TagCorpus:
@@ -304,7 +259,7 @@ def _check_order(order: Any, renumbered: bool, n: int) -> None:
     if order is not None and not (
         order.dtype == np.int64
         and order.shape == (n,)
-        and _within(order, n)
+        and within(order, n)
         and np.array_equal(np.bincount(order, minlength=n), np.ones(n))
     ):
         raise ValueError("its order of features is not one")

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.files.corpora.sources import Source, blocks
 from maxmargin.files.messages import column_count
 from maxmargin.files.text_files import RawText
-from maxmargin.tags.corpus.sources import Source, blocks
 from maxmargin.tags.files.columns import Column, Columns, Meaning, _renumber
 from maxmargin.tags.files.layout import Layout
 

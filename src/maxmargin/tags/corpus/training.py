@@ -101,7 +101,7 @@ class CorpusBatch(Scattered):
     """In place of a batch: the pieces of a corpus, and what a tagger asks of a batch."""
 
     def __init__(self, pieces: list[CorpusPiece], n_features: int, n_labels: int):
-        super().__init__(pieces)
+        super().__init__(pieces, pieces[0].shard.folder)
         self.n_features, self.n_labels = n_features, n_labels
         self.width = padded_width(n_labels)
 

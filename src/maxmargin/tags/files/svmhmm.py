@@ -17,12 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.files.messages import kind_of, short
+from maxmargin.files.number_pairs import all_pairs, pairs_of
 from maxmargin.files.text_files import RawText, read_text, write_text
 from maxmargin.tags.files.reader import cell_counts
 from maxmargin.tags.files.writers import check_not_empty, plain_labels
-
-_LARGEST = np.iinfo(np.int32).max  # scipy indexes columns with int32
-_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 class _Tokens(NamedTuple):
@@ -108,39 +106,12 @@ def _fast(text: bytes) -> _Tokens | None:
     indptr = np.concatenate([[0], np.cumsum(widths - 2)])
     try:
         number = np.array([int(q[4:]) for q in qids], np.int64)
-        features, values = _split_pairs(pairs, int(indptr[-1]))
     except (ValueError, OverflowError):
         return None
-    grows = np.diff(features, prepend=0) > 0
-    grows[indptr[:-1][np.diff(indptr) > 0]] = True  # the first feature of a token
-    if (
-        not grows.all()
-        or not np.isfinite(values).all()
-        or features.min(initial=1) < 1
-        or features.max(initial=1) > _LARGEST
-        or (np.diff(number) < 0).any()
-    ):
+    found = all_pairs(pairs, indptr)
+    if found is None or (np.diff(number) < 0).any():
         return None
-    return _Tokens(tags, number, indptr, features, values)
-
-
-def _split_pairs(pairs: bytes, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of n pairs "12:0.5 14:1 ..."; ValueError unless all are like this."""
-    if n == 0:
-        return np.zeros(0, np.int64), np.zeros(0)
-    a = np.frombuffer(pairs, np.uint8)
-    colon, space = np.flatnonzero(a == ord(":")), np.flatnonzero(a == ord(" "))
-    begin = np.concatenate([[0], space + 1])
-    end = np.concatenate([space, [len(a)]])
-    if len(colon) != n or not ((begin < colon) & (colon < end - 1)).all():
-        raise ValueError
-    parts = pairs.replace(b":", b" ").split()
-    names, numbers = parts[::2], parts[1::2]
-    # int() and float() also take underscores, and float() words such as "nan".
-    if not b"".join(names).isdigit() or pairs.translate(None, b"0123456789+-.eE: "):
-        raise ValueError
-    features = np.fromiter(map(int, names), np.int64, n)
-    return features, np.fromiter(map(float, numbers), np.float64, n)
+    return _Tokens(tags, number, indptr, *found)
 
 
 def _careful(text: bytes, path: str) -> _Tokens:
@@ -158,7 +129,7 @@ def _careful(text: bytes, path: str) -> _Tokens:
                     f"qid:{qid} comes after qid:{qids[-1]}; {known}, and the tokens of a "
                     f"sequence must stand together"
                 )
-            found = _pairs(cells[2:])
+            found = pairs_of(cells[2:])
         except ValueError as error:
             raise ValueError(f"{path}, line {i}: {error}.") from None
         tags.append(cells[0])
@@ -185,37 +156,6 @@ def _qid(cells: list[bytes]) -> int:
             f"qid: and the number of the sequence, such as qid:1"
         )
     return int(number)
-
-
-def _pairs(cells: list[bytes]) -> list[tuple[int, float]]:
-    found: list[tuple[int, float]] = []
-    for cell in cells:
-        name, colon, number = cell.partition(b":")
-        shown = short(cell.decode())
-        if not colon or not name.isdigit():
-            raise ValueError(
-                f"{shown} is not a feature; features are written as number:value"
-            )
-        feature = int(name) if len(name) < 19 else _LARGEST + 1
-        if not 1 <= feature <= _LARGEST:
-            raise ValueError(
-                f"the feature {short(name.decode())} is out of range; features are "
-                f"numbered from 1 to {_LARGEST}"
-            )
-        if number.lower().lstrip(b"+-") in (b"nan", b"inf", b"infinity"):
-            raise ValueError(f"{shown} is not finite; values must be finite numbers")
-        if not _NUMBER.fullmatch(number):
-            raise ValueError(f"{shown}: {short(number.decode())} is not a number")
-        value = float(number)
-        if not np.isfinite(value):
-            raise ValueError(f"{shown} is too large; values must be finite numbers")
-        if found and feature <= found[-1][0]:
-            raise ValueError(
-                f"the feature {feature} comes after {found[-1][0]}; features must be in "
-                f"increasing order, each at most once"
-            )
-        found.append((feature, value))
-    return found
 
 
 def write_svmhmm(

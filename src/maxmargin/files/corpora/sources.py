@@ -14,9 +14,10 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
+from maxmargin.files.corpora.storage import FORMAT, MANIFEST
 from maxmargin.files.text_files import (
     STDIN,
     RawText,
@@ -25,11 +26,9 @@ from maxmargin.files.text_files import (
     undecodable,
     unzipping,
 )
-from maxmargin.tags.corpus.corpus import ENCODER
-from maxmargin.tags.corpus.storage import MANIFEST
 
 BLOCK = 1 << 22  # bytes read at once
-LONGEST_SENTENCE = 1 << 26  # bytes without a blank line that are no sentence any more
+LONGEST_SENTENCE = 1 << 26  # bytes without an end that are no sentence any more
 _MAGIC = re.compile(r"[*?\[]")
 
 
@@ -74,7 +73,7 @@ def _local(path: str) -> list[Source]:
         return [Source(path)]
     if "\0" in path:
         raise ValueError(f"{path!r} cannot be the name of a file.")
-    if all(os.path.isfile(os.path.join(path, own)) for own in (MANIFEST, ENCODER)):
+    if _is_corpus(path):
         raise ValueError(
             f"{path} is a corpus, which was read already: name the text that it was made "
             "of."
@@ -106,6 +105,14 @@ def _local(path: str) -> list[Source]:
     return [
         Source(p, s.st_size, s.st_mtime) for p, s in zip(paths, states, strict=True)
     ]
+
+
+def _is_corpus(path: str) -> bool:
+    manifest = os.path.join(path, MANIFEST)
+    if not os.path.isfile(manifest):
+        return False
+    with open(manifest, "rb") as file:
+        return FORMAT.encode() in file.read(200)
 
 
 def _counts(name: str) -> bool:
@@ -192,10 +199,28 @@ def blocks(
     source: Source, separator: str | None, encoding: str, size: int | None = None
 ) -> Iterator[RawText]:
     """The text of a file in UTF-8 with lines that end in \\n, cut at sentence ends."""
+    blank = _blank_line(separator)
+    wrong = (
+        "no blank line in the next {} MB, so this would be one sentence: are blank lines "
+        "missing between sentences, or is it another kind of file?"
+    )
+    return _blocks(source, lambda data: _last_end(data, blank), wrong, encoding, size)
+
+
+def lines_of(
+    source: Source, encoding: str, size: int | None = None
+) -> Iterator[RawText]:
+    """The same, cut at ends of lines."""
+    wrong = "no end of a line in the next {} MB: is it another kind of file?"
+    return _blocks(source, lambda data: data.rfind(b"\n") + 1, wrong, encoding, size)
+
+
+def _blocks(
+    source: Source, last_end: Callable, wrong: str, encoding: str, size: int | None
+) -> Iterator[RawText]:
     name = STDIN if source.path == "-" else source.path
     codec = codec_name(encoding)
     decoder = None if codec == "utf-8" else codecs.getincrementaldecoder(codec)()
-    blank = _blank_line(separator)
     rest, held, above = b"", b"", 0
     with opened(source) as file:
         while True:
@@ -208,7 +233,7 @@ def blocks(
             if not last and data.endswith(b"\r"):  # perhaps a half of \r\n
                 data, held = data[:-1], b"\r"
             data = newlines(data)
-            cut = len(data) if last else _last_end(data, blank)
+            cut = len(data) if last else last_end(data)
             if cut:
                 yield RawText(data[:cut], name, above)
                 above += data.count(b"\n", 0, cut)
@@ -217,9 +242,7 @@ def blocks(
                 return
             if len(rest) > LONGEST_SENTENCE:
                 raise ValueError(
-                    f"{name}, line {above + 1}: no blank line in the next "
-                    f"{len(rest) >> 20} MB, so this would be one sentence: are blank "
-                    "lines missing between sentences, or is it another kind of file?"
+                    f"{name}, line {above + 1}: {wrong.format(len(rest) >> 20)}"
                 )
 
 

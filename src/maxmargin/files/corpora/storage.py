@@ -12,14 +12,16 @@ import errno
 import json
 import os
 import zlib
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 MANIFEST = "manifest.json"
 FORMAT, VERSION = "maxmargin-corpus", 1
+MAKERS = {"tags": "TagCorpus", "classes": "ClassCorpus"}
 REBUILD = "Build the corpus again from its sources"
-_CHUNK = 1 << 24
+_CHUNK = 1 << 20
 
 
 class Record(NamedTuple):
@@ -111,6 +113,67 @@ def mapped(path: str, dtype: Any) -> np.ndarray:
     return array.view(np.ndarray).astype(dtype, copy=False)
 
 
+class Stored:
+    """The arrays of a piece of a corpus, in files.
+
+    Nothing of it is in memory until they are mapped, and nothing stays there when what
+    that returned is dropped.
+    """
+
+    types: Mapping[str, Any]  # by the name of an array
+
+    def __init__(self, folder: str, record: Mapping[str, Any]):
+        self.folder, self.name = folder, record["name"]
+        self._files = {key: Record(*value) for key, value in record["files"].items()}
+        self._marks: dict[str, Mark] = {}
+
+    def __getstate__(self):
+        # another process looks for itself, perhaps from another folder
+        there = os.path.abspath(self.folder)
+        return self.__dict__ | {"_marks": {}, "folder": there}
+
+    def path(self, key: str) -> str:
+        return os.path.join(self.folder, f"{self.name}.{key}.npy")
+
+    def paths(self) -> Iterator[tuple[str, Record]]:
+        for key, record in self._files.items():
+            yield self.path(key), record
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The arrays, mapped from disk.
+
+        The first call of a process reads all of it once, for the checksums.
+        """
+        fresh = not self._marks
+        marks = {}
+        for key, record in self._files.items():
+            if fresh:
+                marks[key] = check_content(self.path(key), record)
+            else:
+                check_unchanged(self.path(key), self._marks[key])
+        found = {key: mapped(self.path(key), self.types[key]) for key in self._files}
+        if fresh:
+            if not self.fits(found):  # kernels trust these numbers
+                raise ValueError(
+                    f"{self.path('y')} and its neighbours have numbers that do not fit "
+                    f"together. {REBUILD}."
+                )
+            self._marks = marks
+        return found
+
+    def fits(self, found: dict[str, np.ndarray]) -> bool:
+        """Whether the numbers fit together."""
+        raise NotImplementedError
+
+
+def rises(array: np.ndarray, end: int) -> bool:
+    return bool(array[0] == 0 and array[-1] == end and (np.diff(array) >= 0).all())
+
+
+def within(array: np.ndarray, stop: int) -> bool:
+    return not len(array) or bool(array.min() >= 0 and array.max() < stop)
+
+
 _ones: dict[Any, np.ndarray] = {}
 
 
@@ -134,24 +197,31 @@ def folder_name(folder: Any) -> str:
     return name
 
 
+def is_corpus(path: str | None) -> bool:
+    return path is not None and os.path.isfile(os.path.join(path, MANIFEST))
+
+
 # the manifest --------------------------------------------------------------------------
 
 
-def write_manifest(folder: str, body: dict) -> None:
+def write_manifest(folder: str, body: dict, family: str = "tags") -> None:
     text = json.dumps(body, allow_nan=False, ensure_ascii=False, sort_keys=True) + "\n"
     head = {"format": FORMAT, "version": VERSION, "crc32": zlib.crc32(text.encode())}
+    if family != "tags":  # which had no family when they were alone
+        head["family"] = family
     with open(os.path.join(folder, MANIFEST), "w", encoding="utf-8") as file:
         file.write(json.dumps(head) + "\n" + text)
         file.flush()
         os.fsync(file.fileno())
 
 
-def read_manifest(folder: str) -> tuple[dict, int]:
+def read_manifest(folder: str, family: str = "tags") -> tuple[dict, int]:
     """(what :func:`write_manifest` wrote, its checksum)."""
+    maker = MAKERS[family]
     path = os.path.join(folder, MANIFEST)
     if not os.path.isdir(folder):
         raise FileNotFoundError(
-            f"There is no corpus folder {folder}: make it with TagCorpus.build, or check "
+            f"There is no corpus folder {folder}: make it with {maker}.build, or check "
             "its name."
         )
     try:
@@ -159,10 +229,11 @@ def read_manifest(folder: str) -> tuple[dict, int]:
             first, text = file.read().split("\n", 1)
         head = json.loads(first)
         foreign = head["format"] != FORMAT or type(head["version"]) is not int
+        own = head.get("family", "tags")
     except FileNotFoundError:
         raise ValueError(
             f"{folder} is not a corpus: it has no {MANIFEST}. Give a folder that "
-            "TagCorpus.build has made."
+            f"{maker}.build has made."
         ) from None
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         foreign = True
@@ -175,6 +246,11 @@ def read_manifest(folder: str) -> tuple[dict, int]:
         raise ValueError(
             f"{path} has format version {head['version']}, and this maxmargin reads only "
             f"{VERSION}: upgrade maxmargin, or build the corpus again."
+        )
+    if own != family:
+        raise ValueError(
+            f"{folder} is a corpus of {own if own in MAKERS else 'something else'}, but "
+            f"one of {family} is needed here ({maker})."
         )
     if zlib.crc32(text.encode()) != head.get("crc32"):
         raise ValueError(
@@ -194,6 +270,6 @@ def full_disk(error: OSError, folder: str) -> ValueError | None:
         return None
     return ValueError(
         f"The disk of {folder} is full, and nothing was kept of the corpus: make room "
-        "(about 100 bytes per token, and half as much again while it is built), or "
-        "choose another folder."
+        "(about 100 bytes per token or 12 per number of a vector, and half as much again "
+        "while it is built), or choose another folder."
     )
