@@ -54,7 +54,7 @@ def one(file):
 
 @pytest.fixture(scope="module")
 def many(file):
-    corpus = ClassCorpus.build(file.parent / "many", file, shard_entries=200)
+    corpus = ClassCorpus.build(file.parent / "many", file, shard_entries=100)
     assert len(corpus.shards) > 4
     return corpus
 
