@@ -10,7 +10,6 @@ from crew_cases import scores, specs, weights
 from sklearn.base import clone
 
 from maxmargin import MulticlassSVM
-from maxmargin.core import estimator
 from maxmargin.engine import choose
 from maxmargin.engine.crew import HomeCrew
 from maxmargin.engine.lost import EngineLost
@@ -183,7 +182,8 @@ Y = X.argmax(axis=1)
 def test_auto_in_a_fit(home, monkeypatch, options, shards):
     """What cannot be done in shards, or not well, is done here."""
     monkeypatch.setattr(choose, "AUTO_SLOTS", 40)
-    monkeypatch.setattr(estimator, "decided", lambda *a: choose.decided(*a) and "dask")
+    decided = choose.decided
+    monkeypatch.setattr(choose, "decided", lambda *a: decided(*a) and "dask")
     home.count = 2
     cluster = distributed.LocalCluster(
         processes=False, n_workers=2, dashboard_address="127.0.0.1:0"

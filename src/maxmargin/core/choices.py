@@ -103,13 +103,20 @@ def check_shards(model) -> None:
         )
 
 
-def can_shard(model) -> bool:
-    """Whether a fit could be one over shards."""
-    try:
-        check_shards(model)
-    except ValueError:
-        return False
-    return model.solver == "auto"
+def engine_of(model, batch, tol: float):
+    """The engine of a fit; None where "auto" is better off in this process."""
+    from maxmargin.engine.choose import decided
+
+    engine = getattr(model, "engine", None)
+    if isinstance(engine, str) and engine == "auto":
+        try:
+            check_shards(model)
+        except ValueError:
+            return None
+        if model.solver != "auto":
+            return None
+    slots = batch.n_slots if hasattr(batch, "pieces") else int(batch.start[-1])
+    return decided(engine, slots, tol)
 
 
 HIDDEN_IN_SHARDS = (

@@ -16,9 +16,9 @@ from sklearn.utils import check_random_state
 from maxmargin.core.blas import at_most
 from maxmargin.core.choices import (
     OBJECTIVES,
-    can_shard,
     check_objective,
     check_shards,
+    engine_of,
     wanted_C,
 )
 from maxmargin.core.compiling import announce, say_on_stderr
@@ -29,7 +29,7 @@ from maxmargin.core.unconverged import warn_unconverged
 from maxmargin.core.unlabelled import check_unlabelled_weight
 from maxmargin.core.unused_columns import check_batch
 from maxmargin.core.zero_weights import warn_zero_weights
-from maxmargin.engine.choose import check_engine, decided, portable
+from maxmargin.engine.choose import check_engine, portable
 
 # Passes of the baselines, which have no certificate to stop at.
 BASELINE_PASSES = {"perceptron": 10, "passive-aggressive": 10, "subgradient": 50}
@@ -159,10 +159,9 @@ class MaxMarginEstimator(BaseEstimator):
             from maxmargin.core.latent_training import train
 
             return train(self, encoded, make, name, limits, seed)
-        engine = self._engine_for(encoded.batch, limits.tol)
+        engine = engine_of(self, encoded.batch, limits.tol)
         if engine is not None or hasattr(encoded.batch, "pieces"):
-            training = encoded, make, mass, settings, engine
-            return self._train_over_shards(*training)
+            return self._train_over_shards(encoded, make, mass, settings, engine)
         objective = make(encoded.batch)
         keep = self.warm_start or keep_state
         known = keep and state is not None
@@ -186,14 +185,6 @@ class MaxMarginEstimator(BaseEstimator):
             elif hasattr(self, "_dual_state"):
                 del self._dual_state
         return INTERRUPTED if late.came else solution.status
-
-    def _engine_for(self, batch, tol: float):
-        """The engine of a fit; None where "auto" is better off in this process."""
-        engine = getattr(self, "engine", None)
-        slots = batch.n_slots if hasattr(batch, "pieces") else int(batch.start[-1])
-        if engine == "auto" and not can_shard(self):
-            return None
-        return decided(engine, slots, tol)
 
     def _train_over_shards(self, encoded, make, mass, settings, engine) -> str:
         """The same where examples lie in shards; a later fit starts from zero."""

@@ -20,18 +20,12 @@ import numpy as np
 
 from maxmargin.core.interrupts import Undisturbed
 from maxmargin.engine.crew import Crew, HomeCrew, each_of
-from maxmargin.engine.dask_host import MISSING, STALE, Failure, First
+from maxmargin.engine.dask_host import MISSING, STALE, Failure
 from maxmargin.engine.dask_workers import GONE, Remote, Workers, settled
 from maxmargin.engine.lost import EngineLost
-from maxmargin.engine.packing import (
-    comparable,
-    difference,
-    dumps,
-    loads,
-    pack,
-    size,
-)
+from maxmargin.engine.packing import loads, size
 from maxmargin.engine.packing import unpack as unpacked
+from maxmargin.engine.questions import Question, Weights, spec_frames
 from maxmargin.engine.tree import merge_over, tell_all
 
 HOPELESS = 20  # times patience: a worker that has not answered for so long is dead
@@ -70,6 +64,7 @@ class DaskCrew(Crew):
         self._late: dict[Remote, Call] = {}
         self._weights = Weights()
         self._questions = 0  # whose replies were merged
+        self._told = 0  # questions that hosts passed on
         self._workers = Workers(client, patience)
         try:
             self._place(set(range(self.shards)))
@@ -130,8 +125,14 @@ class DaskCrew(Crew):
         if len(same) < MANY:
             return set()
         frames = question.common(same[0].version)
+        self._told += 1
+        number = self._told
+
+        def begin(client):
+            return tell_all(client, number, frames, same)
+
         try:
-            self._finished(lambda client: tell_all(client, frames, same), same)
+            self._finished(begin, same)
         except Broken:  # then each is told alone, and it is seen who is lost
             return set()
         self.moved += size(frames)
@@ -196,7 +197,9 @@ class DaskCrew(Crew):
             heard = self._tell(question, [r for r, some in todo.items() if some])
             for remote, numbers in todo.items():
                 if numbers:
-                    common = [] if remote in heard else question.common(remote.version)
+                    common: Any = self._told
+                    if remote not in heard:
+                        common = question.common(remote.version)
                     remote.version = question.version or remote.version
                     rest = method, common, question.own(numbers), held
                     calls.append(self._call(remote, numbers, "ask", *rest))
@@ -343,59 +346,6 @@ class Broken(Exception):
     """A host was lost while replies were merged."""
 
 
-class Weights:
-    """The first common argument as it was sent last, and what changed since before."""
-
-    def __init__(self):
-        self.version = 0
-        self.array: np.ndarray | None = None
-        self._changes = None
-        self._base = 0  # the version that they change
-
-    def see(self, array: np.ndarray) -> None:
-        before = self.array
-        self._changes = None if before is None else difference(array, before)
-        self._base = self.version
-        if self._changes is None or len(self._changes.places):
-            self.version += 1
-            self.array = array.copy()  # the caller may write into it
-
-    def message(self, version: int | None) -> First:
-        """For a host that has this version."""
-        if self._changes is not None and version in (self._base, self.version):
-            return First(self.version, version, self._changes)
-        return First(self.version, None, pack(self.array))
-
-
-class Question:
-    """The arguments of an ask as frames; those that hosts share are made once."""
-
-    def __init__(self, common: tuple, own: Sequence[tuple], weights: Weights):
-        self._weights = None
-        if common and comparable(common[0]):
-            weights.see(common[0])
-            self._weights, common = weights, common[1:]
-        self._rest = pack(common)
-        self._own = own
-        self._shared: dict[int | None, list[np.ndarray]] = {}
-
-    @property
-    def version(self) -> int | None:
-        """Of the weights that a host has who was asked."""
-        return self._weights and self._weights.version
-
-    def common(self, version: int | None) -> list[np.ndarray]:
-        """The common arguments, for a host that has this version of the weights."""
-        if version not in self._shared:
-            first = self._weights and self._weights.message(version)
-            self._shared[version] = dumps((first, self._rest))
-        return self._shared[version]
-
-    def own(self, numbers: set[int]) -> list[np.ndarray]:
-        """The arguments of some shards."""
-        return dumps(pack({k: self._own[k] for k in sorted(numbers)}))
-
-
 def _share_out(numbers: list[int], hosts: list[Remote]) -> dict[Remote, set[int]]:
     """Shards for hosts, always to the one that has fewest for its threads."""
     given: dict[Remote, set[int]] = {host: set() for host in hosts}
@@ -430,31 +380,3 @@ def _check_attempts(attempt: int) -> None:
             f"{attempt} times workers of the Dask cluster have died of the same work: most "
             "likely they have too little memory for it; their logs tell more."
         )
-
-
-def spec_frames(k: int, spec) -> list[np.ndarray]:
-    """A spec as it is sent; refuses one that cannot be, and says what it is in it."""
-    try:
-        return dumps(spec)
-    except Exception as error:
-        where, value = _culprit(spec, ())
-        name = ".".join(where) or "it"
-        raise ValueError(
-            f"Shard {k} cannot be sent to a cluster, as {name} is a "
-            f"{type(value).__name__} that cannot be pickled ({error}): keep open files, "
-            "locks and the like out of what is fitted, or leave out engine."
-        ) from None
-
-
-def _culprit(value: Any, where: tuple[str, ...]) -> tuple[tuple[str, ...], Any]:
-    """The innermost attribute that cannot be pickled."""
-    inside = value if isinstance(value, dict) else getattr(value, "__dict__", None)
-    if inside is None and isinstance(value, (list, tuple)):
-        names = getattr(value, "_fields", range(len(value)))
-        inside = dict(zip(names, value, strict=True))
-    for name, part in (inside or {}).items() if len(where) < 20 else ():
-        try:
-            dumps(part)
-        except Exception:
-            return _culprit(part, (*where, str(name)))
-    return where, value

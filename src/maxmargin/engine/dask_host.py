@@ -39,13 +39,13 @@ class Host:
         self._specs: dict[int, list[np.ndarray]] = {}
         self._shards: dict[int, Any] = {}
         self._first = 0, np.zeros(0)  # version and array
-        self._heard: list = []
+        self._heard: tuple[int, list] = 0, []
         self._held: tuple[int, list] = 0, []  # number of a question, replies to merge
         self._at: Any = None  # the first common argument of that question
 
-    def hear(self, common: list) -> None:
+    def hear(self, number: int, common: list) -> None:
         """The common arguments of the next question, in which they are left out."""
-        self._heard = common
+        self._heard = number, common
 
     def put(self, number: int, frames: list[np.ndarray]) -> list[np.ndarray]:
         """Take the spec of a shard."""
@@ -63,13 +63,19 @@ class Host:
         self._shards |= {k: shard for k, shard in built.items() if k not in failed}
         return _reply(failed)
 
-    def ask(self, method: str, common: list, own: list, held: int) -> list[np.ndarray]:
+    def ask(self, method: str, common: list | int, own: list, held: int) -> list:
         """``method`` of the shards that are keys of ``own``, its values their arguments.
+
+        Common arguments that were heard before are named by their number.
 
         Of question ``held`` (0: of none), replies stay here, for :meth:`take`.
         """
         try:
-            first, rest = loads(common or self._heard)
+            if isinstance(common, int):  # a task that was given up may still come
+                if common != self._heard[0]:
+                    return dumps(STALE)
+                common = self._heard[1]
+            first, rest = loads(common)
             each = unpack(loads(own))
             if not each.keys() <= self._shards.keys():
                 return dumps(MISSING)

@@ -23,13 +23,15 @@ def merge_over(client: Any, held: dict[Any, int]) -> Any:
     return parts[0][1]
 
 
-def tell_all(client: Any, frames: list, remotes: list) -> list:
-    """Futures, done when these hosts have heard the frames."""
+def tell_all(client: Any, number: int, frames: list, remotes: list) -> list:
+    """Futures, done when these hosts have heard the frames, under a number."""
     [root] = client.scatter([frames], workers=[remotes[0].address], hash=False)
     told: list = []
     for k, remote in enumerate(remotes):
         source = told[(k - 1) // 2] if k else root
-        told.append(client.submit(_pass_on, remote.actor, source, **_at(remote)))
+        told.append(
+            client.submit(_pass_on, remote.actor, number, source, **_at(remote))
+        )
     return told
 
 
@@ -38,8 +40,8 @@ def _at(remote: Any) -> dict:
     return place | {"pure": False, "retries": 0}
 
 
-def _pass_on(host: Any, frames: list) -> list:
-    host.hear(frames).result()
+def _pass_on(host: Any, number: int, frames: list) -> list:
+    host.hear(number, frames).result()
     return frames
 
 

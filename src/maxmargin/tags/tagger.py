@@ -285,9 +285,8 @@ class SequenceTagger(TagPrediction, NestedKernel, MaxMarginEstimator):
         dtype = self._working_dtype(tokens.values, weights)
         zero_one = isinstance(self.loss, str) and self.loss == "zero-one"
         d = tokens.n_features
-        tokens, feature_of_row = by_frequency(
-            tokens, padded_width(len(labels)), self._threads()
-        )
+        settings = padded_width(len(labels)), self._threads()
+        tokens, feature_of_row = by_frequency(tokens, *settings)
 
         def encode(tokens, flat, weights, barrier):
             """(batch, weights of its examples)."""
