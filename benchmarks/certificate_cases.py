@@ -88,8 +88,8 @@ def classes(kind) -> list[Case]:
         )
         for solver in solvers
     ]
-    shards = with_options(make, loss=cost, engine="threads")
-    found.append(Case(_named("classes in shards", kind), shards, (X, y), weigh))
+    threads = with_options(make, loss=cost, n_jobs=2)
+    found.append(Case(_named("classes, two threads", kind), threads, (X, y), weigh))
     return [*found, Case(_named("classes, log", kind), log, (X, y), weigh, True)]
 
 
@@ -166,10 +166,10 @@ def tags(kind) -> list[Case]:
         ("auto", {}),
         ("one-slack", {"solver": "one-slack"}),
         ("n-slack", {"solver": "n-slack"}),
-        ("in shards", {"engine": "threads"}),
+        ("two threads", {"n_jobs": 2}),
         ("log", {"objective": "log"}),
         ("log, lbfgs", {"objective": "log", "solver": "lbfgs"}),
-        ("log, in shards", {"objective": "log", "engine": "threads"}),
+        ("log, two threads", {"objective": "log", "n_jobs": 2}),
     ):
         label = _named(f"tags, {name}", kind)
         made = with_options(make, **options)
