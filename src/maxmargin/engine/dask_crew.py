@@ -117,7 +117,11 @@ class DaskCrew(Crew):
         def begin(client):
             return [merge_over(client, ready)]
 
-        return self._finished(begin, list(ready))[0].result()
+        [future] = self._finished(begin, list(ready))
+        try:
+            return future.result(timeout=self.patience)
+        except Exception:  # its worker was lost meanwhile
+            raise Broken from None
 
     def _tell(self, question: Question, remotes: list[Remote]) -> set[Remote]:
         """Those who have heard the common arguments, passed on from host to host."""
