@@ -32,6 +32,7 @@ HOPELESS = 20  # times patience: a worker that has not answered for so long is d
 SLOW = 5  # times the median of the others: late
 ATTEMPTS = 5  # workers that may die of one question
 MANY = 8  # hosts from which on one passes a question on to others
+FETCHED = 30.0  # seconds in which a merged reply comes
 LOOK = 1.0  # seconds between looks whether silent workers live
 LOST, LATE = "lost", "late"
 
@@ -119,7 +120,7 @@ class DaskCrew(Crew):
 
         [future] = self._finished(begin, list(ready))
         try:
-            return future.result(timeout=self.patience)
+            return future.result(timeout=max(self.patience, FETCHED))
         except Exception:  # its worker was lost meanwhile
             raise Broken from None
 

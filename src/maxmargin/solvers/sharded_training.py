@@ -19,8 +19,8 @@ from maxmargin.solvers.log_objective import LogObjective
 from maxmargin.solvers.parallel_ascent import ParallelAscent
 from maxmargin.solvers.shard import ShardSpec
 
-# Methods with one cut of all examples per round were tried: after 60 rounds on CoNLL-2000
-# their gap is 75%, where this ascent has 10% after 20.
+# Methods with one cut of all examples per round need far more rounds
+# (``benchmarks/scaling.py --parts rounds``).
 SOLVERS = {"block-coordinate": ParallelAscent, "lbfgs": AveragedStart}
 
 
