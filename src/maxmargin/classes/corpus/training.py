@@ -20,7 +20,6 @@ class VectorPiece(NamedTuple):
     make: Callable
     n_features: int
     rest: tuple
-    transient = True  # its batch goes after every use
 
     @property
     def n(self) -> int:

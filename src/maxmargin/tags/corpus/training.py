@@ -70,7 +70,6 @@ class CorpusPiece:
 
     shard: Shard
     making: Making
-    transient = True  # its batch goes after every use
 
     @property
     def n(self) -> int:
