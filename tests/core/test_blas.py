@@ -69,6 +69,27 @@ def test_all_of_a_fit_of_kernels_is_limited(three, monkeypatch):
     assert pools() == three
 
 
+@pytest.mark.parametrize(
+    ("method", "threads"),
+    [("auto", 1), ("exact", 1), ("subspace-pursuit", 1), ("sampling", 2)],
+)
+def test_kernels_have_threads_of_blas_where_they_pay(
+    three, monkeypatch, method, threads
+):
+    monkeypatch.setattr(KernelSVM, "_threads", lambda self: 2)
+    before, seen = estimator.train, []
+
+    def look(*args):
+        seen.append(max(pools()))
+        return before(*args)
+
+    monkeypatch.setattr(estimator, "train", look)
+    size = None if method in ("auto", "exact") else 5
+    KernelSVM(method=method, n_components=size, n_jobs=2, tol=0.5).fit(X, Y)
+    assert seen == [threads]
+    assert pools() == three
+
+
 def test_a_limit_of_the_user_is_not_raised(three):
     with threadpool_limits(1, user_api="blas"):
         with at_most(2):

@@ -2,7 +2,7 @@
 
 BLAS libraries keep a thread per core, which spin for a while after every product, beside
 loops that need the cores. So fits allow one thread, or as many as ``n_jobs`` says where
-products are large (kernel matrices), and give back what there was. The first fit asks the
+products are large ("sampling" of ``KernelSVM``), and give back what there was. The first fit asks the
 process what libraries it has (threadpoolctl), which takes milliseconds; later ones do not.
 """
 
