@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from maxmargin.matchings import bitext_training
 from maxmargin.matchings.bitext_kernels import hmm_posteriors
 from maxmargin.matchings.bitext_statistics import BitextStatistics, likelihood_ratio
 from maxmargin.matchings.word_pairs import GROUPS, edit_distance, pair_features, plain
@@ -114,3 +115,31 @@ def test_spelling():
     assert plain("Été") == "ete"
     assert edit_distance("kitten", "sitting") == 3
     assert edit_distance("", "abc") == edit_distance("abc", "") == 3
+
+
+def test_threads_count_the_same(monkeypatch):
+    """Counts of ranges of sentences add up to those of all of them."""
+    rng = np.random.default_rng(0)
+    words = [f"w{k}" for k in range(12)]
+    sides = [[rng.choice(words, rng.integers(1, 7)).tolist() for _ in range(30)] * 2]
+    pairs = list(zip(sides[0][:30], sides[0][7:37], strict=True))
+    one = BitextStatistics().fit(pairs)
+    monkeypatch.setattr(bitext_training, "CELLS", 20)
+    asked = []
+    run = bitext_training.Team.run
+
+    def look(team, function, parts, threads):
+        asked.append((threads, len(parts)))
+        return run(team, function, parts, threads)
+
+    monkeypatch.setattr(bitext_training.Team, "run", look)
+    five = BitextStatistics().fit(pairs, n_jobs=5)
+    assert set(asked) == {(5, 5)}
+    assert np.array_equal(one.keys_, five.keys_)
+    np.testing.assert_allclose(one.tables_, five.tables_, rtol=1e-5, atol=1e-9)
+    for mine, others in zip(one.jumps_, five.jumps_, strict=True):
+        np.testing.assert_allclose(np.array(mine), np.array(others), rtol=1e-9)
+    for mine, others in zip(one.nulls_, five.nulls_, strict=True):
+        np.testing.assert_allclose(mine[0], others[0], rtol=1e-9)
+    with pytest.raises(ValueError, match="n_jobs"):
+        BitextStatistics().fit(pairs, n_jobs=0)

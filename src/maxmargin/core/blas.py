@@ -2,8 +2,9 @@
 
 BLAS libraries keep a thread per core, which spin for a while after every product, beside
 loops that need the cores. So fits allow one thread, or as many as ``n_jobs`` says where
-products are large ("sampling" of ``KernelSVM``), and give back what there was. The first fit asks the
-process what libraries it has (threadpoolctl), which takes milliseconds; later ones do not.
+products are large ("sampling" of ``KernelSVM``), and give back what there was. The first
+fit asks the process what libraries it has (threadpoolctl), which takes milliseconds; later
+ones do not.
 """
 
 from __future__ import annotations

@@ -114,9 +114,23 @@ def hmm_posteriors(emit, null, jump, p0, posterior, jump_counts):
 
 @kernel
 def hmm_counts(
-    cells, pair, starts, words, logs, nulls, jumps, p0, counts, null_counts, moved
+    lo,
+    hi,
+    cells,
+    pair,
+    starts,
+    words,
+    logs,
+    nulls,
+    jumps,
+    p0,
+    counts,
+    null_counts,
+    moved,
 ):
-    """Expected counts of both directions; returns the sum of their log-likelihoods.
+    """Expected counts of both directions in the sentence pairs lo .. hi.
+
+    Added to ``counts``, ``null_counts`` and ``moved``; returns the log-likelihood.
 
     Every word is seen in several forms (rows of ``pair`` and of the two ``words``); it
     is generated with the geometric mean of their probabilities. ``logs`` are logarithms,
@@ -126,7 +140,7 @@ def hmm_counts(
     """
     n_forms = pair.shape[0]
     total = 0.0
-    for s in range(len(cells) - 1):
+    for s in range(lo, hi):
         n = starts[0][s + 1] - starts[0][s]
         m = starts[1][s + 1] - starts[1][s]
         emit, back = np.zeros((n, m)), np.zeros((m, n))

@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from scipy.special import xlogy
 
+from maxmargin.core.parameters import effective_jobs
 from maxmargin.core.saved import Saved
+from maxmargin.engine.threads import Team
 from maxmargin.matchings.bitext_training import P_NULL, Corpus
 
 Pair = tuple[Sequence[str], Sequence[str]]
@@ -62,8 +64,8 @@ class BitextStatistics:
             raise ValueError(f"forms={forms!r} is not possible: give a list of names.")
         self.forms = tuple(forms)
 
-    def fit(self, pairs: Iterable[Pair]) -> BitextStatistics:
-        """Count, and train Model 1 and then both HMMs by EM.
+    def fit(self, pairs: Iterable[Pair], n_jobs: int = 1) -> BitextStatistics:
+        """Count, and train Model 1 and then both HMMs by EM, in ``n_jobs`` threads.
 
         The sentences to be aligned may, and should, be among the pairs. Pairs with an
         empty side say nothing and are left out.
@@ -75,7 +77,9 @@ class BitextStatistics:
         if not pairs:
             raise ValueError("the bitext is empty: give at least one sentence pair.")
         corpus = Corpus(pairs, functions)
-        model1, *hmms = corpus.train()
+        team = Team(effective_jobs(n_jobs))
+        with team.at_work():
+            model1, *hmms = corpus.train(team)
         *self.counts_, together = corpus.presence()
         self.n_pairs_ = len(pairs)
         self.vocabularies_ = corpus.vocabularies

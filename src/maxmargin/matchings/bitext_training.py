@@ -7,10 +7,13 @@ forms are numbered through all forms, so one array holds the tables of all of th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import digamma
+
+from maxmargin.engine.threads import ALONE, Team
 
 P_NULL = 0.2  # a generated word has no generating one
 MODEL1_PASSES, HMM_PASSES = 5, 5
@@ -18,6 +21,7 @@ MODEL1_PASSES, HMM_PASSES = 5, 5
 # Gildea 2012); and more for words that begin alike, which rare names and cognates need.
 SPARSITY, COGNATE = 0.1, 1.0
 JUMP_PRIOR = 0.1
+CELLS = 1 << 15  # pairs of words that are worth a thread
 
 
 class Model(NamedTuple):
@@ -104,7 +108,7 @@ class Corpus:
         alike = prefix / np.maximum(longest, 1)
         return np.where((prefix >= 3) | (alike == 1.0), alike, 0.0)
 
-    def train(self) -> list[Model]:
+    def train(self, team: Team = ALONE) -> list[Model]:
         """Model 1; an HMM of each form by itself; and one HMM of all forms together.
 
         Alone, the HMMs of forms err in different ways, which helps who combines them;
@@ -114,7 +118,7 @@ class Corpus:
         model1 = self._model1(prior)
         alone = [[f] for f in range(len(self.pair))]
         together = [list(range(len(self.pair)))]
-        return [model1, *(self._hmm(model1, prior, g) for g in (alone, together))]
+        return [model1, *(self._hmm(model1, prior, g, team) for g in (alone, together))]
 
     def _model1(self, prior):
         from maxmargin.matchings.bitext_kernels import model1_counts
@@ -143,10 +147,8 @@ class Corpus:
                 nulls[d] = _shares_by_form(self.vocabularies[1 - d], null)
         return Model(t, nulls, [])
 
-    def _hmm(self, start: Model, prior, groups: list[list[int]]) -> Model:
+    def _hmm(self, start: Model, prior, groups: list[list[int]], team: Team) -> Model:
         """HMMs of groups of forms, each in both directions, which agree."""
-        from maxmargin.matchings.bitext_kernels import hmm_counts
-
         t, nulls = start.t, start.nulls
         longest = int(max(map(np.max, self.sizes)))
         jumps = [[_first_jumps(longest) for _ in (0, 1)] for _ in groups]
@@ -156,23 +158,44 @@ class Corpus:
             logs, null_logs = (tuple(map(np.log, tables)) for tables in (t, nulls))
             for g, forms in enumerate(groups):
                 moved = tuple(map(np.zeros_like, jumps[g]))
-                hmm_counts(
-                    self.cells,
-                    self.pair[forms],
-                    self.starts,
-                    tuple(side[forms] for side in self.words),
-                    logs,
-                    null_logs,
-                    tuple(jumps[g]),
-                    P_NULL,
-                    counts,
-                    null,
-                    moved,
-                )
+                tables = logs, null_logs, tuple(jumps[g]), P_NULL
+                self._expect(team, forms, tables, (counts, null, moved))
                 jumps[g] = [(j + JUMP_PRIOR) / (j + JUMP_PRIOR).sum() for j in moved]
             t = [_sparse_shares(counts + prior, of) for of in self.of]
             nulls = [_shares_by_form(self.vocabularies[1 - d], null[d]) for d in (0, 1)]
         return Model(t, nulls, jumps)
+
+    def _expect(self, team: Team, forms: list[int], tables: tuple, out: tuple) -> None:
+        """Expected counts under these tables, added to the arrays of ``out``.
+
+        Threads take ranges of sentence pairs and count apart; sums are in the ranges'
+        order, so that they depend on the number of threads alone.
+        """
+        from maxmargin.matchings.bitext_kernels import hmm_counts
+
+        fixed = self.cells, self.pair[forms], self.starts
+        fixed = (*fixed, tuple(side[forms] for side in self.words), *tables)
+        n = len(self.cells) - 1
+        threads = max(min(team.size, n, int(self.cells[-1]) // CELLS), 1)
+        cuts = np.linspace(0, self.cells[-1], threads + 1)[1:-1]
+        edges = [0, *np.searchsorted(self.cells, cuts).tolist(), n]
+
+        def count(_, part):
+            lo, hi = part
+            counts, null, moved = out
+            if lo > 0:
+                counts = np.zeros_like(counts)
+                null, moved = (
+                    tuple(map(np.zeros_like, some)) for some in (null, moved)
+                )
+            hmm_counts(lo, hi, *fixed, counts, null, moved)
+            return counts, *null, *moved
+
+        parts = [(lo, hi) for lo, hi in pairwise(edges) if lo < hi]
+        first, *others = team.run(count, parts, threads)
+        for other in others:
+            for total, more in zip(first, other, strict=True):
+                total += more
 
 
 def _distinct(rows, sentence):

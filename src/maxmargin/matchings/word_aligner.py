@@ -236,7 +236,7 @@ class WordAligner(MaxMarginEstimator):
                 raise ValueError("bitext is not fitted: call its fit(pairs) first.")
             return bitext
         if bitext is None:
-            return BitextStatistics(self.forms).fit(pairs)
+            return BitextStatistics(self.forms).fit(pairs, self._threads())
         if isinstance(bitext, Iterator):
             raise ValueError(
                 "bitext can be read only once, so that a second fit would find nothing: "
@@ -250,7 +250,7 @@ class WordAligner(MaxMarginEstimator):
             known = match_input.check_pairs(bitext, "bitext", strict=False).pairs
         seen = {(tuple(a), tuple(b)) for a, b in known}
         new = [pair for pair in pairs if (tuple(pair[0]), tuple(pair[1])) not in seen]
-        return BitextStatistics(self.forms).fit([*known, *new])
+        return BitextStatistics(self.forms).fit([*known, *new], self._threads())
 
     def _tables(self, sample, statistics, first: int = 0):
         """Names of the features, and an array (source, target, features) per pair."""
