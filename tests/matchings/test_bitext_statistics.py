@@ -121,8 +121,8 @@ def test_threads_count_the_same(monkeypatch):
     """Counts of ranges of sentences add up to those of all of them."""
     rng = np.random.default_rng(0)
     words = [f"w{k}" for k in range(12)]
-    sides = [[rng.choice(words, rng.integers(1, 7)).tolist() for _ in range(30)] * 2]
-    pairs = list(zip(sides[0][:30], sides[0][7:37], strict=True))
+    lines = [rng.choice(words, rng.integers(1, 7)).tolist() for _ in range(60)]
+    pairs = list(zip(lines[:30], lines[30:], strict=True))
     one = BitextStatistics().fit(pairs)
     monkeypatch.setattr(bitext_training, "CELLS", 20)
     asked = []

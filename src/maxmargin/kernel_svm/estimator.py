@@ -235,9 +235,8 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
         return [models[i] for i, _ in trained]
 
     def _blas_threads(self) -> int:
-        """Several only for "sampling": the products of other methods are short, and
-        threads of BLAS that wait between them keep cores from the loops (``scaling.py``:
-        pursuit takes 1.9 times as long with two, exact machines 1.1 to 1.3 times)."""
+        """Several only for "sampling": products of other methods are short, and several
+        threads of BLAS made them slower (``benchmarks/scaling.py --groups kernels``)."""
         threads = self._threads()
         return threads if self.method == "sampling" else 1
 

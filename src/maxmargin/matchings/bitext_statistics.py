@@ -70,6 +70,7 @@ class BitextStatistics:
         The sentences to be aligned may, and should, be among the pairs. Pairs with an
         empty side say nothing and are left out.
         """
+        team = Team(effective_jobs(n_jobs))
         functions = [form_function(name) for name in self.forms]
         if not functions:
             raise ValueError("forms is empty: name at least one, such as 'word'.")
@@ -77,7 +78,6 @@ class BitextStatistics:
         if not pairs:
             raise ValueError("the bitext is empty: give at least one sentence pair.")
         corpus = Corpus(pairs, functions)
-        team = Team(effective_jobs(n_jobs))
         with team.at_work():
             model1, *hmms = corpus.train(team)
         *self.counts_, together = corpus.presence()
