@@ -1,6 +1,8 @@
 # make demo   install into .venv and read handwritten page numbers
 # make test   install with the test tools and run the tests
-# make lint   check style and format
+# make test-quick  those that take little time, for the loop while working
+# make coverage  all tests, and how much of the source they run: a floor, not a goal
+# make lint   check style, format and the types of what is public
 # make clean  remove everything that was made
 #
 # Needs Python 3.11 or newer with venv and pip. Choose one: make demo PYTHON=python3.12
@@ -22,7 +24,7 @@ export MAXMARGIN_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: demo test lint clean
+.PHONY: demo test test-quick coverage lint clean
 
 demo: $(VENV)/plot.stamp
 	$(BIN)/python -m maxmargin.demo
@@ -30,13 +32,21 @@ demo: $(VENV)/plot.stamp
 test: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
+test-quick: $(VENV)/test.stamp
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow" $(ARGS)
+
+# Not Ctrl-C at random moments: inside of coverage's own locks it would wait for ever.
+coverage: $(VENV)/test.stamp
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --cov -k "not random_moments" $(ARGS)
+
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy $$($(BIN)/python tests/public_modules.py)
 
 clean:
 	rm -rf $(VENV) demo_output bench_output dist
-	rm -rf .pytest_cache .ruff_cache .hypothesis
+	rm -rf .pytest_cache .ruff_cache .hypothesis .coverage
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -10,31 +10,33 @@ import sys
 
 import pytest
 
-from maxmargin.core import estimator
-from maxmargin.engine import choose
-from maxmargin.engine.crew import HomeCrew
+from maxmargin.engine import engines
+from maxmargin.engine.executor import LocalExecutor
+from maxmargin.fitting import settings
 
 
 class Home:
-    """How many shards there are, who runs them, and the crews there were."""
+    """How many shards there are, who runs them, and the executors there were."""
 
     def __init__(self):
-        self.count, self.kind, self.crews = 4, HomeCrew, []
+        self.count, self.kind, self.executors = 4, LocalExecutor, []
 
     def make(self, specs):
-        self.crews.append(self.kind(specs(self.count)))
-        return self.crews[-1]
+        self.executors.append(self.kind(specs(self.count)))
+        return self.executors[-1]
 
 
 @pytest.fixture
 def home(monkeypatch):
     """Shards in this process, of fits with engine="dask"."""
-    found, check, make = Home(), choose.check_engine, choose.make_crew
+    found, check, make = Home(), engines.check_engine, engines.make_executor
     monkeypatch.setattr(
-        estimator, "check_engine", lambda e: None if e == "dask" else check(e)
+        settings, "check_engine", lambda e: None if e == "dask" else check(e)
     )
     monkeypatch.setattr(
-        choose, "make_crew", lambda e, s: found.make(s) if e == "dask" else make(e, s)
+        engines,
+        "make_executor",
+        lambda e, s: found.make(s) if e == "dask" else make(e, s),
     )
     return found
 

@@ -117,10 +117,10 @@ def graphs(inference, states=3, edges="directed", objective="hinge", hidden=Fals
 
 
 def rounded(hidden=False):
-    from maxmargin.graphs.structures.rounded import rounded_graphs
+    from maxmargin.graphs.labellings import Rounding, with_search
 
     batch, n = graphs("expansion")
-    made = rounded_graphs(batch.graphs, batch.y), n
+    made = with_search(batch.graphs, batch.y, Rounding()), n
     return partial(made) if hidden else made
 
 

@@ -1,8 +1,14 @@
 """Small problems for kernel machines, and what they should come out at."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
+from maxmargin.kernel_svm import sampling
+from maxmargin.kernel_svm.input import KernelProblem
+from maxmargin.kernel_svm.training import terms
 from maxmargin.kernels.inputs import double
+from maxmargin.solvers.result import Limits
 
 BASES = (
     "subspace-pursuit",
@@ -60,3 +66,19 @@ def box_optimum(Q, C, seed=0):
         options={"maxiter": 10_000, "ftol": 1e-15, "gtol": 1e-10},
     )
     return -found.fun
+
+
+def sample_cuts(kernel, X, y, cost, mass, r, tol, seed, most, *callbacks):
+    """``sampling.sample_cuts``: what it found, in few words."""
+    problem = KernelProblem(X, np.asarray(y), cost, mass, kernel)
+    limits = Limits(tol, most, callbacks=callbacks)
+    solution = sampling.sample_cuts(problem, r, np.random.default_rng(seed), limits)
+    points, coefficients = terms(solution.w, problem)
+    return SimpleNamespace(
+        points=points,
+        coefficients=coefficients,
+        primal=solution.certificate.primal,
+        dual=solution.certificate.dual,
+        history=solution.history,
+        converged=solution.converged,
+    )

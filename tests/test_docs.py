@@ -11,8 +11,14 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 STRUCTURE_PAGE = ROOT / "docs" / "add-a-structure.md"
 SOURCES = ROOT / "src"
 # every module whose docstrings have examples
@@ -44,9 +50,9 @@ def test_page_runs(page, tmp_path, monkeypatch, pytestconfig):
     module = tmp_path / f"{name_of(page)}.py"
     module.write_text(source, encoding="utf-8")
     monkeypatch.chdir(tmp_path)  # pages save files
-    if "@implements(" in source:
-        # Kernels built around the page's own batch are kept in a folder of their own,
-        # and the module is imported as a user's file would be.
+    if "@implements(" in source or "@kernel" in source:
+        # Kernels of the page are kept in a folder of their own, and the module is imported
+        # as a user's file would be.
         cache = pytestconfig.cache.mkdir(name_of(page))
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", f"import {module.stem}"],

@@ -102,6 +102,7 @@ class TensorBoard(_Writer):
     """
 
     every = 1.0  # seconds between flushes
+    _board: Any
 
     def __init__(self, folder: str | os.PathLike[str]):
         self.folder = os.path.abspath(os.fsdecode(folder))
@@ -161,6 +162,8 @@ class MLflow(_Writer):
     """
 
     every = 1.0  # seconds: each row is a message to MLflow's server
+
+    _waiting: dict[str, float] | None
 
     def __init__(self, run: Any = None):
         _mlflow()

@@ -18,6 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+import maxmargin
+from maxmargin import files, plots
+from maxmargin.core.kernel import cache_statistics
+from maxmargin.plots.cells import save_figure
+
 # Three-fold cross-validation on the training pictures (whole forms left out, 500
 # strings) found this C best for the independent classifier, of 0.01, 0.03, 0.1, ..., 3.
 # The chain reads about equally well with all of these.
@@ -45,10 +50,8 @@ def run(output: str | Path, n_train: int = 1000, n_test: int = 500) -> dict:
     """
     output = Path(output)
     output.mkdir(parents=True, exist_ok=True)
-    from maxmargin.files import digit_strings
-
-    train = digit_strings(n_train, split="train")
-    test = digit_strings(n_test, split="test")
+    train = files.digit_strings(n_train, split="train")
+    test = files.digit_strings(n_test, split="test")
     print("Reading handwritten page numbers")
     print("================================")
     print(
@@ -81,19 +84,15 @@ def run(output: str | Path, n_train: int = 1000, n_test: int = 500) -> dict:
 
 
 def _train_chain(strings, tol=TOL):
-    from maxmargin import SequenceTagger
-
     began = time.perf_counter()
-    model = SequenceTagger(C=C, tol=tol).fit(strings.X, strings.y)
+    model = maxmargin.SequenceTagger(C=C, tol=tol).fit(strings.X, strings.y)
     return model, time.perf_counter() - began
 
 
 def _train_single(strings, tol=TOL):
-    from maxmargin import MulticlassSVM
-
     began = time.perf_counter()
     X, y = np.vstack(strings.X), np.concatenate(strings.y)
-    return MulticlassSVM(C=C, tol=tol).fit(X, y), time.perf_counter() - began
+    return maxmargin.MulticlassSVM(C=C, tol=tol).fit(X, y), time.perf_counter() - began
 
 
 def _read_single(model, X) -> list[list[int]]:
@@ -103,8 +102,6 @@ def _read_single(model, X) -> list[list[int]]:
 def _compile(strings) -> None:
     """Run everything once on a few strings, so that times below are of training."""
     print("Preparing compiled code ...", end=" ", flush=True)
-    from maxmargin.core.kernel import cache_statistics
-
     before = _compiled(cache_statistics())
     began = time.perf_counter()
     few = type(strings)(*(part[:20] for part in strings))
@@ -147,14 +144,12 @@ def _save_model(model, output, X, labels) -> None:
 
 
 def _save_pictures(model, output, test, readings) -> None:
-    from maxmargin import plots as inspect
-
     try:
-        convergence = inspect.plot_convergence(model)
+        convergence = plots.plot_convergence(model)
     except ImportError as error:
         print(f"  no pictures. {error}")
         return
-    transitions = inspect.plot_transitions(model)
+    transitions = plots.plot_transitions(model)
     likes = model.transitions_.argmax(axis=1)
     if likes.tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]:
         title = "The chain has learned to count: every digit seeks the next one"
@@ -166,8 +161,6 @@ def _save_pictures(model, output, test, readings) -> None:
     }
     from matplotlib import pyplot
 
-    from maxmargin.plots.cells import save_figure
-
     for name, (figure, meaning) in pictures.items():
         save_figure(figure, output / name)
         pyplot.close(figure)
@@ -176,8 +169,6 @@ def _save_pictures(model, output, test, readings) -> None:
 
 def _misread(test, readings, most=6):
     """The first test strings in which either model is wrong; some, if there is none."""
-    from maxmargin.plots import plot_predictions
-
     both = zip(test.y, *(reading.labels for reading in readings.values()), strict=True)
     wrong = [i for i, (truth, *read) in enumerate(both) if read != [truth] * len(read)]
     shown = (wrong or list(range(len(test.y))))[:most]
@@ -186,7 +177,7 @@ def _misread(test, readings, most=6):
         name: [reading.labels[i] for i in shown] for name, reading in readings.items()
     }
     title = f"The first {len(shown)} test strings that at least one model misreads"
-    return plot_predictions(
+    return plots.plot_predictions(
         [test.images[i] for i in shown], truth, read, title if wrong else None
     )
 

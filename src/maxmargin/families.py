@@ -8,7 +8,7 @@ a family is its folder and one word in ``FAMILIES``.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,7 +70,9 @@ def model_classes() -> dict[str, str]:
     return table
 
 
-def lazily(package: str, table: Mapping[str, str]):
+def lazily(
+    package: str, table: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """(``__getattr__``, ``__dir__``) of a package whose names are imported on first use."""
 
     def get(name: str) -> Any:

@@ -13,7 +13,7 @@ import os
 import sys
 
 INTERRUPTED = 130  # as shells have it: 128 + SIGINT
-FEW_COLLECTIONS = 50_000  # new objects for each: imports make many that stay
+FEW_COLLECTIONS = 500_000  # new objects for each: imports make many that stay
 
 
 def is_program() -> bool:

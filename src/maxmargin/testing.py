@@ -18,6 +18,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,19 +31,22 @@ from maxmargin.solvers import registry
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.result import Limits, Solution
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 FORMULATIONS = tuple(itertools.product(("margin", "slack"), ("linear", "quadratic")))
 
 
 # enumerators -------------------------------------------------------------------------
 
 
-def enumerate_multiclass(batch, i: int) -> Iterable[np.ndarray]:
+def enumerate_multiclass(batch: Any, i: int) -> Iterable[np.ndarray]:
     """Every class as a labelling of one slot."""
     for k in range(batch.n_labels):
         yield np.array([k], np.int32)
 
 
-def enumerate_chain(batch, i: int) -> Iterable[np.ndarray]:
+def enumerate_chain(batch: Any, i: int) -> Iterable[np.ndarray]:
     """Every label sequence that no barrier forbids."""
     length = int(batch.start[i + 1] - batch.start[i])
     k = batch.n_labels
@@ -62,7 +66,7 @@ def enumerate_chain(batch, i: int) -> Iterable[np.ndarray]:
 
 
 def check_structure(
-    batch,
+    batch: Any,
     n_weights: int,
     enumerate_outputs: Callable,
     *,
@@ -187,7 +191,7 @@ def check_loss(loss: Callable, outputs: Iterable) -> None:
 
 
 def solve(
-    batch,
+    batch: Any,
     n_weights: int,
     *,
     solver: str = "block-coordinate",
@@ -196,8 +200,8 @@ def solve(
     penalty: str = "linear",
     tol: float = 1e-7,
     max_iter: int = 5000,
-    sample_weight=None,
-    dtype=np.float64,
+    sample_weight: ArrayLike | None = None,
+    dtype: Any = np.float64,
     seed: int = 0,
 ) -> tuple[Solution, Objective]:
     """Train on a batch, without an estimator around it."""
@@ -210,7 +214,7 @@ def solve(
 
 
 def check_solver(
-    batch,
+    batch: Any,
     n_weights: int,
     *,
     solver: str,
@@ -219,7 +223,7 @@ def check_solver(
     rescaling: str = "margin",
     penalty: str = "linear",
     tol: float = 1e-7,
-    **options,
+    **options: Any,
 ) -> float:
     """Run a solver and check what it promises; returns the primal it reached.
 

@@ -1,4 +1,4 @@
-"""Compile ahead: a tiny fit and prediction of every task, each in a process of its own.
+"""Compile ahead: a tiny fit and prediction of every task, in a process of their own.
 
 The machine code stays on disk (``core/kernel_cache.py``), so that the first real fit of
 the machine waits for nothing. ``maxmargin warmup`` is this from the command line. A
@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -25,6 +26,18 @@ def _fit(task: str, module: str) -> Callable[[], tuple]:
     name = task.replace("-", "_")
     return lambda: getattr(importlib.import_module(module), name)()
 
+
+READY = "ready after"
+PROGRAM = f"""
+import sys, warnings
+warnings.simplefilter("ignore")
+from maxmargin.core.compiling import compile_seconds
+from maxmargin.warmup import run
+for task in sys.argv[1:]:
+    before = compile_seconds()
+    run(task)
+    print("{READY}", compile_seconds() - before, flush=True)
+"""
 
 TASKS = {task: _fit(task, module) for task, module in places("warmups").items()}
 
@@ -44,18 +57,20 @@ def warm_up(tasks: Sequence[str] = ()) -> Iterator[tuple[str, float]]:
         raise ValueError(
             f"task {unknown[0]!r} is not known; choose from {', '.join(sorted(TASKS))}."
         )
-    for task in tasks or TASKS:
-        program = (
-            "import warnings; warnings.simplefilter('ignore')\n"
-            "from maxmargin.warmup import run\n"
-            "from maxmargin.core.compiling import compile_seconds\n"
-            f"run({task!r})\n"
-            "print(compile_seconds())"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            last = done.stderr.strip().splitlines()[-1:] or ["no message"]
-            raise OSError(f"warming up for {task!r} failed: {last[0]}")
-        yield task, float(done.stdout.split()[-1])
+    left = list(tasks or TASKS)
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, *left],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        ) as process,
+    ):
+        for line in process.stdout:
+            if line.startswith(READY):
+                yield left.pop(0), float(line.split()[-1])
+        if process.wait():
+            errors.seek(0)
+            last = errors.read().strip().splitlines()[-1:] or ["no message"]
+            raise OSError(f"warming up for {left[0]!r} failed: {last[0]}")

@@ -205,8 +205,8 @@ def test_k_best_and_marginals(folder, pairs, capsys, tmp_path):
 
 
 def test_families_are_not_torn_apart_by_cross_validation(folder, capsys, tmp_path):
-    from maxmargin.alignments.command import Align
-    from maxmargin.cli.choice import _folds
+    from maxmargin.alignments.run import Align
+    from maxmargin.cli.selection import _folds
 
     sample = Align().read(str(folder / "pairs.tsv"), True)
     for rest, held in _folds(sample, 3, 0):

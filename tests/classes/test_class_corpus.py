@@ -25,6 +25,8 @@ from maxmargin.cli.main import main
 from maxmargin.files import checkpoint_file, read_svmlight
 from maxmargin.files.corpora import sources, storage
 
+pytestmark = pytest.mark.slow
+
 
 def text_of(n, seed, values="%.2f", classes=4, d=40, most=9) -> str:
     rng = np.random.default_rng(seed)
@@ -43,7 +45,7 @@ def text_of(n, seed, values="%.2f", classes=4, d=40, most=9) -> str:
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("vectors") / "train.svm"
-    path.write_text("# made\n\n" + text_of(300, 0))
+    path.write_text("# made\n\n" + text_of(120, 0))
     return path
 
 
@@ -54,7 +56,7 @@ def one(file):
 
 @pytest.fixture(scope="module")
 def many(file):
-    corpus = ClassCorpus.build(file.parent / "many", file, shard_entries=100)
+    corpus = ClassCorpus.build(file.parent / "many", file, shard_entries=60)
     assert len(corpus.shards) > 4
     return corpus
 
@@ -100,7 +102,8 @@ def test_a_corpus_is_what_would_be_in_memory(tmp_path, values, monkeypatch):
 def test_the_same_optimum_as_in_memory(file, one, many, family, options):
     data = read_svmlight(file)
     whole = family(**options).fit(data.X, data.labels)
-    assert np.array_equal(family(**options).fit(one).coef_, whole.coef_)
+    if options.get("n_jobs", 1) == 1:  # else the last digits depend on who came first
+        assert np.array_equal(family(**options).fit(one).coef_, whole.coef_)
     model = family(**options).fit(many)
     assert model.C_ == whole.C_
     assert model.classes_.tolist() == whole.classes_.tolist()
@@ -117,7 +120,7 @@ def test_the_same_optimum_as_in_memory(file, one, many, family, options):
 
 def test_flat_classes_and_weights(file, many):
     data = read_svmlight(file)
-    weights = np.arange(300) % 4
+    weights = np.arange(120) % 4
     model = TaxonomySVM(mode="flat", loss="zero-one", tol=1e-4)
     whole = model.fit(data.X, data.labels, weights).certificate_
     found = model.fit(many, sample_weight=weights).certificate_
@@ -143,11 +146,11 @@ def die(row) -> None:
 
 
 def test_a_fit_goes_on_from_its_checkpoint(many, tmp_path):
-    whole = MulticlassSVM(tol=1e-5).fit(many)
+    whole = MulticlassSVM(tol=1e-4).fit(many)
     place = Checkpoint(tmp_path, every=0)
     with pytest.raises(SystemExit):
-        MulticlassSVM(tol=1e-5, callbacks=[die], checkpoint=place).fit(many)
-    again = MulticlassSVM(tol=1e-5, checkpoint=place, resume=True).fit(many)
+        MulticlassSVM(tol=1e-4, callbacks=[die], checkpoint=place).fit(many)
+    again = MulticlassSVM(tol=1e-4, checkpoint=place, resume=True).fit(many)
     assert np.array_equal(again.coef_, whole.coef_)
     assert again.certificate_ == whole.certificate_
 
@@ -276,12 +279,12 @@ def test_commands(file, tmp_path, capsys):
     assert main([*train, "--shards", shards]) == 0
     assert main([*train, "--shards", shards]) == 0
     said = capsys.readouterr()
-    assert "300 samples, 4 classes" in said.out
+    assert "120 samples, 4 classes" in said.out
     assert "is there already, from these files" in said.err
     test = str(tmp_path / "test")
     shard = ["shard", "--format", "svmlight", str(file), "-o", test, "--like", model]
     assert main([*shard, "--shard-entries", "300"]) == 0
-    assert "300 vectors" in capsys.readouterr().out
+    assert "120 vectors" in capsys.readouterr().out
     reports = []
     for path in (test, str(file)):
         assert main(["evaluate", model, path, "--json"]) == 0

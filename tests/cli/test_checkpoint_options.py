@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from test_cli import here, train_command  # noqa: F401  (a fixture)
+from cli_cases import here, train_command  # noqa: F401  (a fixture)
 
 import maxmargin
 from maxmargin.cli.main import main

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("distributed")
 from maxmargin.cli import cluster
 from maxmargin.cli.main import main
-from maxmargin.engine import choose
+from maxmargin.engine import engines
 from maxmargin.engine.lost import EngineLost
 
 # distributed warns of much that is its own business
@@ -29,6 +29,7 @@ def run(capsys, *arguments):
     return code, capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_workers_train_and_predict(texts, tmp_path, capsys):
     command = "train", "classify", texts, "-o", tmp_path / "w", "--json"
     code, said = run(capsys, *command, "--workers", 2, "--tol", 0.01)
@@ -92,7 +93,7 @@ def test_a_lost_cluster_is_a_sentence(texts, tmp_path, capsys, monkeypatch):
     def lost(*_):
         raise EngineLost("The Dask cluster has gone away: start another.")
 
-    monkeypatch.setattr(choose, "make_crew", lost)
+    monkeypatch.setattr(engines, "make_executor", lost)
     options = "-o", tmp_path / "m", "--workers", 1
     code, said = run(capsys, "train", "classify", texts, *options)
     assert code == 2

@@ -10,23 +10,30 @@ import time
 import numpy as np
 import psutil
 import pytest
-from test_cli import sentences, text_of
+from cli_cases import sentences, text_of
 
 import maxmargin
+
+pytestmark = pytest.mark.slow
 
 KEPT = "fit.checkpoint"
 TOL = 1e-3
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def text():
     rows = sentences(400)
     rng = np.random.default_rng(0)
     for sentence in rows:  # some labels are wrong: there is something to train
         k = rng.integers(len(sentence))
         sentence[k] = (*sentence[k][:2], rng.choice(["O", "B-PER", "B-LOC"]))
-    (tmp_path / "train.txt").write_text(text_of(rows))
+    return text_of(rows)
+
+
+@pytest.fixture
+def here(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.txt").write_text(text)
     return tmp_path
 
 
@@ -40,12 +47,21 @@ def environment():
     return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-def whole(*options):
-    done = subprocess.run(
-        command("whole", *options), env=environment(), capture_output=True, text=True
-    )
+def run(command):
+    """The certificate of a command that ends."""
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)["certificate"]
+
+
+@pytest.fixture(scope="module")
+def whole(text, tmp_path_factory):
+    """The model of a command that was never killed, and its certificate."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "train.txt").write_text(text)
+    words = command(str(folder / "model"), "--jobs", "1")
+    words[words.index("train.txt")] = str(folder / "train.txt")
+    return folder / "model", run(words)
 
 
 def kill_after(writings, model, *options):
@@ -82,13 +98,13 @@ CASES = {"one": ["--jobs", "1"], "two": ["--jobs", "2"], "workers": ["--workers"
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_commands_that_are_killed_go_on(case, here):
+def test_commands_that_are_killed_go_on(case, here, whole):
     """Twice; the third one ends where one that was never killed does."""
     if case == "workers":
         pytest.importorskip("distributed")
         pytest.importorskip("cryptography")
     options = CASES[case]
-    wanted = whole(*options)
+    path, wanted = whole
     keep = [*options, "--checkpoint", "kept", "--checkpoint-every", "0s"]
     for again in ([], ["--resume"]):
         killed, children = kill_after(2, "model", *keep, *again)
@@ -96,20 +112,13 @@ def test_commands_that_are_killed_go_on(case, here):
         _, left = psutil.wait_procs(children, timeout=30)
         assert not left  # workers do not outlive the command
     assert not os.path.exists("model")
-    done = subprocess.run(
-        command("model", *keep, "--resume"),
-        env=environment(),
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)["certificate"]
+    found = run(command("model", *keep, "--resume"))
     assert found["relative_gap"] <= TOL
     assert found["dual"] <= wanted["primal"] * (1 + 1e-9)
     assert wanted["dual"] <= found["primal"] * (1 + 1e-9)
     if case == "one":
         assert found == wanted
-        one, other = (maxmargin.load(name).coef_ for name in ("whole", "model"))
+        one, other = (maxmargin.load(name).coef_ for name in (path, "model"))
         np.testing.assert_array_equal(one, other)
 
 

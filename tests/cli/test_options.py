@@ -8,21 +8,21 @@ import pytest
 
 import maxmargin
 from maxmargin.cli.language import options_of, spoken
-from maxmargin.cli.main import TASKS, command_of, main
+from maxmargin.cli.main import TASKS, main, task_of
 from maxmargin.cli.options import (
-    NEVER,
     add_options,
     add_train_options,
     declared,
     parameters_of,
 )
+from maxmargin.fitting.parameters import Declared
 
-ESTIMATORS = sorted({e for t in TASKS for e in command_of(t).estimators.values()})
+ESTIMATORS = sorted({e for t in TASKS for e in task_of(t).estimators.values()})
 
 
 def parser_of(task):
     parser = argparse.ArgumentParser(prog="train")
-    add_train_options(parser, command_of(task))
+    add_train_options(parser, task_of(task))
     return parser
 
 
@@ -30,17 +30,18 @@ def parser_of(task):
 def test_parameters_are_those_of_the_class(name):
     true = inspect.signature(getattr(maxmargin, name)).parameters.values()
     found = parameters_of(name)
-    assert list(found) == [p.name for p in true]
-    for p in true:  # other than plain values are not read
-        assert found[p.name] in (p.default, None)
+    assert [(name, each.default) for name, each in found.items()] == [
+        (p.name, p.default) for p in true
+    ]
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_every_parameter_is_an_option(task):
-    command = command_of(task)
+    command = task_of(task)
     dests = {action.dest for action in parser_of(task)._actions}
     for name in command.estimators.values():
-        assert set(parameters_of(name)) - NEVER - command.hidden <= dests
+        options = {n for n, each in parameters_of(name).items() if each.option}
+        assert options - command.hidden <= dests
     assert {"path", "dev", "cv", "plot", "json", "quiet"} <= dests
     known = set().union(*map(parameters_of, command.estimators.values()))
     assert command.hidden <= known
@@ -57,7 +58,7 @@ def test_declarations():
       --loss
     """
     parser = argparse.ArgumentParser()
-    assert add_options(parser, text, {"loss": 0.5}) == {
+    assert add_options(parser, text, {"loss": Declared(0.5)}) == {
         *("plain", "number", "kind", "many", "loss")
     }
     args = parser.parse_args(["--many", "x", "--many", "y", "--loss", "2"])

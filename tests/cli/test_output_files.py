@@ -96,15 +96,15 @@ def test_another_command_with_the_same_output_is_refused(folder, capsys):
 
 
 def test_a_model_is_not_lost_if_somebody_takes_its_name(folder, capsys, monkeypatch):
-    from maxmargin.cli import choice
+    from maxmargin.cli import selection
 
-    target, fit = folder / "taken.model", choice.fit
+    target, fit = folder / "taken.model", selection.fit
 
     def slow(model, sample):
         target.write_text("of somebody else")
         return fit(model, sample)
 
-    monkeypatch.setattr(choice, "fit", slow)
+    monkeypatch.setattr(selection, "fit", slow)
     assert train(folder, "taken.model") == 0
     assert target.read_text() == "of somebody else"
     kept = f"{target}.{os.getpid()}"

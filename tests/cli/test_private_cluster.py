@@ -19,7 +19,7 @@ distributed = pytest.importorskip("distributed")
 pytest.importorskip("cryptography")
 
 # distributed warns of much that is its own business
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -113,8 +113,10 @@ def test_a_command_says_nothing_of_ports(tmp_path):
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    # how far it is, and nothing else
-    assert all(line.startswith("pass ") for line in done.stderr.splitlines())
+    # how far it is, also where that takes long, and nothing else
+    known = ("pass ", "maxmargin: encoding", "maxmargin: compiling")
+    strange = [s for s in done.stderr.splitlines() if not s.startswith(known)]
+    assert strange == []
 
 
 def test_without_keys_it_is_said_what_to_install(monkeypatch):

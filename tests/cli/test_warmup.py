@@ -10,6 +10,8 @@ import pytest
 from maxmargin.cli.main import main
 from maxmargin.warmup import TASKS
 
+pytestmark = pytest.mark.slow
+
 NEXT = """
 import json
 from maxmargin.core.kernel import cache_statistics

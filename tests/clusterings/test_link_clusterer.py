@@ -52,6 +52,13 @@ def test_both_methods_find_chains():
     assert forest.coef_[0] < 0 < forest.intercept_
 
 
+@pytest.mark.parametrize("tol", [1.0, 2.5])
+def test_a_large_tol_is_compared_with_what_a_step_could_gain(tol):
+    model = LinkClusterer(tol=tol, max_iter=2).fit(*chains(8, 5))
+    assert model.converged_
+    assert model.certificate_.bound <= tol * model.certificate_.objective
+
+
 @pytest.mark.parametrize("r", [1.0, 0.01])
 def test_the_objective_never_rises(r):
     X, y = chains()
@@ -254,3 +261,14 @@ def test_a_window_links_near_mentions_only():
         near.fit([EMMA], [[0, None, 1, 1, 0]])
     with pytest.raises(ValueError, match="window=0 is not possible"):
         LinkClusterer(window=0).fit([EMMA], y)
+
+
+@pytest.mark.parametrize("nothing", [(), [], np.zeros((0, 2))])
+def test_no_pairs_are_no_mentions_or_one(nothing):
+    X = [np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), nothing]
+    model = LinkClusterer().fit(X, [["a", "b", "b"], ["a"]])
+    assert len(model.predict(X)[0]) == 3
+    with pytest.raises(
+        ValueError, match=r"y\[1\] has 3 mentions, but the document has no"
+    ):
+        LinkClusterer().fit(X, [["a", "b", "b"], ["a", "b", "b"]])

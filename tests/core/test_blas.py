@@ -1,17 +1,20 @@
 """Threads of BLAS: few while a fit runs, and afterwards as many as before."""
 
+import signal
 import threading
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from maxmargin import KernelSVM, MulticlassSVM
+from maxmargin.core import blas
 from maxmargin.core.blas import at_most
 from maxmargin.kernel_svm import estimator
 
-X = np.random.default_rng(0).normal(size=(40, 3))
 Y = np.arange(40) % 3
+X = np.random.default_rng(0).normal(size=(40, 3)) + 3.0 * np.eye(3)[Y]
 
 
 def pools() -> list[int]:
@@ -121,3 +124,23 @@ def test_fits_in_threads(three):
     for thread in threads:
         thread.join()
     assert pools() == three
+
+
+@pytest.mark.parametrize("name", ["_enter", "_apply", "_leave"])
+def test_ctrl_c_at_any_moment_gives_the_threads_back(three, monkeypatch, name):
+    real, pressed = getattr(blas, name), []
+
+    def interrupted(*arguments):
+        found = real(*arguments)
+        if not pressed:
+            pressed.append(True)
+            signal.raise_signal(signal.SIGINT)
+        return found
+
+    monkeypatch.setattr(blas, name, interrupted)
+    over = name == "_leave"  # a fit that has ended is not interrupted any more
+    with nullcontext() if over else pytest.raises(KeyboardInterrupt), at_most(1):
+        pass
+    assert pressed
+    assert pools() == three
+    assert not blas._users

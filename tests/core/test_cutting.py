@@ -30,7 +30,7 @@ from maxmargin.core.cutting import (
 from maxmargin.core.formulation import make_form
 from maxmargin.core.kernel import implemented, implements, interpreted
 from maxmargin.core.partial import is_partial
-from maxmargin.core.sharded import Held
+from maxmargin.core.sharded import InMemory
 from maxmargin.engine.threads import over_ranges
 
 
@@ -178,13 +178,13 @@ def test_what_searches_write_is_seen_in_the_whole(name):
 
 def test_a_piece_travels_without_the_whole():
     big, _ = random_multiclass(0, n=4000)
-    assert len(pickle.dumps(Held(cut(big, 7, 8)))) < 0.02 * len(pickle.dumps(big))
+    assert len(pickle.dumps(InMemory(cut(big, 7, 8)))) < 0.02 * len(pickle.dumps(big))
 
 
 def test_a_shard_is_sent_without_the_tables_of_others():
     batch, _ = CASES["alignments"]()
     piece = cut(batch, 0, 1)
-    sent = pickle.loads(pickle.dumps(Held(piece))).load()
+    sent = pickle.loads(pickle.dumps(InMemory(piece))).load()
     assert len(sent.s.codes) < len(piece.s.codes)
 
 
@@ -193,7 +193,7 @@ def test_a_shard_is_sent_without_the_tables_of_others():
     [
         ("graphs, elimination", "graphs.nodes.values"),
         ("graphs, elimination partial", "graphs.nodes.values"),
-        ("graphs, elimination", "plans.order"),
+        ("graphs, elimination", "search.order"),
         ("alignments", "s.codes"),
         ("alignments partial", "t.codes"),
         ("homologs", "letters"),
@@ -314,12 +314,12 @@ class Sign(Problem):
         return max((1, -1), key=lambda z: w @ x * z / 2 + (z != y))
 
 
-class Listed(Sign):
+class SparseVector(Sign):
     def outputs(self, x):
         return [1, -1]
 
 
-@pytest.mark.parametrize("problem", [Sign(), Listed()])
+@pytest.mark.parametrize("problem", [Sign(), SparseVector()])
 def test_pieces_of_a_python_problem(problem):
     X = list(np.random.default_rng(0).normal(size=(5, 2)))
     X[3] = np.array([10.0, 1.0])

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from maxmargin.core import compiling, contract
-from maxmargin.core.entries import SLOTS, Float, Handle, Vector, tuple_of
+from maxmargin.core.declared import Float, Vector, tuple_of
+from maxmargin.core.entries import SLOTS, Handle
 from maxmargin.core.kernel import apart, direct, implements, kernel, run
 from maxmargin.core.packed import words_of
 

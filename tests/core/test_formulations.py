@@ -28,7 +28,7 @@ def random_table(seed, n=4, outputs=5, d=3):
     return psi, losses
 
 
-class Listed(Problem):
+class SparseVector(Problem):
     """Outputs are pairs (sample, number); the truth is (sample, 0)."""
 
     def __init__(self, psi, losses):
@@ -50,7 +50,7 @@ def violations(self, x, y, w, rescaling, penalty):
     return c - (c if rescaling == "slack" else 1.0) * leads
 
 
-class Searched(Listed):
+class Searched(SparseVector):
     outputs = None
 
     def argmax(self, x, w):
@@ -102,8 +102,8 @@ def optimum(problem, form, C):
 def test_quadratic_slacks_reach_the_optimum_of_a_listed_program(seed, slack, C):
     form = ("slack" if slack else "margin", "quadratic")
     tables = random_table(seed)
-    wanted = optimum(Listed(*tables), form, C)
-    for kind in (Listed, Searched):
+    wanted = optimum(SparseVector(*tables), form, C)
+    for kind in (SparseVector, Searched):
         model = fit(kind(*tables), form, C=C)
         assert model.converged_
         assert model.certificate_.primal == pytest.approx(wanted, rel=3e-7)
@@ -119,9 +119,9 @@ def test_lists_and_searches_agree_to_any_tolerance(form, solver):
     tol = 1e-5 if solver == "one-slack" else 1e-9  # one-slack is slow, not wrong
     values = [
         fit(kind(*tables), form, solver=solver, tol=tol).certificate_
-        for kind in (Listed, Searched)
+        for kind in (SparseVector, Searched)
     ]
-    best = fit(Listed(*tables), form).certificate_
+    best = fit(SparseVector(*tables), form).certificate_
     for proof in values:
         assert proof.relative_gap <= tol
         assert proof.primal == pytest.approx(best.primal, rel=3e-7 + 2 * tol)
@@ -133,7 +133,7 @@ def test_a_margin_search_alone_ends_at_once_and_bounds_the_optimum(form, solver)
     ended = 0
     for seed in range(4):
         tables = random_table(seed, outputs=7)
-        best = fit(Listed(*tables), form).certificate_.primal
+        best = fit(SparseVector(*tables), form).certificate_.primal
         model = StructuralSVM(
             Augmented(*tables),
             rescaling=form[0],
@@ -151,7 +151,7 @@ def test_a_margin_search_alone_ends_at_once_and_bounds_the_optimum(form, solver)
             assert "most_violated() or outputs()" in str(caught[0].message)
             assert "smallest_loss" in str(caught[0].message)
         proof = model.certificate_
-        true = primal(Listed(*tables), form, 1.0, model.coef_)
+        true = primal(SparseVector(*tables), form, 1.0, model.coef_)
         assert proof.dual <= best * (1 + 1e-9)
         assert best * (1 - 1e-6) <= true <= proof.primal * (1 + 1e-9)
         assert true <= 1.25 * best
@@ -159,7 +159,7 @@ def test_a_margin_search_alone_ends_at_once_and_bounds_the_optimum(form, solver)
 
 
 def test_prediction_and_score_need_no_argmax():
-    problem = Listed(*random_table(3))
+    problem = SparseVector(*random_table(3))
     model = fit(problem, FORMS[0], C=10.0)
     X, y = samples(problem.psi)
     scores = problem.psi @ model.coef_
@@ -171,7 +171,7 @@ def test_prediction_and_score_need_no_argmax():
 def test_baselines_take_lists_and_searches():
     tables = random_table(4)
     for solver in ("perceptron", "passive-aggressive", "subgradient"):
-        fit(Listed(*tables), FORMS[0], solver=solver, max_iter=3)
+        fit(SparseVector(*tables), FORMS[0], solver=solver, max_iter=3)
         fit(Searched(*tables), FORMS[0], solver=solver, max_iter=3)
 
 
@@ -241,12 +241,14 @@ LISTS = {
 def test_wrong_lists_are_named(mistake):
     method, message = LISTS[mistake]
     with pytest.raises(ValueError, match=message):
-        fit(changed(Listed, outputs=method), FORMS[0])
+        fit(changed(SparseVector, outputs=method), FORMS[0])
 
 
 def test_a_list_that_lacks_what_argmax_finds():
     best = lambda self, x, w: (x, int((self.psi[x] @ w).argmax()))  # noqa: E731
-    problem = changed(Listed, outputs=lambda self, x: [(x, 0), (x, 1)], argmax=best)
+    problem = changed(
+        SparseVector, outputs=lambda self, x: [(x, 0), (x, 1)], argmax=best
+    )
     with pytest.raises(ValueError, match="does not list every output"):
         fit(problem, FORMS[0], tol=1e-3)
 
@@ -314,22 +316,22 @@ LOSSES = {
 def test_wrong_features_are_named(mistake):
     method, message = FEATURES[mistake]
     with pytest.raises(ValueError, match=f"joint_feature for sample 0.*{message}"):
-        fit(changed(Listed, joint_feature=method), FORMS[0])
+        fit(changed(SparseVector, joint_feature=method), FORMS[0])
 
 
 @pytest.mark.parametrize("mistake", LOSSES)
 def test_wrong_losses_are_named(mistake):
     value = LOSSES[mistake]
-    problem = changed(Listed, loss=lambda self, y, z: 0.0 if z == y else value)
+    problem = changed(SparseVector, loss=lambda self, y, z: 0.0 if z == y else value)
     with pytest.raises(ValueError, match=r"loss\(\) for sample 0 is .*finite numbers"):
         fit(problem, FORMS[0])
 
 
 def test_a_loss_below_the_smallest():
-    problem = changed(Listed, smallest_loss=5.0)
+    problem = changed(SparseVector, smallest_loss=5.0)
     with pytest.raises(ValueError, match=r"sample 0 is .*smallest_loss says.*below 5"):
         fit(problem, FORMS[0])
-    problem = changed(Listed, smallest_loss="one")
+    problem = changed(SparseVector, smallest_loss="one")
     with pytest.raises(ValueError, match="smallest_loss is 'one'"):
         fit(problem, FORMS[0])
 

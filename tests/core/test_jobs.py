@@ -12,8 +12,8 @@ from sklearn.model_selection import GridSearchCV
 import maxmargin
 from maxmargin import MulticlassSVM, SequenceTagger, TagCorpus
 from maxmargin.cli.main import main
-from maxmargin.core import parameters
-from maxmargin.core.parameters import effective_jobs
+from maxmargin.core import jobs
+from maxmargin.core.jobs import effective_jobs
 
 X = np.random.default_rng(0).normal(size=(60, 4))
 Y = np.arange(60) % 3
@@ -139,4 +139,4 @@ def test_on_the_command_line_it_is_a_whole_number(jobs, capsys):
 
 
 def test_help_does_not_wait_for_joblib():
-    assert not hasattr(parameters, "joblib")
+    assert not hasattr(jobs, "joblib")

@@ -42,7 +42,7 @@ class Bump(LatentProblem):
         return max(same, key=lambda p: w @ self.joint_feature(x, *p))[1]
 
 
-class Listed(LatentProblem):
+class SparseVector(LatentProblem):
     joint_feature, loss, outputs = Bump.joint_feature, Bump.loss, Bump.pairs
 
 
@@ -64,7 +64,9 @@ def true_objective(problem, w, X, y, C):
     return total
 
 
-@pytest.mark.parametrize("problem", [Bump(), Listed()], ids=["searched", "listed"])
+@pytest.mark.parametrize(
+    "problem", [Bump(), SparseVector()], ids=["searched", "listed"]
+)
 @pytest.mark.parametrize(
     "solver", ["block-coordinate", "one-slack", "n-slack", "proximal-bundle"]
 )

@@ -17,6 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 from maxmargin import LatentProblem, LatentStructuralSVM, Problem, StructuralSVM
 from maxmargin.core import oracle_processes
 
+pytestmark = pytest.mark.slow
+
 
 class Slow(Problem):
     """Three classes of a vector; a search that takes its time."""
@@ -36,7 +38,8 @@ class Slow(Problem):
         return int((w.reshape(3, 4) @ x).argmax())
 
     def loss_augmented_argmax(self, x, y, w):
-        time.sleep(self.seconds)
+        if self.seconds:  # even no time at all would let other programs run first
+            time.sleep(self.seconds)
         return self._best(x, y, w)
 
     def _best(self, x, y, w):
@@ -236,7 +239,10 @@ def test_processes_that_die_are_done_without(used):
 
 
 def test_short_searches_stay_here(monkeypatch):
-    monkeypatch.setattr(oracle_processes, "ENOUGH", 0.01)
+    monkeypatch.setattr(oracle_processes, "ENOUGH", 1e-3)
+    monkeypatch.setattr(
+        oracle_processes, "EXPENSIVE", 0.1
+    )  # other programs may run between
     with pytest.warns(
         RuntimeWarning, match=r"n_jobs=2 is of no use here: .* too short"
     ):

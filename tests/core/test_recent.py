@@ -7,10 +7,10 @@ import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core import recent as rooms
+from maxmargin.core.arrays import TokenMatrix
 from maxmargin.core.decode import decode
 from maxmargin.core.kernel import kernel, prepared, run
 from maxmargin.tags.chain import make_batch
-from maxmargin.tags.features.sequences import TokenMatrix
 
 
 def _batch(indices, n_labels=2, start=(0, 2)):
@@ -55,16 +55,21 @@ def test_other_batches_at_the_same_address():
 
 def test_known_by_its_fields():
     batch = _batch([0, 1])
-    fields = rooms.Recent(batch).fields
-    assert rooms._same(fields, batch)
-    assert rooms._same(fields, batch._replace(y=batch.y))
+    found = rooms.Recent(batch)
+    fields = found.fields
+    assert fields.are_of(batch)
+    assert fields.are_of(batch._replace(y=batch.y))
     for other in (
         batch._replace(y=batch.y.copy()),
         batch._replace(n_labels=1),
         batch._replace(n_labels=2.0),
         batch._replace(tables=batch.tables._replace(counted=0)),
     ):
-        assert not rooms._same(fields, other)
+        assert not fields.are_of(other)
+    assert found.alive
+    del batch, other
+    gc.collect()
+    assert not found.alive  # addresses may be those of others now
 
 
 def test_arrays_of_another_kind_are_copied_each_time():

@@ -19,34 +19,25 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from weight_checks import KINDS, check_weights, inexact_checks
 
 from maxmargin import KernelSVM, MulticlassSVM, Problem, SequenceTagger, StructuralSVM
 
-
-def inexact_checks(estimator):
-    """What check_estimator is to expect where fits are good to tol only."""
-    reason = "equal fits agree to tol, and the check wants seven digits"
-    if isinstance(estimator, KernelSVM):
-        reason = "gamma and the basis are read from rows, whatever their weights are"
-    kinds = ("dense", "sparse") if estimator.tol > 1e-9 else ()
-    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
+pytestmark = pytest.mark.slow
 
 
-# Two checks compare scores of equivalent fits to seven digits. The weights are only as
-# exact as the square root of the gap, so they need the smallest tolerance there is;
-# some of the data sets do not reach it, which is no matter here.
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [
-        MulticlassSVM(tol=1e-14, max_iter=300),
-        MulticlassSVM(),
-        KernelSVM(method="exact"),
-        KernelSVM(n_components=5),
-    ],
+    [MulticlassSVM(), KernelSVM(method="exact"), KernelSVM(n_components=5)],
     expected_failed_checks=inexact_checks,
 )
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_of_samples_are_repetitions_to_seven_digits(kind):
+    check_weights(MulticlassSVM(tol=1e-14, max_iter=300), kind)
 
 
 @pytest.fixture(scope="module")

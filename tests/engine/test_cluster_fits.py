@@ -19,11 +19,11 @@ from maxmargin import (
     load,
     save,
 )
-from maxmargin.engine import choose
+from maxmargin.engine import engines
 
 distributed = pytest.importorskip("distributed")
 # distributed warns of much that is its own business
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture(scope="module")
@@ -156,15 +156,17 @@ def test_cross_validation_on_a_cluster(client, home):
 
 
 def test_predictions_in_pieces(client, monkeypatch):
-    from maxmargin.engine import spread
+    from maxmargin.engine import prediction
 
     X, y = words(300)
     model = SequenceTagger(tol=0.1).fit(X, y)
     here, marginals = model.predict(X), model.predict_marginals(X)
     model.set_params(engine=client)
     used = []
-    real = spread._wait
-    monkeypatch.setattr(spread, "_wait", lambda *a: used.append(len(a[1])) or real(*a))
+    real = prediction._wait
+    monkeypatch.setattr(
+        prediction, "_wait", lambda *a: used.append(len(a[1])) or real(*a)
+    )
     assert model.predict(X) == here
     assert type(model.predict(X)) is type(here)
     there = model.predict_marginals(X)
@@ -178,7 +180,7 @@ def test_predictions_in_pieces(client, monkeypatch):
 
 def test_predictions_of_columns_in_pieces(client, monkeypatch):
     """Such are the files of the command line."""
-    from maxmargin.engine import spread
+    from maxmargin.engine import prediction
     from maxmargin.files import columns_from
 
     X, y = words(300)
@@ -186,9 +188,9 @@ def test_predictions_of_columns_in_pieces(client, monkeypatch):
     model = SequenceTagger(tol=0.1, features="U0:%x[0,0]\nU1:%x[0,1]\n").fit(X, y)
     here = model.predict(X)
     sizes = []
-    real = spread._part
+    real = prediction._part
     monkeypatch.setattr(
-        spread, "_part", lambda *a: sizes.append(a[2] - a[1]) or real(*a)
+        prediction, "_part", lambda *a: sizes.append(a[2] - a[1]) or real(*a)
     )
     assert model.set_params(engine=client).predict(X) == here
     assert sum(sizes) == 300
@@ -206,7 +208,7 @@ def test_predictions_without_the_cluster(cluster, monkeypatch):
     copy = pickle.loads(pickle.dumps(model))
     assert copy.engine == "dask"
     assert copy.predict(X) == here
-    monkeypatch.setattr(choose, "find_spec", lambda name: None)
+    monkeypatch.setattr(engines, "find_spec", lambda name: None)
     assert copy.predict(X) == here
     with pytest.raises(ValueError, match="engine='steam' is not possible"):
         copy.set_params(engine="steam").predict(X)
@@ -229,15 +231,15 @@ def test_approximate_graphs_outlive_the_cluster(client, monkeypatch):
     ]
     y = [[k % 2, (k + 1) % 2, 0] for k in range(8)]
     model = GraphLabeler(inference="expansion", engine=client)
-    looked, real = [], choose.client_of
+    looked, real = [], engines.client_of
 
     def once(engine):
-        """The fit asks twice: before any work, and for its crew."""
+        """The fit asks twice: before any work, and for its executor."""
         looked.append(1)
         if len(looked) > 2:
-            raise choose.NoCluster("engine is a Dask client that is closed.")
+            raise engines.NoCluster("engine is a Dask client that is closed.")
         return real(engine)
 
-    monkeypatch.setattr(choose, "client_of", once)
+    monkeypatch.setattr(engines, "client_of", once)
     model.fit(X, y)
     assert np.isfinite(model.certificate_.primal)

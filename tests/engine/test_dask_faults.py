@@ -8,19 +8,19 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from crew_cases import Sum, scores, specs, weights
+from executor_cases import Sum, scores, specs, weights
 
 pytest.importorskip("distributed")
 from distributed import Client
 
 from maxmargin.engine import dask_workers
-from maxmargin.engine.dask_crew import DaskCrew
+from maxmargin.engine.dask_executor import DaskExecutor
 from maxmargin.engine.dask_host import Host
 from maxmargin.engine.lost import EngineLost
 from maxmargin.engine.packing import dumps, loads
 
 # distributed warns of much that is its own business
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
 def later(seconds, action, *arguments):
@@ -39,72 +39,74 @@ def total(w, numbers):
 def test_twenty_workers_killed_in_the_middle(cluster, client):
     """Whenever it comes, all replies are there, and who lost its state is told."""
     rng = np.random.default_rng(0)
-    with DaskCrew(specs(), client, patience=10.0) as crew:
+    with DaskExecutor(specs(), client, patience=10.0) as executor:
         for kill in range(20):
-            crew.restarted.clear()
-            pids = crew.ask("pid")
+            executor.restarted.clear()
+            pids = executor.ask("pid")
             victim = int(rng.choice(pids))
             later(rng.uniform(0, 0.2), os.kill, victim, signal.SIGKILL)
             w = weights(kill)
-            while not crew.restarted:
-                assert crew.ask("slowly", w, 0.03) == scores(w)
-            assert crew.restarted == {k for k in range(5) if pids[k] == victim}
-            counts = crew.ask("count")
-            assert max(counts[k] for k in crew.restarted) < 20
-            assert victim not in crew.ask("pid")
+            while not executor.restarted:
+                assert executor.ask("slowly", w, 0.03) == scores(w)
+            assert executor.restarted == {k for k in range(5) if pids[k] == victim}
+            counts = executor.ask("count")
+            assert max(counts[k] for k in executor.restarted) < 20
+            assert victim not in executor.ask("pid")
 
 
 def test_work_that_kills_every_worker_ends(client):
-    crew = DaskCrew(specs(1), client, patience=10.0)
+    executor = DaskExecutor(specs(1), client, patience=10.0)
     with pytest.raises(EngineLost, match="died of the same work"):
-        crew.ask("die")
-    crew.close()
+        executor.ask("die")
+    executor.close()
 
 
 def test_a_slow_worker_is_late_and_its_reply_comes_later(client):
     client.wait_for_workers(2, timeout=20)
-    with DaskCrew(specs(), client, patience=20.0) as crew:
-        crew.patience = 0.3  # from now on: workers may take their time to begin
-        pids, w, changed = crew.ask("pid"), weights(), weights(1)
+    with DaskExecutor(specs(), client, patience=20.0) as executor:
+        executor.patience = 0.3  # from now on: workers may take their time to begin
+        pids, w, changed = executor.ask("pid"), weights(), weights(1)
         late = {k for k in range(5) if pids[k] == pids[0]}
         began = time.monotonic()
-        found = crew.reduce("slow_on", w, pids[0], 1.5, optional=True)
+        found = executor.reduce("slow_on", w, pids[0], 1.5, optional=True)
         assert time.monotonic() - began < 2.9  # its two or three shards take longer
         assert found == Sum(total(w, {0, 1, 2, 3, 4} - late), {0, 1, 2, 3, 4} - late)
         while not found.numbers & late:
-            found = crew.reduce("slow_on", changed, 0, 0.0, optional=True)
+            found = executor.reduce("slow_on", changed, 0, 0.0, optional=True)
         assert found.numbers == {0, 1, 2, 3, 4}  # they answer what they were asked
         value = found.value - sum(scores(w)[k] for k in late)
         assert value == total(changed, {0, 1, 2, 3, 4} - late)
-        found = crew.reduce("slow_on", changed, 0, 0.0, optional=True)
+        found = executor.reduce("slow_on", changed, 0, 0.0, optional=True)
         assert found.value == total(changed, range(5))
-        assert crew.restarted == set()
+        assert executor.restarted == set()
 
 
 def test_a_question_that_must_be_answered_waits_for_a_slow_worker(client):
-    with DaskCrew(specs(), client, patience=20.0) as crew:
-        crew.patience = 0.3
-        pids, w = crew.ask("pid"), weights()
-        assert crew.reduce("slow_on", w, pids[0], 0.5).value == total(w, range(5))
-        found = crew.reduce("slow_on", w, pids[0], 0.5, optional=True)
+    with DaskExecutor(specs(), client, patience=20.0) as executor:
+        executor.patience = 0.3
+        pids, w = executor.ask("pid"), weights()
+        assert executor.reduce("slow_on", w, pids[0], 0.5).value == total(w, range(5))
+        found = executor.reduce("slow_on", w, pids[0], 0.5, optional=True)
         assert 0 not in found.numbers
-        assert crew.reduce("summed", w).value == total(w, range(5))  # behind the late
-        assert crew.reduce("summed", w, optional=True).value == total(w, range(5))
-        assert crew.restarted == set()
+        assert executor.reduce("summed", w).value == total(
+            w, range(5)
+        )  # behind the late
+        assert executor.reduce("summed", w, optional=True).value == total(w, range(5))
+        assert executor.restarted == set()
 
 
 def test_a_hung_worker_is_given_up(client):
     client.wait_for_workers(2, timeout=20)
-    with DaskCrew(specs(), client, patience=0.2) as crew:
-        pids, w = crew.ask("pid"), weights()
+    with DaskExecutor(specs(), client, patience=0.2) as executor:
+        pids, w = executor.ask("pid"), weights()
         hung = {k for k in range(5) if pids[k] == pids[0]}
         os.kill(pids[0], signal.SIGSTOP)
         try:
-            found = crew.reduce("summed", w, optional=True)
+            found = executor.reduce("summed", w, optional=True)
             assert found.numbers == {0, 1, 2, 3, 4} - hung
-            assert crew.ask("score", w) == scores(w)
-            assert crew.restarted == hung
-            assert set(crew.ask("pid")) == set(pids) - {pids[0]}
+            assert executor.ask("score", w) == scores(w)
+            assert executor.restarted == hung
+            assert set(executor.ask("pid")) == set(pids) - {pids[0]}
         finally:
             os.kill(pids[0], signal.SIGKILL)
 
@@ -114,13 +116,13 @@ def test_workers_that_die_while_replies_are_merged(client):
     w, every = weights(), set(range(5))
     for turn in range(6):
         client.wait_for_workers(2, timeout=60)
-        with DaskCrew(specs(), client, patience=20.0) as crew:
-            pids = crew.ask("pid")
+        with DaskExecutor(specs(), client, patience=20.0) as executor:
+            pids = executor.ask("pid")
             pid = pids[turn % 2]
-            assert crew.reduce("last_words", w, pid, optional=True) is None
-            assert crew.reduce("summed", w) == Sum(total(w, every), every)
-            assert crew.restarted == {k for k in every if pids[k] == pid}
-            assert pid not in crew.ask("pid")
+            assert executor.reduce("last_words", w, pid, optional=True) is None
+            assert executor.reduce("summed", w) == Sum(total(w, every), every)
+            assert executor.restarted == {k for k in every if pids[k] == pid}
+            assert pid not in executor.ask("pid")
 
 
 def test_a_merge_that_was_given_up_takes_nothing_of_a_later_one():
@@ -151,20 +153,20 @@ def test_lost_workers_new_workers_lost_scheduler(outside, tmp_path):
         time.sleep(0.1)
     with Client(scheduler_file=str(file), set_as_default=False, timeout=60) as client:
         client.wait_for_workers(1, timeout=60)
-        crew = DaskCrew(specs(), client, patience=30.0)
+        executor = DaskExecutor(specs(), client, patience=30.0)
         w = weights()
-        assert crew.ask("score", w) == scores(w)
+        assert executor.ask("score", w) == scores(w)
         worker.kill()
         later(0.3, outside, "dask_worker", *settings)
-        assert crew.ask("score", w) == scores(w)
-        assert crew.restarted == {0, 1, 2, 3, 4}
-        crew._workers.patience = crew.patience = 1.0
+        assert executor.ask("score", w) == scores(w)
+        assert executor.restarted == {0, 1, 2, 3, 4}
+        executor._workers.patience = executor.patience = 1.0
         later(0.2, scheduler.kill)
         began = time.monotonic()
         with pytest.raises(EngineLost, match="does not answer any more"):
-            all(crew.ask("slowly", w, 0.1) for _ in range(1000))
+            all(executor.ask("slowly", w, 0.1) for _ in range(1000))
         assert time.monotonic() - began < 30
-        crew.close()
+        executor.close()
 
 
 def test_a_scheduler_that_goes_before_the_first_shard(monkeypatch):
@@ -173,7 +175,7 @@ def test_a_scheduler_that_goes_before_the_first_shard(monkeypatch):
     scheduler = SimpleNamespace(address="tcp://127.0.0.1:9")
     gone = SimpleNamespace(scheduler=scheduler, security=None)
     with pytest.raises(EngineLost, match="does not answer any more"):
-        DaskCrew(specs(), gone, patience=0.5)
+        DaskExecutor(specs(), gone, patience=0.5)
 
 
 def test_a_cluster_that_is_lost_can_be_replaced_by_this_process():
@@ -183,8 +185,8 @@ def test_a_cluster_that_is_lost_can_be_replaced_by_this_process():
         processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
     ) as own:
         client = Client(own, set_as_default=False)
-        crew = DaskCrew(specs(), client, patience=5.0)
+        executor = DaskExecutor(specs(), client, patience=5.0)
         client.close()
-        home = crew.at_home()
+        home = executor.at_home()
         assert home.ask("score", weights(0)) == scores(weights(0))
-        crew.close()
+        executor.close()

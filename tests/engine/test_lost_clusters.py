@@ -10,16 +10,16 @@ from maxmargin import MulticlassSVM, SequenceTagger
 
 distributed = pytest.importorskip("distributed")
 # distributed warns of much that is its own business
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture
 def processes(outside, tmp_path, monkeypatch):
     """(client, scheduler, worker): programs of their own, which nobody replaces."""
-    from maxmargin.engine.dask_crew import DaskCrew
+    from maxmargin.engine.dask_executor import DaskExecutor
 
     monkeypatch.setattr(
-        DaskCrew.__init__, "__defaults__", (2.0,)
+        DaskExecutor.__init__, "__defaults__", (2.0,)
     )  # seconds of patience
     file = tmp_path / "scheduler.json"
     settings = "--scheduler-file", str(file), "--host", "127.0.0.1", "--no-dashboard"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import saved_structures
 
 from maxmargin import MulticlassSVM, SequenceTagger, load, save
 from maxmargin.files.model_variants import signed
@@ -16,8 +17,12 @@ EXPECTED = json.loads((FOLDER / "expected.json").read_text())
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_random_variants(name):
-    model = load(FOLDER / f"{name}.safetensors")
-    done = check_model_file(model, EXPECTED[name]["X"], n=40, seed=len(name))
+    structure = EXPECTED[name].get("structure")
+    if structure is not None:
+        structure = getattr(saved_structures, structure)
+    model = load(FOLDER / f"{name}.safetensors", structure=structure)
+    inputs = EXPECTED[name]["X"]
+    done = check_model_file(model, inputs, n=40, seed=len(name), structure=structure)
     assert done.total() == 40
     assert done["refused"] >= 10
 
@@ -155,9 +160,10 @@ def test_models_that_check_nothing_are_found_out(monkeypatch):
         model.classes_ = state["classes"]
         model.n_features_in_ = model.coef_.shape[1]
         model.history_, model.n_iter_, model.converged_ = [], 0, True
-        model.certificate_ = load(FOLDER / "taxonomy.safetensors").certificate_
+        model.certificate_ = proof
         return model
 
+    proof = load(FOLDER / "taxonomy.safetensors").certificate_
     model = load(FOLDER / "multiclass.safetensors")
     monkeypatch.setattr(MulticlassSVM, "_from_state", classmethod(believe))
     with pytest.raises(AssertionError, match=r"array|params|state"):

@@ -9,7 +9,7 @@ from mutations import check_reader, complaint
 from maxmargin import files
 from maxmargin.classes.texts import read_new_texts
 from maxmargin.files import RawText
-from maxmargin.trees.command import Parse
+from maxmargin.trees.run import Parse
 
 COLUMNS = "the D\ndog N\nbarks V\n\n-DOCSTART- X\n\nit P\nruns é\n"
 STOCKHOLM = """# STOCKHOLM 1.0

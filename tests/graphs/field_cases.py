@@ -3,9 +3,9 @@
 import itertools
 
 import numpy as np
+from enumerated_fields import positions
 
 from maxmargin.graphs.field import Field, extent, make_field
-from maxmargin.graphs.inference.enumerate import positions
 
 
 def random_field(rng, n=None, most_states=3, tree=False, binary=False, shared=None):

@@ -1,5 +1,7 @@
 """Bounds and labellings of sequential tree-reweighted search."""
 
+import enumerated_fields as every
+import linear_program
 import numpy as np
 from field_cases import (
     grid_field,
@@ -12,8 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin.graphs.field import field_score
-from maxmargin.graphs.inference import enumerate as every
-from maxmargin.graphs.inference import linear_program
 from maxmargin.graphs.inference.dual_ascent import ascend
 from maxmargin.graphs.inference.messages import message_room, no_messages
 

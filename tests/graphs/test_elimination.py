@@ -3,6 +3,7 @@
 import gc
 from time import process_time
 
+import enumerated_fields as every
 import numpy as np
 import pytest
 from field_cases import grid_field, random_field, random_theta
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 from maxmargin.core.kernel import kernel
 from maxmargin.graphs.field import extent, field_score, make_field
 from maxmargin.graphs.inference import elimination
-from maxmargin.graphs.inference import enumerate as every
 from maxmargin.graphs.inference.elimination_plan import (
     gather,
     plan,

@@ -1,5 +1,6 @@
 """Large moves: no single one helps in the end, and binary fields are solved."""
 
+import enumerated_fields as every
 import numpy as np
 import pytest
 from field_cases import (
@@ -13,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin.graphs.field import extent, field_score, make_field
-from maxmargin.graphs.inference import enumerate as every
 from maxmargin.graphs.inference.expansion import improve
 
 SEEDS = st.integers(0, 10**6)

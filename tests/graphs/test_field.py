@@ -2,13 +2,13 @@
 
 import itertools
 
+import enumerated_fields as every
 import numpy as np
 from field_cases import random_field, random_theta
 from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin.graphs.field import extent, field_score, make_field
-from maxmargin.graphs.inference import enumerate as every
 
 SEEDS = st.integers(0, 10**6)
 

@@ -2,6 +2,8 @@
 
 import itertools
 
+import enumerated_fields as every
+import linear_program
 import numpy as np
 import pytest
 from field_cases import grid_field, random_field, random_theta, submodular_theta
@@ -10,8 +12,6 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from maxmargin.graphs.field import field_score, make_field
-from maxmargin.graphs.inference import enumerate as every
-from maxmargin.graphs.inference import linear_program
 from maxmargin.graphs.inference.fractional import UNIT, mu_room, relax
 from maxmargin.graphs.inference.messages import message_room, no_messages
 from maxmargin.graphs.inference.transport import make_freight, transport

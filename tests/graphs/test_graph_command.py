@@ -9,7 +9,7 @@ import maxmargin
 from maxmargin import grid_graph
 from maxmargin.cli.main import main
 from maxmargin.files import read_graph_file, write_graph_file
-from maxmargin.graphs.command import Graph
+from maxmargin.graphs.run import Graph
 
 
 def small_images(seed, n=8, shape=(2, 3)):

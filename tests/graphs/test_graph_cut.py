@@ -1,5 +1,6 @@
 """Graph cuts and roof duality against enumeration and the linear program."""
 
+import enumerated_fields as every
 import numpy as np
 from field_cases import grid_field, random_field, random_theta, submodular_theta
 from hypothesis import given
@@ -7,8 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from maxmargin.graphs.field import extent, make_field
-from maxmargin.graphs.inference import enumerate as every
-from maxmargin.graphs.inference.graph_cut import graph_cut, is_submodular
+from maxmargin.graphs.inference.graph_cut import graph_cut
 from maxmargin.graphs.inference.roof import roof, roof_marginals
 
 SEEDS = st.integers(0, 10**6)
@@ -26,7 +26,7 @@ def random_case(seed, submodular):
     return field, theta.astype(dtype)
 
 
-def slow_is_submodular(field, theta):
+def is_submodular(field, theta):
     """max(y, z) and min(y, z) are together no worse than y and z, for all labellings."""
     ys = every.labellings(field)
     score = {
@@ -80,32 +80,6 @@ def test_cuts_are_the_best_labellings(seed):
     score = graph_cut(field, theta, y)
     np.testing.assert_allclose(score, every.best(field, theta)[0], atol=1e-5)
     np.testing.assert_allclose(every.scores(field, theta, y), score, atol=1e-5)
-
-
-@given(SEEDS, st.booleans())
-def test_submodular_fields_are_known(seed, submodular):
-    rng = np.random.default_rng(seed)
-    field = random_field(rng, n=int(rng.integers(5)), binary=True, shared=False)
-    theta = random_theta(rng, field, impossible=0.0)
-    if submodular:
-        theta = submodular_theta(rng, field, theta)
-        assert is_submodular(field, theta)
-    assert is_submodular(field, theta) == slow_is_submodular(field, theta)
-
-
-def test_what_is_not_submodular():
-    field = make_field([2, 2], [(0, 1)])
-    theta = np.zeros(8)
-    assert is_submodular(field, theta)
-    for place, expected in ((4, False), (5, True), (6, True), (7, False)):
-        for value in (-1.0, -np.inf):
-            changed = theta.copy()
-            changed[place] = value
-            assert is_submodular(field, changed) == expected
-    theta[4:6] = -np.inf  # state 0 of the first node is impossible, no more
-    assert is_submodular(field, theta)
-    three = make_field([3, 2], [(0, 1)])
-    assert not is_submodular(three, np.zeros(extent(three)))
 
 
 def test_of_equal_labellings_the_lowest():

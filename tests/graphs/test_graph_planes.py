@@ -7,12 +7,14 @@ from graph_cases import encoded, enumerate_states, plain_inputs
 from maxmargin.core import contract
 from maxmargin.core.asker import Asker
 from maxmargin.core.partial import partly_known
-from maxmargin.graphs.choice import relaxed_batch
 from maxmargin.graphs.fractions import corners, known_slots
-from maxmargin.graphs.structures.elimination import elimination_graphs
-from maxmargin.graphs.structures.inexact import inexact_graphs
-from maxmargin.graphs.structures.relaxed import relaxed_graphs
-from maxmargin.graphs.structures.rounded import rounded_graphs
+from maxmargin.graphs.labellings import (
+    Expansion,
+    Rounding,
+    elimination_graphs,
+    with_search,
+)
+from maxmargin.graphs.methods import relaxed_batch
 
 
 def dense(seed, edge_width=1, edges="directed", sizes=(4, 3)):
@@ -66,7 +68,9 @@ def test_a_search_that_ends_early_says_what_it_misses():
     exact, _ = elimination_graphs(graphs, y)
     missed = 0
     for w in rng.normal(size=(8, n)) * 3:
-        batch = relaxed_graphs(graphs, y)._replace(tol=np.full(3, 1e9))
+        batch = relaxed_batch(graphs, y, 0.01)
+        search = batch.search._replace(tol=np.full(3, 1e9))
+        batch = batch._replace(search=search)
         for i in range(3):
             worth = []
             for some in (batch, exact):
@@ -81,7 +85,7 @@ def test_a_search_that_ends_early_says_what_it_misses():
 def test_a_rounded_triangle_says_what_the_relaxation_leaves():
     triangle = (np.zeros((3, 1)), [(0, 1), (1, 2), (2, 0)])
     graphs, y, n = encoded(np.random.default_rng(0), [triangle], [0, 1], constant=0)
-    batch = rounded_graphs(graphs, y)
+    batch = with_search(graphs, y, Rounding())
     w = np.zeros(n)
     w[-4:] = 0, 1, 1, 0  # unequal labels gain, which all three pairs cannot have
     ask = Asker(batch, 0, w, True)
@@ -95,5 +99,5 @@ def test_an_edge_is_known_if_both_its_nodes_are():
     batch = relaxed_batch(graphs, y, 0.01)
     known = known_slots(batch, np.array([True, True, False]))
     assert known.tolist() == [True] * 4 + [False] * 2 + [True] * 4 + [False] * 4
-    partial = partly_known(inexact_graphs(graphs, y, "expansion"), y >= 1)
+    partial = partly_known(with_search(graphs, y, Expansion()), y >= 1)
     assert not partial.exact  # what is not known makes no search exact

@@ -7,14 +7,17 @@ from partial_cases import check_completion, check_likelihood
 
 from maxmargin.core.asker import Asker
 from maxmargin.core.partial import partly_known
-from maxmargin.graphs.choice import relaxed_batch
 from maxmargin.graphs.fractions import corners
 from maxmargin.graphs.inference.fractional import UNIT
-from maxmargin.graphs.structures.cut import cut_graphs
-from maxmargin.graphs.structures.elimination import elimination_graphs
-from maxmargin.graphs.structures.inexact import SEARCHES, inexact_graphs
-from maxmargin.graphs.structures.reweighted import reweighted_graphs
-from maxmargin.graphs.structures.rounded import rounded_graphs
+from maxmargin.graphs.labellings import (
+    SEARCHES,
+    GraphCut,
+    Reweighting,
+    Rounding,
+    elimination_graphs,
+    with_search,
+)
+from maxmargin.graphs.methods import relaxed_batch
 from maxmargin.testing import check_solver, check_structure, solve
 
 
@@ -73,7 +76,7 @@ def best_value(batch, i, w, scale):
 @pytest.mark.parametrize("seed", range(4))
 def test_cuts_are_the_best_or_say_what_they_miss(seed):
     graphs, y, n = wide(seed, ["a", "b"], "associative", loss={"b": 2.0})
-    batch = cut_graphs(graphs, y)
+    batch = with_search(graphs, y, GraphCut())
     rng = np.random.default_rng(seed)
     for negative in (False, True):
         w = rng.normal(size=n)
@@ -155,10 +158,7 @@ def test_training_is_that_of_the_relaxed_problem(labels):
 @pytest.mark.parametrize("search", ["rounded", *SEARCHES])
 def test_labellings_that_are_good(search):
     graphs, y, n = wide(9, ["a", "b", "c"])
-    if search == "rounded":
-        batch = rounded_graphs(graphs, y)
-    else:
-        batch = inexact_graphs(graphs, y, search)
+    batch = with_search(graphs, y, SEARCHES.get(search, Rounding()))
     rng = np.random.default_rng(2)
     lost = 0
     for w in rng.normal(size=(6, n)):
@@ -168,10 +168,14 @@ def test_labellings_that_are_good(search):
             value = ask.value(found) + ask.loss(found)
             best = best_value(batch, i, w, 1.0)
             assert value <= best + 1e-9
-            if hasattr(batch, "short"):
+            if batch.exact:
                 assert value + batch.short[i] >= best - 1e-9
             lost += value < best - 1e-6
     assert lost <= (9 if search == "max-product" else 4)  # of 18
+
+
+def reweighted(graphs, y):
+    return with_search(graphs, y, Reweighting())
 
 
 def test_reweighted_sums():
@@ -181,14 +185,14 @@ def test_reweighted_sums():
     ]
     rng = np.random.default_rng(10)
     graphs, y, n = encoded(rng, forest, ["a", "b", "c"])
-    batch, (exact, _) = reweighted_graphs(graphs, y), elimination_graphs(graphs, y)
+    batch, (exact, _) = reweighted(graphs, y), elimination_graphs(graphs, y)
     w = rng.normal(size=n)
     for i in (0, 1):  # the same on forests
         (a, mu), (b, nu) = (Asker(z, i, w, True).sums() for z in (batch, exact))
         np.testing.assert_allclose(a, b)
         np.testing.assert_allclose(mu, nu, atol=1e-6)
     graphs, y, n = wide(10, ["a", "b"])
-    batch, (exact, _) = reweighted_graphs(graphs, y), elimination_graphs(graphs, y)
+    batch, (exact, _) = reweighted(graphs, y), elimination_graphs(graphs, y)
     for w in rng.normal(size=(3, n)):
         for i in range(3):
             ask = Asker(batch, i, w, True)

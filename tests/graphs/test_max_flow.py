@@ -4,15 +4,15 @@ from time import process_time
 
 import numpy as np
 import pytest
+from enumerated_fields import labellings
 from field_cases import grid_field, random_field
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
+from maxmargin.core.max_flow import minimum_cut
 from maxmargin.graphs.field import make_field
-from maxmargin.graphs.inference.enumerate import labellings
-from maxmargin.graphs.inference.max_flow import minimum_cut
 
 SEEDS = st.integers(0, 10**6)
 

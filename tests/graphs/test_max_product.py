@@ -1,12 +1,12 @@
 """Loopy max-product: exact on forests, honest elsewhere."""
 
+import enumerated_fields as every
 import numpy as np
 from field_cases import grid_field, potts_theta, random_field, random_theta
 from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin.graphs.field import field_score
-from maxmargin.graphs.inference import enumerate as every
 from maxmargin.graphs.inference.dual_ascent import ascend
 from maxmargin.graphs.inference.max_product import max_product
 from maxmargin.graphs.inference.messages import message_room, no_messages

@@ -12,7 +12,7 @@ from maxmargin.graphs.inference.elimination_plan import plan
 from maxmargin.graphs.inference.expansion import expansion, independent
 from maxmargin.graphs.inference.max_product import max_product
 from maxmargin.graphs.inference.messages import no_messages
-from maxmargin.graphs.structures.rounded import LOOPS, affordable, good_labelling, whole
+from maxmargin.graphs.inference.rounding import LOOPS, affordable, good_labelling, whole
 
 
 def rough_grid(seed: int, side: int = 7, states: int = 4):

@@ -1,13 +1,13 @@
 """Upper bounds of log Z and their gradients."""
 
+import enumerated_fields as every
+import linear_program
 import numpy as np
 from field_cases import grid_field, random_field, random_theta
 from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin.graphs.field import extent
-from maxmargin.graphs.inference import enumerate as every
-from maxmargin.graphs.inference import linear_program
 from maxmargin.graphs.inference.messages import message_room, no_messages
 from maxmargin.graphs.inference.tree_reweighted import log_bound
 

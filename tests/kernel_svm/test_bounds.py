@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
+import theorems
 from hypothesis import given
 from hypothesis import strategies as st
+from kernel_cases import sample_cuts
 
 from maxmargin import kernels
-from maxmargin.kernel_svm import bounds
-from maxmargin.kernel_svm.bounds import exact_dual, theorem_6_4
+from maxmargin.kernel_svm import proofs
 from maxmargin.kernel_svm.linear import signed
-from maxmargin.kernel_svm.sampling import sample_cuts
+from maxmargin.kernel_svm.proofs import exact_dual
 from maxmargin.kernels.basis import Basis
 
 RBF = kernels.rbf(0.5)
@@ -37,13 +38,13 @@ def test_exact_dual_is_the_dense_formula(seed, memory, single):
 
 @given(st.integers(1, 10**10), st.integers(1, 1000), st.integers(2, 50))
 def test_blocks_fit_into_memory(memory, width, classes):
-    b = bounds._block_rows(np.zeros((3, width)), classes, memory)
+    b = proofs._block_rows(np.zeros((3, width)), classes, memory)
 
     def needed(b):
-        return 8 * (bounds.TABLES * b * b + (2 * width + classes) * b)
+        return 8 * (proofs.TABLES * b * b + (2 * width + classes) * b)
 
     assert b == 1 or needed(b) <= memory
-    assert b == bounds.LARGEST or needed(b + 1) > memory * (1 - 1e-9)
+    assert b == proofs.LARGEST or needed(b + 1) > memory * (1 - 1e-9)
 
 
 def test_blocks_are_never_larger():
@@ -57,7 +58,7 @@ def test_blocks_are_never_larger():
 
     X, a, linear = random_dual(0, 200)
     exact_dual(Watched(0.5), X, a, linear, 20_000)
-    assert max(sizes) <= 20_000 / bounds.TABLES
+    assert max(sizes) <= 20_000 / proofs.TABLES
     assert len(sizes) > 10
 
 
@@ -97,7 +98,7 @@ def test_theorem_6_4():
         rest = np.linalg.eigvalsh(gram - Z @ Z.T)[-1]
         delta = np.sqrt(2 * max(rest, 0) * (mass**2).sum()) / C
         tol = (within.primal - within.dual) / C
-        bound = theorem_6_4(C, delta, tol)
+        bound = theorems.theorem_6_4(C, delta, tol)
         assert -1e-4 <= within.primal - exact.dual <= bound
         assert bound <= before
         before = bound

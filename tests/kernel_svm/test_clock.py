@@ -8,11 +8,12 @@ from kernel_cases import primal_of, random_data
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import KernelSVM
-from maxmargin.kernel_svm import clock as clocks
-from maxmargin.kernel_svm import descent, device_solver, preimages, pursuit, sampling
-from maxmargin.kernel_svm.clock import Clock
+from maxmargin.kernel_svm import descent, linear, sampling, training_points
 from maxmargin.kernel_svm.descent import Examples, Gaussians, Terms, descend
 from maxmargin.kernel_svm.devices import Cpu
+from maxmargin.kernel_svm.objective import KernelObjective
+from maxmargin.solvers import clock as clocks
+from maxmargin.solvers.clock import Clock
 
 SIZES = [5, 15, 30]  # the stages on the way are 5, 10, 15, 20, 30
 
@@ -41,7 +42,12 @@ def ctrl_c():
 
 
 def no_time_left(monkeypatch):
-    return lambda: monkeypatch.setattr(Clock, "left", lambda self: 0.0)
+    def over():
+        monkeypatch.setattr(Clock, "left", lambda self: 0.0)
+        past = property(lambda self: 0.0, lambda self, value: None)
+        monkeypatch.setattr(KernelObjective, "deadline", past)
+
+    return over
 
 
 def interrupted(call, *arguments, **more):
@@ -52,7 +58,7 @@ def interrupted(call, *arguments, **more):
 # where each method finds its basis
 WORK = {
     "subspace-pursuit": (descent, "_draw"),
-    "training-points": (preimages, "best_of"),
+    "training-points": (training_points, "best_of"),
 }
 
 
@@ -77,7 +83,9 @@ def test_a_fit_ends_with_its_last_stage(data, method, end, monkeypatch):
 
 
 def test_time_ends_the_growth_of_training_points(data, monkeypatch):
-    calls = at_call(monkeypatch, preimages, "best_of", 2, no_time_left(monkeypatch))
+    calls = at_call(
+        monkeypatch, training_points, "best_of", 2, no_time_left(monkeypatch)
+    )
     model = KernelSVM(C=1.0, method="training-points", n_components=30, max_time=1e6)
     with pytest.warns(
         ConvergenceWarning, match="stopped after max_time=1e.06 .* 30 were"
@@ -129,7 +137,7 @@ def test_a_path_of_C_leaves_out_what_was_not_begun(data, number, monkeypatch):
     from maxmargin.solvers import exact_blocks
 
     model = KernelSVM(C=1.0, method="nystroem", n_components=10, tol=1e-6)
-    solves = at_call(monkeypatch, device_solver, "solve", number, lambda: arm())
+    solves = at_call(monkeypatch, linear, "solve", number, lambda: arm())
 
     def arm():
         at_call(monkeypatch, exact_blocks.ExactBlocks, "step", 3, ctrl_c)
@@ -142,17 +150,17 @@ def test_a_path_of_C_leaves_out_what_was_not_begun(data, number, monkeypatch):
 
 @pytest.mark.parametrize("where", ["stage", "last", "proof"])
 def test_ctrl_c_during_a_training_and_a_proof(data, where, monkeypatch):
-    from maxmargin.kernel_svm import bounds
+    from maxmargin.kernel_svm import proofs
     from maxmargin.solvers import exact_blocks
 
     model = KernelSVM(C=1.0, method="training-points", n_components=20, tol=1e-8)
     if where == "proof":
-        at_call(monkeypatch, bounds, "exact_dual", 1, ctrl_c)
+        at_call(monkeypatch, proofs, "exact_dual", 1, ctrl_c)
         interrupted(model.fit, *data)
         assert not model.converged_
         assert not model.certificate_.exact
         return
-    module = pursuit if where == "stage" else device_solver
+    module = training_points if where == "stage" else linear
 
     def arm():
         at_call(monkeypatch, exact_blocks.ExactBlocks, "step", 1, ctrl_c)
@@ -167,11 +175,11 @@ def test_ctrl_c_during_a_training_and_a_proof(data, where, monkeypatch):
 
 def test_sampled_cuts_end_with_the_best(data, monkeypatch):
     model = KernelSVM(C=1.0, method="sampling", n_components=10, tol=1e-4, max_time=1e6)
-    at_call(monkeypatch, sampling, "_sampled_cut", 5, ctrl_c)
+    at_call(monkeypatch, sampling, "sampled_cut", 5, ctrl_c)
     (kept,) = interrupted(model.path, *data, Cs=[1.0, 2.0])
     primal = kept.certificate_.primal
     assert primal == pytest.approx(primal_of(kept, *data, 1.0), rel=1e-6)
-    at_call(monkeypatch, sampling, "_sampled_cut", 3, no_time_left(monkeypatch))
+    at_call(monkeypatch, sampling, "sampled_cut", 3, no_time_left(monkeypatch))
     with pytest.warns(ConvergenceWarning, match="stopped after max_time=1e.06 seconds"):
         model.fit(*data)
     assert model.n_iter_ == 4

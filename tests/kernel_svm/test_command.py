@@ -12,8 +12,8 @@ import maxmargin
 from maxmargin import KernelSVM
 from maxmargin.cli.main import main
 from maxmargin.files import RawText, read_csv
-from maxmargin.kernel_svm.command import Kernel
-from maxmargin.kernel_svm.training import METHODS
+from maxmargin.kernel_svm.parameters import METHODS
+from maxmargin.kernel_svm.run import Kernel
 
 
 def ring(n=60, seed=0):
@@ -197,6 +197,7 @@ def test_pictures_are_drawn(here):
         (["ring.svm", "--gamma", "wide"], "--gamma wide is not possible"),
         (["ring.svm", "--gamma", "-1"], "--gamma -1 is not possible"),
         (["ring.svm", "--method", "guess"], "--method guess is not known"),
+        (["ring.svm", "--preimage", "fixed-point"], "--preimage fixed-point is not"),
         (["ring.svm", "--class-weight", "3"], "--class-weight 3 is not possible"),
         (["ring.csv"], "ring.csv, line 2: column 1, 'disc', is not a number"),
         (["ring.csv", "--label", "x"], "ring.csv, line 1: there is no column 'x'"),
@@ -207,6 +208,10 @@ def test_bad_options_and_files_are_refused(here, capsys, options, message):
     (here / "one.svm").write_text("a 1:1\na 1:2\n")
     assert train(*options) == 2
     assert message in capsys.readouterr().err
+
+
+def test_the_help_says_how_points_are_found():
+    assert "--preimage gradient  how subspace-pursuit finds points" in Kernel.options
 
 
 def test_the_help_lists_every_method():

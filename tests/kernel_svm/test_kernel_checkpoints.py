@@ -75,7 +75,7 @@ FORGED = [
     ("alpha", lambda a: a * 2, "adds up to C"),
     ("alpha", lambda a: a[:-1], "of shape"),
     ("alpha", lambda a: np.where(a == a.max(), np.nan, a), "not all numbers"),
-    ("best", lambda a: a + 1.0, "negative|adds up"),
+    ("mixed", lambda a: a + 1.0, "negative|adds up"),
     ("working", lambda w: np.append(w, 10**6), "out of range"),
     ("working", lambda w: np.array([1, 1]), "not distinct"),
 ]
@@ -86,7 +86,7 @@ def test_forged_dual_variables_are_refused(data, tmp_path, name, change, says):
     given = half(data, tmp_path, method="exact")
     path = str(tmp_path / "fit.checkpoint")
     fields, arrays = checkpoint_file.read(path)
-    at = fields["state"][name]["$at"]
+    at = fields["state"]["solver"][name]["$at"]
     arrays[at] = change(arrays[at])
     kept = ("sha256", "format", "version", "library")
     checkpoint_file.write(
@@ -96,17 +96,44 @@ def test_forged_dual_variables_are_refused(data, tmp_path, name, change, says):
         KernelSVM(**given).fit(*data)
 
 
-def test_forged_bounds_are_refused(data, tmp_path):
+def forged_bounds(data, tmp_path, solver=(), best=(), row=()):
+    """The parameters of a fit, stopped half way, whose checkpoint claims other bounds."""
     given = half(data, tmp_path, method="exact")
     path = str(tmp_path / "fit.checkpoint")
     fields, arrays = checkpoint_file.read(path)
-    fields["state"]["history"][-1]["dual"] = 1e9
+    state = fields["state"]
+    state["solver"].update(solver)
+    state["best"].update(best)
+    state["history"][-1].update(row)
     kept = ("sha256", "format", "version", "library")
     checkpoint_file.write(
         path, {k: v for k, v in fields.items() if k not in kept}, arrays
     )
-    with pytest.raises(ValueError, match="more than is true"):
-        KernelSVM(**given).fit(*data)
+    return given
+
+
+@pytest.mark.parametrize(
+    ("parts", "says"),
+    [
+        ({}, "not that of its bounds"),
+        ({"row": {"gap": 0.0}}, "not that of the best weights"),
+        ({"row": {"gap": 0.0}, "best": {"dual": 1e9}}, "'the dual' is 1e"),
+    ],
+)
+def test_forged_bounds_are_refused(data, tmp_path, parts, says):
+    parts = parts | {"row": {"dual": 1e9} | parts.get("row", {})}
+    with pytest.raises(ValueError, match=says):
+        KernelSVM(**forged_bounds(data, tmp_path, **parts)).fit(*data)
+
+
+def test_an_objective_that_is_too_small_is_not_believed(data, tmp_path):
+    """Rows before a certificate have what the steps added up: it holds until the end."""
+    low = {"primal": 1e-9}
+    given = forged_bounds(data, tmp_path, low, row=low | {"gap": 0.0})
+    model = KernelSVM(**given).fit(*data)
+    primal = model.certificate_.primal
+    assert primal == pytest.approx(primal_of(model, *data, 5.0), rel=1e-6)
+    assert all(row["primal"] >= primal for row in model.history_)
 
 
 def test_what_keeps_none_says_so(data, tmp_path):

@@ -80,8 +80,12 @@ def test_too_little_memory():
 @pytest.mark.parametrize("name", ["foo", None, ["exact"], 3])
 def test_names(name):
     says("method=.* is not known; choose one of auto,", method=name)
-    says("preimage=.* is not known; choose one of gradient, fixed-point", preimage=name)
+    says("preimage=.* is not possible: .* follow the gradient", preimage=name)
     says("kernel", kernel=name)
+
+
+def test_a_way_to_find_points_that_is_gone():
+    says('"fixed-point", which found worse ones, is gone', preimage="fixed-point")
 
 
 @pytest.mark.parametrize("method", ["subspace-pursuit", "nystroem", "exact"])

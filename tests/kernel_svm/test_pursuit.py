@@ -1,4 +1,4 @@
-"""How a small basis is found: rotations, gradients, fixed points, choices."""
+"""How a small basis is found: rotations, gradients, choices."""
 
 import itertools
 
@@ -8,9 +8,10 @@ from kernel_cases import random_data
 from sklearn.datasets import load_digits
 
 from maxmargin import KernelSVM, kernels
-from maxmargin.kernel_svm import descent, isometry, preimages
+from maxmargin.kernel_svm import descent, isometry
 from maxmargin.kernel_svm.devices import Cpu
 from maxmargin.kernel_svm.pursuit import first_pulls, search_space, stages
+from maxmargin.kernel_svm.training_points import best_of
 from maxmargin.kernels.basis import Basis, expand, independent_rows
 
 
@@ -81,13 +82,12 @@ def test_the_space_that_is_searched_has_the_same_kernel(width, kernel):
     assert fixed == (width == 400 and isinstance(kernel, type(kernels.rbf(1.0))))
 
 
-@pytest.mark.parametrize("preimage", ["gradient", "fixed-point"])
 @pytest.mark.parametrize("width", [3, 40])
-def test_units_and_origins_change_nothing(width, preimage):
+def test_units_and_origins_change_nothing(width):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 3)) @ rng.normal(size=(3, width))
     y = (X[:, 0] * X[:, 1] > 0) * 1
-    settings = {"n_components": 8, "preimage": preimage, "random_state": 0}
+    settings = {"n_components": 8, "random_state": 0}
     wanted = KernelSVM(**settings).fit(X, y)
     for scale, origin in ((2.0**200, 0.0), (2.0**-200, 0.0), (1.0, 2.0**30)):
         moved = X * scale + origin
@@ -226,53 +226,7 @@ def test_pursuit_needs_fewer_points_than_a_random_basis(digits):
     assert pursuit.relative_gap < random.relative_gap
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "poly"])
-def test_fixed_points_are_a_basis_too(kernel):
-    X, y = random_data(n=200)
-    settings = {"kernel": kernel, "preimage": "fixed-point", "C": 1.0}
-    proof = KernelSVM(n_components=15, **settings).fit(X, y).certificate_
-    best = KernelSVM(kernel, "exact", C=1.0, tol=1e-6).fit(X, y).certificate_
-    assert proof.dual <= best.primal
-    assert best.dual <= proof.primal
-    assert proof.primal < 2 * best.primal
-
-
-# preimages and choices --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("towards", [preimages.fixed_points, preimages.ascend])
-def test_preimages_climb(towards):
-    rng = np.random.default_rng(0)
-    kernel = kernels.rbf(0.4)
-    X = rng.normal(size=(60, 3))
-    c = rng.normal(size=(60, 8)) + 0.3
-    starts = X[:8].copy()
-    points = towards(kernel, X, c, starts)
-    before = (kernel(X, starts) * c).sum(axis=0)
-    after = (kernel(X, points) * c).sum(axis=0)
-    assert (after >= before - 1e-9).all()
-    assert after.sum() > before.sum() + 0.5
-    np.testing.assert_array_equal(starts, X[:8])
-    longer = towards(kernel, X, c, points, 300)
-    ends = (kernel(X, longer) * c).sum(axis=0)
-    assert (ends >= after - 1e-9).all()
-    slopes = np.linalg.norm(kernel.gradient(X, longer, c), axis=1)
-    assert np.median(slopes) < 0.05
-
-
-def test_fixed_points_do_not_leave_the_data():
-    X = np.array([[0.0], [1.0]])
-    c = np.array([[1.0], [-1.2]])  # away from both, <r, phi> is larger: zero
-    found = preimages.fixed_points(kernels.rbf(1.0), X, c, np.array([[0.6]]))
-    assert np.abs(found).max() <= 1.0
-
-
-def test_the_preimage_of_a_point_is_the_point():
-    X = np.random.default_rng(0).normal(size=(30, 3))
-    c = np.zeros((30, 1))
-    c[4] = 2.0
-    found = preimages.fixed_points(kernels.rbf(0.4), X, c, X[7:8], 200)
-    np.testing.assert_allclose(found, X[4:5], atol=1e-6)
+# choices ----------------------------------------------------------------------------------
 
 
 def residual(kernel, X, chosen, pulls):
@@ -293,7 +247,7 @@ def test_chosen_points_leave_less_than_random_ones():
         rng = np.random.default_rng(seed)
         for before in (None, basis):
             old = first[:0] if before is None else first
-            new = preimages.best_of(kernel, X, pulls, before, 4, rng)
+            new = best_of(kernel, X, pulls, before, 4, rng)
             assert len(set(new)) == 4
             ours.append(residual(kernel, X, np.append(old, new), pulls))
             for _ in range(5):
@@ -309,7 +263,7 @@ def test_the_best_of_all_is_chosen():
     kernel = kernels.rbf(0.3)
     pulls = first_pulls(y, 1 - np.eye(3), np.ones(50))
     basis = Basis(kernel, X[:3])
-    (new,) = preimages.best_of(kernel, X, pulls, basis, 1, np.random.default_rng(0))
+    (new,) = best_of(kernel, X, pulls, basis, 1, np.random.default_rng(0))
     left = [residual(kernel, X, np.append([0, 1, 2], i), pulls) for i in range(3, 50)]
     assert new == 3 + int(np.argmin(left))
 
@@ -318,13 +272,13 @@ def test_points_in_the_span_are_not_chosen():
     X = np.repeat(np.random.default_rng(0).normal(size=(4, 3)), 10, axis=0)
     kernel = kernels.rbf(0.3)
     pulls = np.random.default_rng(1).normal(size=(40, 2))
-    new = preimages.best_of(kernel, X, pulls, None, 8, np.random.default_rng(0))
+    new = best_of(kernel, X, pulls, None, 8, np.random.default_rng(0))
     assert len(new) <= 4
     assert len(np.unique(X[new], axis=0)) == len(new)
     basis = Basis(kernel, X[[0, 10, 20, 30]])
     rng = np.random.default_rng(0)
-    assert len(preimages.best_of(kernel, X, pulls, basis, 8, rng)) == 0
-    nothing = preimages.best_of(kernel, X, 0 * pulls, basis, 8, rng)
+    assert len(best_of(kernel, X, pulls, basis, 8, rng)) == 0
+    nothing = best_of(kernel, X, 0 * pulls, basis, 8, rng)
     assert len(set(nothing)) == 8
 
 

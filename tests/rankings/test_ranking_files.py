@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from maxmargin.cli.main import main
-from maxmargin.files import read_letor, write_letor
+from maxmargin.files import number_pairs, read_letor, write_letor
 
 TEXT = """# two queries
 2 qid:10 1:0.5 3:1.5 #docid = a b
@@ -38,21 +38,23 @@ def test_a_file_comes_back(tmp_path):
     assert other.comments == found.comments
 
 
-def test_both_ways_to_read_agree(tmp_path):
-    from maxmargin.rankings import files
-
+def test_both_ways_to_read_agree(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 6)) * (rng.random((50, 6)) < 0.6)
     y, qid = rng.integers(0, 3, 50), np.repeat(np.arange(10), 5)
     write_letor(tmp_path / "x", X, y, qid)
-    rows = (tmp_path / "x").read_bytes().splitlines()
-    for a, b in zip(
-        files._read_at_once(rows),
-        files._read_by_line(rows, range(50), "x"),
-        strict=True,
-    ):
-        np.testing.assert_array_equal(a, b)
-    np.testing.assert_array_equal(read_letor(tmp_path / "x", 6).X.toarray(), X)
+    at_once = read_letor(tmp_path / "x", 6)
+    monkeypatch.setattr(number_pairs, "all_pairs", lambda text, indptr: None)
+    by_line = read_letor(tmp_path / "x", 6)
+    np.testing.assert_array_equal(at_once.X.toarray(), X)
+    np.testing.assert_array_equal(by_line.X.toarray(), X)
+    assert at_once.qid.tolist() == by_line.qid.tolist() == qid.tolist()
+
+
+def test_the_first_line_that_is_wrong_is_named(tmp_path):
+    (tmp_path / "x").write_text("1 qid:1 1:2\n1 qid:1 1:bad\ngood qid:1 1:2\n")
+    with pytest.raises(ValueError, match="line 2: '1:bad'"):
+        read_letor(tmp_path / "x")
 
 
 def test_queries_may_be_texts(tmp_path):

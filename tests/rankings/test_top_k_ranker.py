@@ -9,7 +9,6 @@ from sklearn.base import clone
 from sklearn.svm import LinearSVC
 
 from maxmargin import TopKRanker, load, save
-from maxmargin.rankings.estimator import LOSSES
 from maxmargin.rankings.metrics import (
     mean_average_precision,
     ndcg_at_k,
@@ -17,6 +16,7 @@ from maxmargin.rankings.metrics import (
     precision_at_k,
     ranking_scores,
 )
+from maxmargin.rankings.parameters import LOSSES
 from maxmargin.testing import check_model_file
 
 

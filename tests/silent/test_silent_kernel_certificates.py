@@ -59,6 +59,23 @@ def test_rows_of_single_precision_prove_nothing(moons, monkeypatch):
         assert proof.relative_gap <= tol
 
 
+@pytest.mark.parametrize("C", [1e5, 1e7])
+def test_rows_of_single_precision_that_say_what_cannot_be(moons, monkeypatch, C):
+    """Their dual comes out above the objective: then it is forgotten."""
+    from maxmargin.kernel_svm import training
+
+    monkeypatch.setattr(training, "FULL_TABLE", 0)
+    monkeypatch.setattr(training, "SLACK", np.inf)
+    X, y = moons[0].astype(np.float32), moons[1]
+    model = KernelSVM(method="exact", gamma=0.01, C=C, tol=1e-3, max_iter=300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        proof = model.fit(X, y).certificate_
+    assert proof.primal == pytest.approx(objective(model, X, y), rel=1e-6)
+    assert 0 < proof.dual <= proof.primal
+    assert model.converged_ is (C == 1e5)
+
+
 def test_sampled_cuts_claim_no_more_than_they_can_prove():
     """The optimum of the sampled cuts is no bound; it was above the primal, too."""
     for seed in range(6):

@@ -92,7 +92,8 @@ GRAPHS = [(x, np.array([[0, 1]])) for x in SEQUENCES[0]], SEQUENCES[1]
 def test_taggers_and_labelers_have_the_same_rules(estimator, data):
     with pytest.raises(ValueError, match=r"gamma=3.0 would not be used: the kernel is"):
         estimator(kernel=kernels.rbf(0.5), gamma=3.0).fit(*data)
-    for given in ({"gamma": 3.0}, {"n_components": 7}, {"method": "nystroem"}):
+    unread = {"gamma": 3.0}, {"n_components": 7}, {"method": "nystroem"}
+    for given in (*unread, {"n_components": 0}, {"method": "none"}):
         with pytest.raises(ValueError, match="would not be used: there is no kernel"):
             estimator(**given).fit(*data)
     model = estimator(kernel=kernels.rbf(0.5)).set_params(kernel__gamma=2.0)

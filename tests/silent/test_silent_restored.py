@@ -29,6 +29,7 @@ CASES = (
 )
 
 
+@pytest.mark.slow
 def test_forged_checkpoints(tmp_path):
     """In a process of its own, which a crash would end."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

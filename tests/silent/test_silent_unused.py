@@ -34,6 +34,7 @@ COSTS = np.array([[0.0, 5.0], [1.0, 0.0]])
         (TopKRanker(init="random"), "init"),
         (TopKRanker(loss="pairwise", n_restarts=3), "n_restarts"),
         (TopKRanker(loss="average-precision", self_paced=True), "self_paced"),
+        (TopKRanker(max_outer=0), "max_outer"),
         (LinkClusterer(method="correlation", r=3.0), "r"),
         (SequenceAligner(scope="local", free_ends="target"), "free_ends"),
     ],
@@ -43,6 +44,12 @@ def test_what_would_not_be_used_is_refused(model, name):
         model._settings()
     model.set_params(**{name: type(model)().get_params()[name]})
     model._settings()
+
+
+def test_what_a_kernel_alone_reads_is_checked_with_a_kernel_alone():
+    SequenceTagger(kernel_memory=None)._settings()
+    with pytest.raises(ValueError, match="kernel_memory=None is not possible"):
+        SequenceTagger(kernel="rbf", kernel_memory=None)._settings()
 
 
 def test_the_command_says_it_of_options(tmp_path, capsys):

@@ -6,6 +6,7 @@ from itertools import groupby
 
 import numpy as np
 import pytest
+from checkpoint_cases import fitted
 from watch_cases import Bump
 
 from maxmargin import LatentStructuralSVM, MotifFinder
@@ -143,3 +144,18 @@ def test_python_problems_too():
         model = LatentStructuralSVM(Bump(), solver=name, **settings).fit(X, y)
         assert model.converged_
         assert model.certificate_.dual <= model.certificate_.primal
+
+
+def test_passes_of_outer_steps_are_counted_in_all(tmp_path, capsys):
+    first = fitted(
+        "hidden, listed", n_restarts=1, max_outer=2, checkpoint=str(tmp_path)
+    )
+    assert len(first.history_) > first.n_outer_
+    fitted(
+        "hidden, listed",
+        n_restarts=1,
+        checkpoint=str(tmp_path),
+        resume=True,
+        verbose=1,
+    )
+    assert f": {len(first.history_)} passes, " in capsys.readouterr().err

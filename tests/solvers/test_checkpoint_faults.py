@@ -18,6 +18,7 @@ from maxmargin.files.model_values import Refused
 TESTS = Path(__file__).resolve().parents[1]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kill -9 is for Unix")
 def test_fifty_fits_killed(tmp_path):
     """In a process of its own, without threads, which forks the fits that it kills."""

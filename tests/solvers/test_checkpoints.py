@@ -343,7 +343,7 @@ def test_a_full_disk_before_any_work(tmp_path, monkeypatch):
         fitted("tags", checkpoint=tmp_path)
 
 
-def test_a_full_disk_keeps_no_litter(tmp_path, monkeypatch):
+def test_a_full_disk_keeps_no_leftovers(tmp_path, monkeypatch):
     class Full(io.FileIO):
         def write(self, data):
             raise OSError(28, "No space left on device")
@@ -378,7 +378,7 @@ def test_a_disk_that_fills_up_loses_no_fit(tmp_path, monkeypatch):
     assert outcome(again) == outcome(model)
 
 
-def test_litter_of_killed_writings_is_removed(tmp_path):
+def test_leftovers_of_killed_writings_is_removed(tmp_path):
     from maxmargin.files.atomic import temporary_name
 
     (tmp_path / temporary_name(KEPT)).write_bytes(b"half")
@@ -388,5 +388,5 @@ def test_litter_of_killed_writings_is_removed(tmp_path):
     for name in ("probe", "fit-turn-1.checkpoint", "fit-start-1.checkpoint"):
         (tmp_path / temporary_name(name)).write_bytes(b"half")
     fitted("unknown tags", checkpoint=tmp_path)
-    litter = [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
-    assert len(litter) == 1
+    leftovers = [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
+    assert len(leftovers) == 1

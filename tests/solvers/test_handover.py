@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from conftest import random_chain
 
+from maxmargin.core.expectations import places
 from maxmargin.core.formulation import make_form
-from maxmargin.solvers import exponentiated, handover, registry
+from maxmargin.solvers import exponentiated, handover, log_objective, registry
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.log_objective import LogObjective
 from maxmargin.solvers.result import Limits
@@ -127,3 +128,12 @@ def test_distributions_too_certain_to_feel_a_step_come_loose(monkeypatch, dtype)
     solver = registry.make("exponentiated", objective)
     solution = drive(objective, solver, Limits(tol=1e-3))
     assert solution.converged
+
+
+def test_distributions_are_kept_where_l_bfgs_takes_more_memory(monkeypatch):
+    objective = objective_on(3, 1.0)
+    parts = places(objective.batch)[-1]
+    for per_weight, name in ((0, "lbfgs"), (parts / objective.n_weights, "handover")):
+        monkeypatch.setattr(log_objective, "MOST_PARTS", 1)
+        monkeypatch.setattr(log_objective, "MORE_PARTS", per_weight)
+        assert objective.solver == name

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris
 
-from maxmargin import MulticlassSVM
+from maxmargin import MulticlassSVM, SequenceTagger
+from maxmargin.solvers.block_threads import BlockThreads
 
 
 def separated(n=60, seed=0):
@@ -72,3 +73,28 @@ def test_warm_starts():
     models = MulticlassSVM(warm_start=True).path(X, y, [0.1, 10.0, np.inf])
     assert [model.converged_ for model in models] == [True] * 3
     assert np.inf == models[-1].C
+
+
+def test_what_threads_lost_is_in_no_certificate(monkeypatch):
+    """A bound of weights that lost a part of what was added to them would be too high."""
+    X, y = separated()
+    wanted = MulticlassSVM(C=np.inf, tol=1e-6).fit(X, y).certificate_.primal
+    real, lost = BlockThreads.visit, []
+
+    def losing(self, order, mass, alpha, w, *rest):
+        real(self, order, mass, alpha, w, *rest)
+        lost.append(len(order))
+        w *= 1 - 1e-5
+
+    monkeypatch.setattr(BlockThreads, "visit", losing)
+    model = MulticlassSVM(C=np.inf, n_jobs=2).fit(X, y)
+    assert any(lost)
+    assert model.converged_
+    assert model.certificate_.dual <= wanted
+
+
+def test_hard_margins_are_in_double_precision():
+    X = list(np.eye(4, dtype=np.float32).reshape(2, 2, 4))
+    y = [["a", "b"], ["b", "a"]]
+    assert SequenceTagger(C=np.inf).fit(X, y).coef_.dtype == np.float64
+    assert SequenceTagger(C=1.0, tol=0.01).fit(X, y).coef_.dtype == np.float32

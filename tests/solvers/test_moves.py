@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.core.vectors import Listed
+from maxmargin.core.vectors import SparseVector
 from maxmargin.solvers.moves import Move, Part, best_shares
 
 seeds = st.integers(0, 10_000)
@@ -16,7 +16,7 @@ def vector(rng, share, size=30, dtype=np.float32):
 
 
 def a_move(rng, number, epoch=3):
-    change = Listed.of(vector(rng, rng.choice([0.0, 0.1, 0.9]), 6, np.float64))
+    change = SparseVector.of(vector(rng, rng.choice([0.0, 0.1, 0.9]), 6, np.float64))
     rise, bend = rng.normal(scale=2), rng.gamma(1.0) * rng.integers(2)
     return Move(change, rise, bend, 1.0, 10, epoch, number, {number: 1.0})
 
@@ -40,9 +40,9 @@ def sent(listed):
 def test_listed_vectors_are_the_vectors(seed, dtype):
     rng = np.random.default_rng(seed)
     a, b = (vector(rng, rng.choice([0.0, 0.1, 0.9]), dtype=dtype) for _ in "ab")
-    one, other = (sent(Listed.of(v.copy())) for v in (a, b))
+    one, other = (sent(SparseVector.of(v.copy())) for v in (a, b))
     assert np.array_equal(one.dense(30), a)
-    assert np.array_equal(Listed.difference(a, b).dense(30), a - b)
+    assert np.array_equal(SparseVector.difference(a, b).dense(30), a - b)
     product = a.astype(float) @ b.astype(float)
     for found in (one.along(b), one.times(other), other.times(one)):
         assert found == pytest.approx(product, abs=1e-12)
@@ -60,7 +60,7 @@ def test_listed_vectors_are_the_vectors(seed, dtype):
 def test_parts_are_summed(seed):
     rng = np.random.default_rng(seed)
     vectors = [vector(rng, share, dtype=np.float64) for share in (0.1, 0.9)]
-    parts = [Part(k + 1.0, Listed.of(v), k) for k, v in enumerate(vectors)]
+    parts = [Part(k + 1.0, SparseVector.of(v), k) for k, v in enumerate(vectors)]
     total = parts[0].merge(parts[1], None)
     assert (total.value, total.seconds) == (3.0, 1)
     np.testing.assert_array_equal(total.vector.dense(30), sum(vectors))

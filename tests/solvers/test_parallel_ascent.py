@@ -12,8 +12,8 @@ from test_signs import problem
 from maxmargin import SequenceTagger
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective
-from maxmargin.core.sharded import Held
-from maxmargin.engine.crew import HomeCrew, each_of, merged
+from maxmargin.core.sharded import InMemory
+from maxmargin.engine.executor import LocalExecutor, each_of, merged
 from maxmargin.solvers import block_coordinate, driver
 from maxmargin.solvers.parallel_ascent import ParallelAscent
 from maxmargin.solvers.result import Limits
@@ -57,7 +57,7 @@ def test_every_form_ends_at_the_optimum_of_one_process(
     more = {"penalty": penalty, "rescaling": rescaling}
     alone = tagger(**more, tol=1e-3).fit(X, y, sample_weight=weights)
     overlap(alone, apart(**more).fit(X, y, sample_weight=weights), 0.02)
-    assert home.crews[0].shards == shards
+    assert home.executors[0].shards == shards
 
 
 @pytest.mark.parametrize("l1", [0.0, 0.3])
@@ -170,10 +170,10 @@ def test_a_fit_over_shards_goes_on_from_its_checkpoint(home, tmp_path, objective
         apart(**more, **place, resume=True).fit(X, y)
 
 
-# crews with faults ----------------------------------------------------------------------
+# executors with faults ------------------------------------------------------------------
 
 
-class Mortal(HomeCrew):
+class Mortal(LocalExecutor):
     """A shard begins anew in the middle of questions with a certain name."""
 
     deadly: str
@@ -192,7 +192,7 @@ class Mortal(HomeCrew):
         return super().ask(method, *common, each=each)
 
 
-class Late(HomeCrew):
+class Late(LocalExecutor):
     """In every second round, one shard's reply comes with the next optional question."""
 
     def __init__(self, specs):
@@ -224,11 +224,11 @@ def drifts(monkeypatch):
     rebuild, errors = ParallelAscent._rebuild, []
 
     def compare(self):
-        dual, crew = self.dual, self.crew
-        whole = not (crew.restarted or getattr(crew, "waiting", None))
-        deaths = getattr(crew, "deaths", 0)
+        dual, executor = self.dual, self.executor
+        whole = not (executor.restarted or getattr(executor, "waiting", None))
+        deaths = getattr(executor, "deaths", 0)
         found = rebuild(self)
-        if whole and deaths == getattr(crew, "deaths", 0):
+        if whole and deaths == getattr(executor, "deaths", 0):
             errors.append(abs(self.dual - dual) / max(abs(dual), 1.0))
         return found
 
@@ -244,7 +244,7 @@ def test_a_shard_that_begins_anew_is_seen_to(home, drifts, method):
     home.kind = Deadly
     X, y = sentences(seed=5)
     overlap(tagger(tol=1e-3).fit(X, y), apart().fit(X, y), 0.02)
-    assert home.crews[0].deaths < 3
+    assert home.executors[0].deaths < 3
     assert max(drifts) < 1e-4
 
 
@@ -259,8 +259,8 @@ def test_a_checkpoint_knows_which_shards_began_anew(home, drifts, tmp_path):
     more = {"tol": 0.01, "checkpoint": str(tmp_path / "kept")}
     with pytest.warns(UserWarning, match="stopped"):
         apart(**more, callbacks=[lambda row: row["iteration"] == 3]).fit(X, y)
-    assert home.crews[0].deaths < 3
-    home.kind = HomeCrew
+    assert home.executors[0].deaths < 3
+    home.kind = LocalExecutor
     assert apart(**more, resume=True).fit(X, y).certificate_.relative_gap <= 0.01
     assert max(drifts) < 1e-4
 
@@ -270,7 +270,7 @@ def test_late_moves_are_judged_when_they_come(home, drifts, monkeypatch):
     home.kind = Late
     X, y = sentences(seed=5)
     overlap(tagger(tol=1e-3).fit(X, y), apart().fit(X, y), 0.02)
-    assert home.crews[0].judged > 3
+    assert home.executors[0].judged > 3
     assert max(drifts) < 1e-4
 
 
@@ -283,7 +283,7 @@ def test_a_shard_keeps_what_it_is_told_to(share, penalty):
     batch, _, _, _ = problem(2, n=20)
     form, mass = make_form("margin", penalty, 1e-5), np.ones(20)
     whole = Objective(batch, 3 * batch.width, form, mass, np.float64)
-    spec = ShardSpec(whole.piece(0, mass), Held(batch), 0, "block-coordinate")
+    spec = ShardSpec(whole.piece(0, mass), InMemory(batch), 0, "block-coordinate")
     shard, n = spec.build(1), whole.n_weights
 
     def dual():
@@ -312,9 +312,9 @@ def test_a_module_may_train_while_it_is_imported(tmp_path):
     (tmp_path / "trains.py").write_text(
         "from concurrent.futures import ThreadPoolExecutor\n"
         "from types import SimpleNamespace\n"
-        "from maxmargin.core.sharded import Held\n"
+        "from maxmargin.core.sharded import InMemory\n"
         "from maxmargin.solvers.shard import ShardSpec\n"
-        "spec = ShardSpec(SimpleNamespace(), Held(()), 7, 'lbfgs', ('trains',))\n"
+        "spec = ShardSpec(SimpleNamespace(), InMemory(()), 7, 'lbfgs', ('trains',))\n"
         "with ThreadPoolExecutor() as threads:\n"
         "    print(threads.submit(spec.build, 1).result().number)\n"
     )

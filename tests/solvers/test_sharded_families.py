@@ -183,7 +183,7 @@ def test_every_family_ends_at_the_optimum_of_one_process(name, home):
     data = data()
     alone = make(**options).fit(*data).certificate_
     apart = make(**options, engine="dask").fit(*data).certificate_
-    assert home.crews[0].shards >= 3
+    assert home.executors[0].shards >= 3
     assert apart.relative_gap <= 0.02
     assert apart.dual <= alone.primal * (1 + 1e-6)
     assert alone.dual <= apart.primal * (1 + 1e-6)
@@ -227,7 +227,7 @@ def test_hidden_parts_are_refused(name, home):
     make, data, options = REFUSED[name]
     with pytest.raises(ValueError, match=HIDDEN):
         make(**options, engine="dask").fit(*data())
-    assert not home.crews
+    assert not home.executors
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ class Searched(Classes):
         return int((c - scale * margins).argmax())
 
 
-class Listed(Classes):
+class SparseVector(Classes):
     """With all outputs."""
 
     loss_augmented_argmax = argmax = None  # not asked
@@ -128,7 +128,7 @@ def fitted(problem, data, **more):
 
 
 @pytest.mark.parametrize("form", FORMS, ids="-".join)
-@pytest.mark.parametrize("problem", [Searched, Listed])
+@pytest.mark.parametrize("problem", [Searched, SparseVector])
 def test_every_form_ends_at_the_optimum_of_one_process(problem, form):
     more = {"rescaling": form[0], "penalty": form[1]}
     alone = fitted(problem(), blobs(), **more)
@@ -147,7 +147,7 @@ def test_the_search_by_loss_augmented_argmax_too(problem, data):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_searches_that_only_bound_are_as_good_as_in_one_process(form):
     more = {"rescaling": form[0], "penalty": form[1]}
-    best = fitted(Listed(), blobs(), tol=1e-4, **more).certificate_
+    best = fitted(SparseVector(), blobs(), tol=1e-4, **more).certificate_
     apart = fitted(Classes(), blobs(), engine="dask", **more).certificate_
     assert apart.dual <= best.primal * (1 + 1e-9)
     assert best.dual <= apart.primal * (1 + 1e-9)

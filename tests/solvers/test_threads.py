@@ -1,13 +1,17 @@
 """Several threads that step on one w: the same certificate, whatever happens to sums."""
 
+import signal
+import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin import SequenceTagger
-from maxmargin.engine.threads import Team, over_ranges
+from maxmargin import Checkpoint, SequenceTagger
+from maxmargin.engine.threads import Team, over_ranges, over_vector
 from maxmargin.solvers import block_coordinate
 from maxmargin.solvers.best import LostPrecision
 
@@ -31,7 +35,7 @@ def always_threads(monkeypatch):
     """However little there is to do, all threads take part in it."""
     monkeypatch.setattr("maxmargin.engine.threads.WORTH", 1e-9)
     monkeypatch.setattr("maxmargin.engine.threads.PAYS", np.inf)
-    monkeypatch.setattr(block_coordinate, "IN_FLIGHT", 1)
+    monkeypatch.setattr("maxmargin.engine.threads.IN_FLIGHT", 1)
 
 
 @pytest.mark.parametrize(
@@ -56,26 +60,39 @@ def test_one_thread_gives_the_same_weights_again():
     assert [r["dual"] for r in first.history_] == [r["dual"] for r in second.history_]
 
 
-def test_lost_additions_do_not_reach_a_certificate(always_threads, monkeypatch):
+@pytest.mark.parametrize(
+    ("n", "tol", "lost"),
+    [(300, 0.01, 0.1), (60, 9e-5, 1e-3)],  # single and double precision
+)
+def test_lost_additions_do_not_reach_a_certificate(
+    always_threads, monkeypatch, n, tol, lost
+):
     """Weights that lost a part of what was added to them are no proof, but an error."""
     together = block_coordinate.PlaneSolver.together
 
     def losing(self, kernel, blocks, *rest):
         found = together(self, kernel, blocks, *rest)
         if kernel is block_coordinate.exact_pass and len(blocks):
-            self.w *= self.w.dtype.type(0.9)  # a tenth of all additions
+            self.w *= self.w.dtype.type(1 - lost)  # so much of all additions
         return found
 
     monkeypatch.setattr(block_coordinate.PlaneSolver, "together", losing)
     # the dual that such weights seem to have is above the primal that is computed anew
     with pytest.raises(LostPrecision, match="nothing is proved"):
-        fitted(4)
+        fitted(4, n, tol=tol)
 
 
-def test_no_thread_is_left_behind():
-    fitted(3)
+def threads_of_ours():
     names = [thread.name for thread in threading.enumerate()]
-    assert not [name for name in names if name.startswith("maxmargin")]
+    return [name for name in names if name.startswith("maxmargin")]
+
+
+def test_no_thread_is_left_behind(always_threads):
+    seen = []
+    callbacks = [lambda row: seen.append(threads_of_ours())]
+    fitted(3, callbacks=callbacks)
+    assert any(seen)
+    assert not threads_of_ours()
 
 
 def test_an_error_is_raised_when_nobody_works_any_more():
@@ -99,6 +116,22 @@ def test_ranges_cover_all_examples_in_order(n_jobs):
     start = np.cumsum([0, 3, 0, 5, 1, 1, 40, 2])
     found = over_ranges(lambda lo, hi: list(range(lo, hi)), start, n_jobs)
     assert [i for part in found for i in part] == list(range(7))
+
+
+@pytest.mark.parametrize("n_jobs", [2, 5, 16])
+@pytest.mark.parametrize("count", [1, 2, 3, 50, 1000])
+def test_every_item_has_one_visit(always_threads, monkeypatch, n_jobs, count):
+    monkeypatch.setattr("maxmargin.engine.threads.LONG", 1)
+    items, start = list(range(count)), np.arange(count + 1)
+    with (team := Team(n_jobs)).at_work():
+        for _ in range(9):  # some compare the threads with one, some do not
+            found = team.share(lambda worker, part: part, "a", np.arange(count))
+            assert np.concatenate(found).tolist() == items
+            pairs = over_ranges(lambda lo, hi: (lo, hi), start, team)
+            assert [i for lo, hi in pairs for i in range(lo, hi)] == items
+            slices = over_vector(team, lambda worker, part: part, count)
+            assert [i for part in slices for i in items[part]] == items
+        assert team.started or count == 1
 
 
 @pytest.mark.parametrize("n_jobs", [2, 64])
@@ -145,3 +178,150 @@ def test_threads_that_pay_stay():
             used.clear()
             team.share(work, "free", range(100))
             assert set(used) == {0, 1}
+
+
+def test_steps_that_undo_each_other_are_taken_by_fewer():
+    team = Team(16)
+    assert team.at_once(10_000) == 16
+    assert team.at_once(100) == 6
+    team.heed(1.0, 3.0, 2.8)  # nearly what was hoped for
+    team.heed(3.0, 3.0 + 1e-9, 3.0)  # rounding
+    assert team.stepping == 16
+    team.heed(1.0, 3.0, 1.5)
+    assert team.stepping == 8
+    team.heed(2.0, 2.0, 1.9)  # the dual fell
+    assert team.at_once(10_000) == 4
+    for _ in range(5):
+        team.heed(2.0, 3.0, 1.0)
+    assert team.at_once(10_000) == 1
+
+
+@pytest.mark.parametrize("objective", ["hinge", "log"])
+def test_steps_that_spoil_each_other_end_in_one_thread(
+    always_threads, monkeypatch, objective
+):
+    """Threads that step as if at the same place, all the time: progress goes on."""
+    monkeypatch.setattr("maxmargin.engine.threads.KEPT", 1.5)  # nothing is enough
+    together = fitted(8, objective=objective)
+    assert together.converged_
+    alone = fitted(1, objective=objective)
+    assert together.certificate_.dual <= alone.certificate_.primal
+    assert alone.certificate_.dual <= together.certificate_.primal
+
+
+@pytest.mark.parametrize("stretch", [1.0, 3.0])
+def test_shards_see_what_their_steps_gain(monkeypatch, stretch):
+    """Of steps that nobody disturbs it is what they hoped for."""
+    from conftest import random_chain
+
+    from maxmargin.core.formulation import make_form
+    from maxmargin.core.objective import Objective
+    from maxmargin.solvers.local import Local
+
+    batch, n_weights = random_chain(0, (3, 4, 2, 5) * 5)
+    mass = np.full(20, 0.5)
+    form = make_form("margin", "linear", 0.01)
+    objective = Objective(batch, n_weights, form, mass, np.float64)
+    objective.team, heard = Team(2), []
+    monkeypatch.setattr(Team, "heed", lambda self, *told: heard.append(told))
+    local, w = Local(objective), objective.weights()
+    for _ in range(3):
+        change, *_ = local.move(w, stretch, 2, False)
+        local.keep(1.0)
+        change.add_to(w)
+    assert len(heard) == 3
+    for before, hoped, found in heard:
+        assert before == 0.0
+        assert found == pytest.approx(hoped, rel=1e-6, abs=1e-9)
+    assert heard[0][1] > 0.1
+
+
+def test_a_fit_whose_threads_lowered_the_dual_goes_on(
+    always_threads, monkeypatch, tmp_path
+):
+    """Steps that went too far together are proved anew, not taken for a damaged file."""
+    rise, seen = block_coordinate.BlockCoordinate.rise, []
+
+    def undone(self, order):
+        gained = rise(self, order)
+        arrays = [p for p in (*self.planes, self.w) if isinstance(p, np.ndarray)]
+        seen.append([array.copy() for array in arrays])
+        if len(seen) == 3:  # as after the first pass
+            for now, before in zip(arrays, seen[0], strict=True):
+                now[:] = before
+        return gained
+
+    monkeypatch.setattr(block_coordinate.BlockCoordinate, "rise", undone)
+    place = Checkpoint(tmp_path / "fit", every=0)
+    with pytest.warns(ConvergenceWarning):
+        first = fitted(2, tol=1e-3, max_iter=3, checkpoint=place)
+    assert len(seen) == 3
+    monkeypatch.undo()
+    again = fitted(2, tol=1e-3, checkpoint=tmp_path / "fit", resume=True)
+    assert again.converged_
+    assert again.n_iter_ > first.n_iter_
+
+
+def interrupt_main():
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals to threads")
+def test_a_second_ctrl_c_waits_for_the_other_threads_too():
+    both, ended = threading.Barrier(2), threading.Event()
+
+    def work(worker, part):
+        both.wait()
+        if worker == 0:
+            threading.Timer(0.05, interrupt_main).start()
+            raise KeyboardInterrupt
+        time.sleep(0.3)
+        ended.set()
+
+    with (team := Team(2)).at_work():
+        with pytest.raises(KeyboardInterrupt):
+            team.run(work, [0, 1], 2)
+        assert ended.is_set()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals to threads")
+def test_ctrl_c_while_threads_are_woken_leaves_none_at_work(monkeypatch):
+    begun, ended, submit = [], [], ThreadPoolExecutor.submit
+
+    def interrupted(*arguments):
+        found = submit(*arguments)
+        time.sleep(0.05)  # the other thread has begun
+        interrupt_main()
+        time.sleep(0.05)
+        return found
+
+    def work(worker, part):
+        begun.append(part)
+        time.sleep(0.3)
+        ended.append(part)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    with (team := Team(2)).at_work():
+        with pytest.raises(KeyboardInterrupt):
+            team.run(work, list(range(10)), 2)
+        assert begun == ended == [0]
+
+
+def test_only_what_was_summed_up_anew_is_proved_of_threads():
+    """In double precision, too: of one thread, a running sum differs by rounding."""
+    from conftest import random_chain
+
+    from maxmargin.core.formulation import make_form
+    from maxmargin.core.objective import Objective
+    from maxmargin.solvers.best import Best
+
+    batch, n_weights = random_chain(0, (3, 4, 2))
+    form = make_form("margin", "linear", 0.01)
+    for n_jobs in (1, 2):
+        objective = Objective(batch, n_weights, form, np.ones(3), np.float64, n_jobs)
+        best = Best(objective)
+        best.see_dual(3.0)
+        assert best.proved == (3.0 if n_jobs == 1 else 0.0)
+        best.prove(2.0)
+        assert best.proved == (3.0 if n_jobs == 1 else 2.0)
+        assert best.dual == 3.0

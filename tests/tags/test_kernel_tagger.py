@@ -11,10 +11,11 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SequenceTagger, kernels, load, save
+from maxmargin.core.coordinates import KernelEncoder
 from maxmargin.kernels.memory import bytes_needed, check_memory, largest_basis
 from maxmargin.tags.features import TokenEncoder
-from maxmargin.tags.features.coordinates import METHODS, KernelEncoder
 from maxmargin.tags.features.pursued import Supervision, pursued_basis
+from maxmargin.tags.parameters import METHODS
 from maxmargin.testing import check_model_file
 
 EXACT = {"tol": 1e-7, "max_iter": 10_000}

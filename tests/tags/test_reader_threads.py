@@ -71,7 +71,7 @@ def test_broken_files_are_refused_in_the_same_words(monkeypatch, text):
 
 def test_more_words_than_the_first_table_holds(monkeypatch):
     rng = np.random.default_rng(0)
-    words = rng.integers(0, 60_000, 120_000).tolist()
+    words = rng.integers(0, 60_000, 80_000).tolist()
     text = "\n".join(f"w{w} t{w % 7}" for w in words).encode()
     whole, cut = both_ways(monkeypatch, text, columns=[1, 0])
     assert len(whole[2][1][1]) > 2**15

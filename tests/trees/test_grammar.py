@@ -311,7 +311,7 @@ def test_exchange_with_nltk():
     assert len(again.roots) == 2
 
     cfg = nltk.CFG.fromstring("S -> NP VP\nNP -> 'D' 'N' | 'N'\nVP -> 'V' NP | 'V'")
-    plain = Grammar.from_nltk(cfg)
+    plain = Grammar.from_nltk(grammar=cfg)
     assert plain.symbols[: plain.n_tags] == ["D", "N", "V"]
     assert [plain.symbols[k] for k in plain.roots] == ["S"]
     assert len(plain.chains) == 2
@@ -336,6 +336,7 @@ def test_grammars_that_nltk_cannot_give():
         Grammar.from_nltk("S -> A")
 
 
+@pytest.mark.slow
 def test_the_whole_sample(data_home):
     from maxmargin.files import read_trees
 
@@ -348,6 +349,7 @@ def test_the_whole_sample(data_home):
     assert (values <= 0).all()
 
 
+@pytest.mark.slow
 def test_the_grammar_that_nltk_reads_off_the_sample(data_home):
     """Documents 1-180, unary chains collapsed below the root: counted with nltk once."""
     from maxmargin.files import read_raw, read_trees

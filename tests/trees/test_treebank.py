@@ -158,6 +158,7 @@ def test_any_text_gives_trees_or_a_sentence(text):
     assert said.endswith(".")
 
 
+@pytest.mark.slow
 def test_the_whole_sample(data_home, tmp_path):
     file = data_home / "wsj_sample_trees" / "wsj_sample.mrg.gz"
     raw = read_trees(file, **RAW)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -30,15 +31,24 @@ from maxmargin.alignments.input import (
     matched_pairs,
     split_unknown,
 )
-from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
-from maxmargin.core.parameters import training_parameters
-from maxmargin.core.saved import Saved, restore_shared, shared_state
+from maxmargin.alignments.k_best import k_best
+from maxmargin.alignments.loops import complete_loops
+from maxmargin.alignments.parameters import SequenceAlignerParameters
+from maxmargin.alignments.sums import match_marginals, values
+from maxmargin.core.decode import decode
+from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.partial import partly_known
 from maxmargin.core.structure import Outputs, check_k
-from maxmargin.core.unlabelled import UNLABELLED, weigh
-from maxmargin.engine.spread import over_cluster
+from maxmargin.engine.prediction import over_cluster
+from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.saving import floats, number
+from maxmargin.fitting.unlabelled import weigh
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
-class SequenceAligner(MaxMarginEstimator):
+class SequenceAligner(SequenceAlignerParameters, MaxMarginEstimator, init=False):
     """Pairwise alignment with learnt substitution and gap scores.
 
     An alignment matches positions i of a target s with positions j of a template t, both
@@ -128,27 +138,13 @@ class SequenceAligner(MaxMarginEstimator):
     """
 
     _model_name = "SequenceAligner.v1"
-
-    __init__ = training_parameters(
-        {"prior": True},
-        model="simple",
-        gaps="affine",
-        scope="global",
-        free_ends=None,
-        loss="q",
-        alphabet=None,
-        groups=None,
-        unknown=None,
-        symmetric="auto",
-        normalize=True,
-        C=10.0,
-        unlabelled_weight=UNLABELLED,
-    )
+    _fields = floats("coef_", "n"), number("prior_factor_", optional=True)
+    prior_factor_ = 0.0  # of models from before there was a prior
 
     # prediction ------------------------------------------------------------------------
 
     @over_cluster()
-    def predict(self, X) -> list[list[tuple[int, int]]]:
+    def predict(self, X: Any) -> list[list[tuple[int, int]]]:
         """The best alignment of every pair (s, t): its matched pairs (i, j)."""
         batch = self._batch(X)
         labels = self._decode(batch)
@@ -157,22 +153,18 @@ class SequenceAligner(MaxMarginEstimator):
             matched_pairs(labels[cut[i] : cut[i + 1]]) for i in range(len(cut) - 1)
         )
 
-    def decision_function(self, X, y=None) -> np.ndarray:
+    def decision_function(self, X: Any, y: Any = None) -> np.ndarray:
         """Scores of the best alignments, or of those given as y."""
         batch = self._batch(X, y)
-        from maxmargin.alignments.sums import values
-
         labels = batch.y
         if y is None:
             labels = self._decode(batch)
         return values(batch, self.coef_, labels, self._threads())
 
-    def predict_k_best(self, X, k: int) -> list[list[tuple[list, float]]]:
+    def predict_k_best(self, X: Any, k: int) -> list[list[tuple[list, float]]]:
         """The k best alignments of every pair with their scores, best first."""
         k = check_k(k)
         batch = self._batch(X)
-        from maxmargin.alignments.k_best import k_best
-
         labels, scores = k_best(batch, self.coef_, k, self._threads())
         cut = batch.start
         return [
@@ -184,7 +176,7 @@ class SequenceAligner(MaxMarginEstimator):
             for i in range(len(cut) - 1)
         ]
 
-    def predict_marginals(self, X, sharpness: float = 1.0) -> list[np.ndarray]:
+    def predict_marginals(self, X: Any, sharpness: float = 1.0) -> list[np.ndarray]:
         """Probabilities of all pairs (i, j), an array (len(s), len(t)) for every sample.
 
         Alignments y have probabilities proportional to exp(sharpness * score): those
@@ -197,13 +189,11 @@ class SequenceAligner(MaxMarginEstimator):
                 f"sharpness={sharpness!r} is not possible: it must be a positive number."
             )
         batch = self._batch(X)
-        from maxmargin.alignments.sums import match_marginals
-
         norm = batch.norm if self.objective == "log" else np.ones(len(batch.norm))
         batch = batch._replace(norm=float(sharpness) * norm)
         return match_marginals(batch, self.coef_, self._threads())
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Mean Q: the share of the reference pairs that are found, averaged over samples.
 
         Where a sample of y has a core, only its pairs count. Samples without any are
@@ -234,9 +224,8 @@ class SequenceAligner(MaxMarginEstimator):
 
     # training --------------------------------------------------------------------------
 
-    def _settings(self):
+    def _check(self) -> None:
         check_loss_and_ends(self.loss, self.scope, self.free_ends)
-        return super()._settings()
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         shift, free = check_loss_and_ends(self.loss, self.scope, self.free_ends)
@@ -261,8 +250,6 @@ class SequenceAligner(MaxMarginEstimator):
         prior = make_prior(model) if self.prior else NONE
         forgiving = shift != "hamming" and self.objective != "log"
         if len(prior.scores) and forgiving and known is None:
-            from maxmargin.alignments.loops import complete_loops
-
             labels, counts = complete_loops(
                 model, prior, targets, templates, labels, counts, free, dtype
             )
@@ -270,8 +257,6 @@ class SequenceAligner(MaxMarginEstimator):
             model, targets, templates, labels, counts, norm, shift, free, dtype, prior
         )
         if known is not None:
-            from maxmargin.core.partial import partly_known
-
             batch = partly_known(batch, np.concatenate(known))
         n_weights = model.n_weights + (len(prior.scores) > 0)
         return Encoded(batch, n_weights, dtype, weights, {"model_": model})
@@ -330,24 +315,15 @@ class SequenceAligner(MaxMarginEstimator):
         )  # fmt: skip
 
     def _decode(self, batch) -> np.ndarray:
-        from maxmargin.core.decode import decode
-
         return decode(batch, self.coef_, self._threads())
 
-    # saving (model_file.py) ------------------------------------------------------------
+    # saving (files/model_file.py) ------------------------------------------------------
 
-    def _get_state(self):
-        state = {**model_state(self.model_), **shared_state(self)}
-        state["prior_factor"] = self.prior_factor_
-        return {"coef": self.coef_}, state
+    def _more_state(self):
+        return {}, model_state(self.model_)
 
-    @classmethod
-    def _from_state(cls, params, arrays, state):
-        aligner = cls(**params)
-        model = model_from_state(state)
-        saved = Saved(arrays, state)
-        aligner.coef_ = saved.floats("coef", model.n_weights, dtype=np.float64)
-        factor = saved.number("prior_factor") if "prior_factor" in state else 0.0
-        aligner.prior_factor_ = factor
-        aligner._name_weights(model)
-        return restore_shared(aligner, state)
+    def _loaded(self, saved, sizes) -> None:
+        model = model_from_state(saved.state)
+        if model.n_weights != sizes["n"]:
+            raise ValueError("weights and terms do not fit together")
+        self._name_weights(model)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from maxmargin.alignments.features.arrays import encode_sides, entries_of
 from maxmargin.alignments.features.encoder import length_of
 from maxmargin.alignments.features.prior import NONE
+from maxmargin.alignments.structure import make_batch
 
 LARGEST_PAIR = 10**8  # cells: beyond it the tables take gigabytes
 
@@ -22,9 +24,6 @@ def align_batch(
     model, targets, templates, labels, counts, norm, shift, free, dtype, prior=NONE
 ):
     """The AlignmentBatch of these pairs; arguments as in its make_batch()."""
-    from maxmargin.alignments.features.arrays import encode_sides, entries_of
-    from maxmargin.alignments.structure import make_batch
-
     for i, (a, b) in enumerate(zip(targets, templates, strict=True)):
         if length_of(a) * length_of(b) > LARGEST_PAIR:
             raise ValueError(

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from maxmargin import files
+from maxmargin.alignments.files.fasta import by_two
+from maxmargin.alignments.files.pairs import UNKNOWN
+from maxmargin.alignments.files.stockholm import read_stockholm_pairs
+from maxmargin.files.text_files import read_text
+
 if TYPE_CHECKING:
     from maxmargin.files import PairAlignment, RawText
 
@@ -12,25 +18,16 @@ LETTERS = "residue"  # the track of the letters themselves
 
 def read_aligned(path, format: str, rows: str, encoding: str):
     """(pairs with their alignments, name); ``rows`` says how those of FASTA belong."""
-    from maxmargin.files import (
-        pairs_of,
-        read_fasta_alignment,
-        read_fasta_pairs,
-        read_pair_table,
-        read_raw,
-        read_stockholm_pairs,
-    )
-
-    raw = read_raw(path)
+    raw = files.read_raw(path)
     kind = _kind(raw, format, encoding)
     if kind == "table":
-        pairs = read_pair_table(raw, encoding)
+        pairs = files.read_pair_table(raw, encoding)
     elif kind == "stockholm":
-        pairs = read_stockholm_pairs(raw, encoding)
+        pairs = files.read_stockholm_pairs(raw, encoding)
     elif rows == "all":
-        pairs = pairs_of(read_fasta_alignment(raw, encoding))
+        pairs = files.pairs_of(files.read_fasta_alignment(raw, encoding))
     else:
-        pairs = read_fasta_pairs(raw, encoding)
+        pairs = files.read_fasta_pairs(raw, encoding)
     if not pairs:
         raise ValueError(f"{raw.path} has no alignment with two rows or more.")
     if not any(pair.pairs for pair in pairs):
@@ -43,29 +40,23 @@ def read_aligned(path, format: str, rows: str, encoding: str):
 
 def read_sequences(path, format: str, encoding: str):
     """(pairs of sequences to align, name); gaps that they have are left out."""
-    from maxmargin.alignments.files.fasta import by_two
-    from maxmargin.alignments.files.stockholm import read_stockholm_pairs
-    from maxmargin.files import PairAlignment, read_fasta, read_pair_table, read_raw
-
-    raw = read_raw(path)
+    raw = files.read_raw(path)
     kind = _kind(raw, format, encoding)
     if kind == "stockholm":
         pairs = read_stockholm_pairs(raw, encoding)
         if not pairs:
             raise ValueError(f"{raw.path} has no alignment with two rows or more.")
     elif kind == "table":
-        pairs = _two_columns(raw, encoding) or read_pair_table(raw, encoding)
+        pairs = _two_columns(raw, encoding) or files.read_pair_table(raw, encoding)
     else:
         pairs = [
-            PairAlignment(a.name, b.name, _letters(a), _letters(b), pairs=[])
-            for a, b in by_two(read_fasta(raw, True, encoding), raw.path)
+            files.PairAlignment(a.name, b.name, _letters(a), _letters(b), pairs=[])
+            for a, b in by_two(files.read_fasta(raw, True, encoding), raw.path)
         ]
     return pairs, raw.path
 
 
 def _kind(raw: RawText, format: str, encoding: str) -> str:
-    from maxmargin.files.text_files import read_text
-
     text, name = read_text(raw, encoding)  # without a byte order mark
     start = text.lstrip()[:16].upper()
     if not start:
@@ -81,11 +72,9 @@ def _letters(record) -> str:
     return record.sequence.replace("-", "").replace(".", "")
 
 
-def _two_columns(raw: RawText, encoding: str) -> list[PairAlignment] | None:
+def _two_columns(raw: RawText, encoding: str) -> list[files.PairAlignment] | None:
     """A table without names of columns: two sequences on every line, between tabs."""
     from maxmargin.alignments.files.pairs import check_letters
-    from maxmargin.files import PairAlignment
-    from maxmargin.files.text_files import read_text
 
     lines = read_text(raw, encoding)[0].decode().split("\n")
     first = next(line for line in lines if line.strip())
@@ -104,7 +93,7 @@ def _two_columns(raw: RawText, encoding: str) -> list[PairAlignment] | None:
         except ValueError as error:
             raise ValueError(f"{raw.path}, line {number}: {error}") from None
         a, b = (cell.upper() for cell in cells)
-        made.append(PairAlignment(f"{number}a", f"{number}b", a, b, pairs=[]))
+        made.append(files.PairAlignment(f"{number}a", f"{number}b", a, b, pairs=[]))
     return made
 
 
@@ -130,8 +119,6 @@ def check_tracks(tracks: list[str], pairs: list[PairAlignment]) -> None:
 
 def alphabet_of(pairs, tracks, unknown: str | None) -> dict[str, list[str]]:
     """All symbols of the training file, and those for what is not known."""
-    from maxmargin.alignments.files.pairs import UNKNOWN
-
     found: dict[str, set[str]] = {track: set() for track in tracks}
     for p in pairs:
         for letters, known in ((p.a, p.tracks_a), (p.b, p.tracks_b)):
@@ -163,8 +150,6 @@ def check_letters(pairs, alphabet: list[str], path: str) -> None:
 
 def inputs(pairs: list[PairAlignment], tracks: list[str]) -> list[tuple[Any, Any]]:
     """X of SequenceAligner; an annotation that a sequence lacks is unknown everywhere."""
-
-    from maxmargin.alignments.files.pairs import UNKNOWN
 
     def sequence(letters: str, known: dict[str, str]):
         if tracks == [LETTERS]:

@@ -1,6 +1,6 @@
 """The best alignment for every value of a loss that counts: slack rescaling, exactly.
 
-The recurrences of ``alignment_dp.py`` with one more index: layer c holds alignments whose
+The recurrences of ``dp.py`` with one more index: layer c holds alignments whose
 loss is c units so far, where all of the reference counts as missed at the start (layer
 ``base``) and every matched pair adds its step, -1, 0 or +1. With the best score of each
 loss at hand, any function of loss and score can be maximised. Costs n m (layers).

@@ -37,7 +37,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, inner, kernel
+from maxmargin.core.kernel import inlined, inner
 
 
 class Gaps(NamedTuple):
@@ -161,7 +161,7 @@ def trailing(gaps, n, m):
     return tail
 
 
-@kernel
+@inner
 def fill(match, gaps, bonus, lead, M, X, Y):
     """Fill the tables; returns (best score, number of the column where it ends).
 
@@ -265,7 +265,7 @@ def keep_larger(top, M):
         top[j] = max(top[j], M[j])
 
 
-@kernel
+@inner
 def trace(gaps, lead, M, X, Y, end, y):
     """y <- the alignment that ends in column ``end``: compare values on the way back."""
     n = len(lead) - 1

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from maxmargin.alignments.features.encoder import length_of, tracks_of
+from maxmargin.core.checks import is_whole
 from maxmargin.core.listed import is_pair, listed
 
 GAPS = "-."
@@ -79,8 +80,7 @@ def split_unknown(y, targets):
         given = {pair[0] for pair in rest[i] if is_pair(pair)}
         n = len(masks[i])
         for k, _ in found:
-            whole = isinstance(k, numbers.Integral) and not isinstance(k, bool)
-            if not whole or not 0 <= k < n or k in given:
+            if not is_whole(k) or not 0 <= k < n or k in given:
                 raise ValueError(
                     f"sample {i} of y holds ({k!r}, None): that says that the partner of "
                     f"a position is not known, one of 0 to {n - 1} without a pair."

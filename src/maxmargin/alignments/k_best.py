@@ -1,6 +1,6 @@
 """The k best alignments of a pair, best first.
 
-The recurrences of ``alignment_dp.py`` with a sorted list of k scores in every state. Runs
+The recurrences of ``dp.py`` with a sorted list of k scores in every state. Runs
 have one order, so that different ways through the tables are different alignments, and
 no alignment comes twice. Each score remembers which one it continues:
 

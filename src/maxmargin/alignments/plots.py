@@ -19,6 +19,7 @@ from maxmargin.plots.cells import MINUS, PLAIN, finish, name_cells, square, writ
 from maxmargin.plots.training import BLUE, GREY, INK, ORANGE, _pyplot
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Amino acids by what they do: neighbours in the picture are alike.
@@ -42,7 +43,7 @@ DOTS = "\N{HORIZONTAL ELLIPSIS}"
 
 
 def plot_substitutions(
-    model: Any, ax=None, path: str | os.PathLike | None = None
+    model: Any, ax: Axes | None = None, path: str | os.PathLike | None = None
 ) -> Figure:
     """Heat map of a model's scores of matched letters.
 
@@ -118,7 +119,7 @@ def plot_alignment(
     reference: Iterable[tuple[int, int]],
     names: tuple[str, str] = ("a", "b"),
     title: str | None = None,
-    ax=None,
+    ax: Axes | None = None,
     path: str | os.PathLike | None = None,
 ) -> Figure:
     """A predicted alignment over its reference, both as rows with gaps.
@@ -143,13 +144,13 @@ def plot_alignment(
     # Lines end where both alignments have consumed about as much, so that what stands
     # above each other belongs together.
     lines = _break_lines([columns for _, columns in blocks])
-    names = [
+    names = [  # type: ignore[assignment]
         name if len(name) <= LONGEST else name[: LONGEST - 1] + DOTS for name in names
     ]
     left = 10.5 + max(map(len, names))  # in columns: what, then the names
     width = max(hi - lo for cut in lines for lo, hi in cut)
     own = ax is None
-    if own:
+    if ax is None:
         size = (0.2 + 0.1 * (left + max(width, 44)), 0.45 + 1.15 * len(lines))
         _, ax = _pyplot().subplots(figsize=size, layout="constrained")
     y = 0.0
@@ -209,8 +210,6 @@ def _break_lines(alignments) -> list[list[tuple[int, int]]]:
 
 def _draw_rows(ax, what, names, columns, agreed, y) -> None:
     """One alignment: two rows of letters from (0, y) on, names to their left."""
-    from matplotlib.patches import Rectangle
-
     letters = {"ha": "center", "va": "center_baseline", "family": "monospace"}
     label = {"ha": "right", "va": "center_baseline", "fontsize": 7.5}
     ax.text(-1.8 - max(map(len, names)), y + 0.65, what, color=INK, **label)
@@ -219,7 +218,7 @@ def _draw_rows(ax, what, names, columns, agreed, y) -> None:
         ax.text(*place, name, color=GREY, family="monospace", **label, **PLAIN)
     for x, (top, bottom, pair) in enumerate(columns):
         if pair in agreed:
-            ax.add_patch(Rectangle((x, y - 0.7), 1, 2.7, color=SHADE, lw=0))
+            ax.add_patch(_pyplot().Rectangle((x, y - 0.7), 1, 2.7, color=SHADE, lw=0))
         elif pair is not None:
             ax.plot([x + 0.5], [y + 0.65], ".", color=ORANGE, ms=2.5)
         color = GREY if pair is None else INK if pair in agreed else ORANGE
@@ -246,7 +245,7 @@ def plot_alignment_path(
     scores: np.ndarray | None = None,
     names: tuple[str, str] = ("first sequence", "second sequence"),
     title: str | None = None,
-    ax=None,
+    ax: Axes | None = None,
     path: str | os.PathLike | None = None,
 ) -> Figure:
     """Two alignments as paths through the table of all pairs of positions.
@@ -264,7 +263,7 @@ def plot_alignment_path(
     reference = check_pairs(reference, len(a), len(b))
     agreed = {*predicted} & {*reference}
     own = ax is None
-    if own:
+    if ax is None:
         _, ax = _pyplot().subplots(figsize=(6.2, 5.6), layout="compressed")
     if scores is not None:
         scores = np.asarray(scores, dtype=float)

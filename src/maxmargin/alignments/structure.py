@@ -1,8 +1,8 @@
 """Alignments of two sequences as a structure: slots are positions of the target s.
 
 A slot holds the position of t that it is matched with, or -1. Parts of an output are its
-matched pairs and its unmatched runs (``alignment_dp.py``), scored by the terms of a model
-(``alignment_features.py``). Losses, against a reference with M pairs that count:
+matched pairs and its unmatched runs (``dp.py``), scored by the terms of a model
+(``features/``). Losses, against a reference with M pairs that count:
 
     q        1 - (matched as in the reference) / M
     shift k  the same, where (i, j) counts if the reference has (u, j) with |i - u| <= k

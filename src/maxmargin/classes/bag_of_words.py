@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from maxmargin.core.checks import one_of, whole
+
 WEIGHTINGS = ("tfidf", "binary", "count")
 _WORD = re.compile(r"\w+")
 
@@ -37,16 +39,9 @@ class BagOfWords:
     """
 
     def __init__(self, ngrams: int = 1, weighting: str = "tfidf", min_count: int = 1):
-        if weighting not in WEIGHTINGS:
-            raise ValueError(
-                f"weighting={weighting!r} is not known; choose one of "
-                f"{', '.join(WEIGHTINGS)}."
-            )
+        one_of("weighting", weighting, WEIGHTINGS)
         for name, value in (("ngrams", ngrams), ("min_count", min_count)):
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise ValueError(
-                    f"{name}={value!r} is not possible: it must be a whole number >= 1."
-                )
+            whole(name, value)
         self.ngrams, self.weighting, self.min_count = ngrams, weighting, min_count
         self.words: list[str] = []
         self.rarity = np.zeros(0)  # the second factor of tfidf

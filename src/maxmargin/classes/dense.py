@@ -33,6 +33,12 @@ class DenseClasses(NamedTuple):
     width: int
     n_features: int
 
+    def dense_rows(self) -> np.ndarray:
+        return self.values.astype(np.float64)
+
+    def weight_table(self, w) -> np.ndarray:
+        return w.reshape(self.n_labels, -1).T
+
 
 def make_batch(rows: np.ndarray, y, cost) -> DenseClasses:
     """A batch of these rows, which are not copied where they are contiguous."""
@@ -43,11 +49,6 @@ def make_batch(rows: np.ndarray, y, cost) -> DenseClasses:
         n_features=rows.shape[1],
         **class_fields(len(rows), y, cost),
     )
-
-
-def weight_table(batch, w) -> np.ndarray:
-    """w as a table (features, classes), a view."""
-    return w.reshape(batch.n_labels, -1).T
 
 
 for shared in ("shape", "extent", "argmax", "argmax_rescaled", "value", "loss"):
@@ -90,7 +91,8 @@ def emit(batch, i, y, coefficient, index, values, m):
 
 
 @implements(contract.solve_block, DenseClasses)
-def solve_block(batch, i, theta, mass, alpha, w):
+def solve_block(batch, i, theta, mass, alpha, w, locks):
+    # no locks: an example reaches all of w, so that threads have copies
     gap, top, moved = solve_simplex(batch, i, theta, mass, alpha)
     if moved:
         add_to_classes(batch, i, theta[0], w)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from maxmargin.classes.corpus import ClassCorpus
 from maxmargin.classes.corpus.rows import DiskRows, corpus_classes
-from maxmargin.core.arrays import csr_arrays
-from maxmargin.core.estimator import check_weights
-from maxmargin.core.unlabelled import split_known, weigh
+from maxmargin.core.arrays import csr_arrays, with_constant
+from maxmargin.core.encoded import check_weights
 from maxmargin.core.unused_columns import check_columns, check_used
+from maxmargin.fitting.tables import read_rows
+from maxmargin.fitting.unlabelled import split_known, weigh
 
 
 def read_classes(model, X, y, sample_weight) -> tuple:
@@ -37,17 +35,6 @@ def read_classes(model, X, y, sample_weight) -> tuple:
     return X, numbers, known, weights, {"classes_": classes, **attributes}
 
 
-def read_rows(model, X, *y) -> tuple:
-    """(X, attributes, y if given); on a copy, so that a failed fit changes nothing."""
-    checker = type(model)()
-    found = validated(checker, X, *y)
-    X, *y = found if y else (found,)
-    attributes: dict[str, Any] = {"n_features_in_": X.shape[1]}
-    if hasattr(checker, "feature_names_in_"):
-        attributes["feature_names_in_"] = checker.feature_names_in_
-    return X, attributes, *y
-
-
 def rows_of(model, X) -> tuple[tuple, int]:
     """(CSR arrays, features), with a last feature 1 if there is an intercept."""
     n_features = X.shape[1]
@@ -63,14 +50,6 @@ def rows_of(model, X) -> tuple[tuple, int]:
     return with_constant(*rows, n_features), n_features + 1
 
 
-def with_constant(indptr, indices, values, n_features: int) -> tuple:
-    """CSR arrays with one more feature, which is 1 everywhere."""
-    at = indptr[1:]
-    indices = np.insert(indices, at, n_features).astype(np.int32, copy=False)
-    values = np.insert(values, at, 1.0).astype(values.dtype, copy=False)
-    return indptr + np.arange(len(indptr)), indices, values
-
-
 def batch_of(make, rows, n_features: int, y, *rest):
     """A batch of rows in memory; of those on disk, pieces that become batches."""
     if isinstance(rows, DiskRows):
@@ -83,45 +62,6 @@ def plain(labels: np.ndarray) -> list:
     if labels.dtype.kind == "f":
         return [int(z) for z in labels]
     return [int(z) if isinstance(z, (bool, float)) else z for z in labels.tolist()]
-
-
-def validated(estimator, X, *y, **options):
-    """What scikit-learn checks, but for NaN and infinity: csr_arrays says where."""
-    try:
-        return validate_data(
-            estimator,
-            X,
-            *y,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            **options,
-        )
-    except OverflowError:
-        raise ValueError(
-            "X holds an integer too large for a float: scale the features to a moderate "
-            "range."
-        ) from None
-    except ValueError:
-        _check_ragged(X)
-        raise
-
-
-def _check_ragged(X) -> None:
-    """Name the first row that is not as long as row 0."""
-    if not isinstance(X, (list, tuple)):
-        return
-    plain = (list, tuple)
-    sizes = [
-        len(row) if isinstance(row, plain) or getattr(row, "ndim", 0) == 1 else None
-        for row in X
-    ]
-    for i, size in enumerate(sizes):
-        if sizes[0] is not None and size != sizes[0]:
-            raise ValueError(
-                f"row {i} of X does not have {sizes[0]} values like row 0, so X is "
-                "inhomogeneous: give every sample the same features."
-            ) from None
 
 
 def _check_labels(y) -> None:

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.classes.corpus import ClassCorpus
-from maxmargin.classes.input import batch_of, read_classes, rows_of, validated
+from maxmargin.classes.input import batch_of, read_classes, rows_of
+from maxmargin.classes.parameters import MulticlassSVMParameters
+from maxmargin.classes.structure import make_batch
 from maxmargin.classes.variance_rule import C_by_variance
-from maxmargin.core.estimator import Encoded, MaxMarginEstimator
+from maxmargin.core.encoded import Encoded
 from maxmargin.core.label_costs import cost_table
-from maxmargin.core.parameters import training_parameters
-from maxmargin.core.saved import Saved, restore_shared, shared_state
-from maxmargin.core.unlabelled import UNLABELLED
+from maxmargin.core.partial import partly_known
+from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.saving import FEATURE_NAMES, Field, floats, labels
+from maxmargin.fitting.tables import read_new
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
-class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
+class MulticlassSVM(
+    MulticlassSVMParameters, ClassifierMixin, MaxMarginEstimator, init=False
+):
     """Multiclass support vector machine (Crammer & Singer) with any loss.
 
     Minimises ``1/2 |W|^2 + C sum_i s_i max_k [loss(y_i, k) + (w_k - w_(y_i)).x_i]``; with
@@ -64,9 +73,11 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
     """
 
     _model_name = "MulticlassSVM.v1"
-
-    __init__ = training_parameters(
-        C=None, loss="zero-one", fit_intercept=True, unlabelled_weight=UNLABELLED
+    _fields: tuple[Field, ...] = (
+        labels("classes_", "k", two=True),
+        floats("coef_", "k", "d"),
+        floats("intercept_", "k"),
+        FEATURE_NAMES,
     )
 
     def __sklearn_tags__(self):
@@ -74,7 +85,9 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Train on vectors X and their classes y, or on a :class:`maxmargin.ClassCorpus`.
 
         A call that raises leaves the estimator as it was. Ctrl-C ends training and keeps
@@ -82,11 +95,13 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         """
         return super().fit(X, y, sample_weight)
 
-    def score(self, X, y=None, sample_weight=None) -> float:
+    def score(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> float:
         """The share of samples whose class is right; y is left out for a corpus."""
         return super().score(X, truth_of(X, y), sample_weight)
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: Any) -> np.ndarray:
         """Scores of shape (samples, classes); predict takes the largest.
 
         With two classes, as everywhere in scikit-learn, one number per sample: the score
@@ -102,7 +117,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         scores = np.exp(scores - scores.max(axis=1, keepdims=True))
         return scores / scores.sum(axis=1, keepdims=True)
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """The class with the largest score, the first one on ties."""
         if isinstance(X, ClassCorpus):  # one shard after the other
             check_is_fitted(self, "coef_")
@@ -124,17 +139,9 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
             )
         if isinstance(X, (list, tuple)) and not X:  # no samples, no predictions
             return np.zeros((0, self.n_features_in_))
-        X = validated(self, X, reset=False)
-        if not np.isfinite(X.data if issparse(X) else X).all():
-            from maxmargin.core.arrays import csr_arrays
-
-            csr_arrays(X)  # says where
-        return X
+        return read_new(self, X)
 
     def _encode(self, X, y, sample_weight) -> Encoded:
-        from maxmargin.classes.structure import make_batch
-        from maxmargin.core.partial import partly_known
-
         X, numbers, known, weights, attributes = read_classes(self, X, y, sample_weight)
         cost = cost_table(self.loss, attributes["classes_"].tolist())
         rows, n_features = rows_of(self, X)
@@ -155,36 +162,6 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         self.intercept_ = np.zeros(rows.shape[1])
         if self.fit_intercept:
             self.intercept_[:] = rows[d]
-
-    # saving (model_file.py) ------------------------------------------------------------
-
-    def _get_state(self):
-        arrays = {"coef": self.coef_, "intercept": self.intercept_}
-        state = {"classes": self.classes_, **shared_state(self)}
-        if hasattr(self, "feature_names_in_"):
-            state["feature_names_in"] = self.feature_names_in_
-        return arrays, state
-
-    @classmethod
-    def _from_state(cls, params, arrays, state):
-        saved = Saved(arrays, state)
-        classes = saved.labels("classes")
-        if len(classes) < 2:
-            raise ValueError("there are not two classes")
-        return cls(**params)._restored(saved, classes, len(classes))
-
-    def _restored(self, saved: Saved, classes, n: int):
-        """The model with n rows of weights and what else the file says of it."""
-        self.classes_ = classes
-        self.coef_ = saved.floats("coef", n, None, dtype=np.float64)
-        self.intercept_ = saved.floats("intercept", n, dtype=np.float64)
-        self.n_features_in_ = self.coef_.shape[1]
-        if "feature_names_in" in saved.state:
-            names = saved.labels("feature_names_in")
-            if names.dtype != object or len(names) != self.n_features_in_:
-                raise ValueError("weights and feature names do not fit together")
-            self.feature_names_in_ = names
-        return restore_shared(self, saved.state)
 
 
 def truth_of(X, y):

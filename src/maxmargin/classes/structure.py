@@ -16,9 +16,11 @@ from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.partial import with_known
 from maxmargin.core.rescale import violation
+from maxmargin.core.row_changes import leave_row, take_row
 from maxmargin.core.rows import add_rows, padded_width
 
 UNSEEN = 1e-13  # C_i |x|^2 as a share of the scores, by class
+NEIGHBOURS = 32  # groups of features, each with a lock where threads share w
 ROUNDED = 1e-9  # share of C_i by which dual variables may miss it
 
 
@@ -47,6 +49,15 @@ class MulticlassBatch(NamedTuple):
     width: int
     n_features: int
     longest: int
+
+    def dense_rows(self) -> np.ndarray:
+        n = len(self.indptr) - 1
+        x = np.zeros((n, self.n_features))
+        x[np.repeat(np.arange(n), np.diff(self.indptr)), self.indices] = self.values
+        return x
+
+    def weight_table(self, w) -> np.ndarray:
+        return w.reshape(-1, self.width)[:, : self.n_labels]
 
 
 PartialMulticlassBatch = with_known(MulticlassBatch)
@@ -198,10 +209,10 @@ def emit(batch, i, y, coefficient, index, values, m):
 
 
 @implements(contract.solve_block, MulticlassBatch)
-def solve_block(batch, i, theta, mass, alpha, w):
+def solve_block(batch, i, theta, mass, alpha, w, locks):
     gap, top, moved = solve_simplex(batch, i, theta, mass, alpha)
     if moved:
-        add_to_rows(batch, i, theta[0], w)
+        add_to_shared_rows(batch, i, theta[0], w, locks)
     return gap, top
 
 
@@ -284,11 +295,6 @@ def block_step(batch, i, mass, alpha, step):
     return total
 
 
-def weight_table(batch, w) -> np.ndarray:
-    """w as a table (features, classes), a view."""
-    return w.reshape(-1, batch.width)[:, : batch.n_labels]
-
-
 @inlined
 def add_to_rows(batch, i, step, w):
     """w += x_i (x) step, where step is as long as a row of w."""
@@ -298,6 +304,32 @@ def add_to_rows(batch, i, step, w):
         feature = rows[batch.indices[j]]
         for k in range(len(feature)):
             feature[k] += x * step[k]
+
+
+@inlined
+def add_to_shared_rows(batch, i, step, w, locks):
+    """The same where other threads add to w: without locks, nobody does.
+
+    Neighbours share a lock, for it takes longer to have one than to add a row.
+    """
+    if len(locks) == 0:
+        add_to_rows(batch, i, step, w)
+        return
+    rows = w.reshape((batch.n_features, len(step)))
+    size = batch.n_features // NEIGHBOURS + 1
+    held = -1
+    for j in range(batch.indptr[i], batch.indptr[i + 1]):
+        x, number = batch.values[j], batch.indices[j]
+        if held < 0 or number < held * size or number >= (held + 1) * size:
+            if held >= 0:
+                leave_row(locks, held)
+            held = number // size
+            take_row(locks, held)
+        feature = rows[number]
+        for k in range(len(feature)):
+            feature[k] += x * step[k]
+    if held >= 0:
+        leave_row(locks, held)
 
 
 @inlined

@@ -17,7 +17,7 @@ import numpy as np
 
 from maxmargin.core.arrays import offsets
 from maxmargin.files.messages import short
-from maxmargin.files.number_pairs import all_pairs, pairs_of
+from maxmargin.files.number_pairs import Rows, rows_of
 from maxmargin.files.text_files import RawText, newlines, read_raw, utf8
 
 if TYPE_CHECKING:
@@ -54,40 +54,8 @@ def read_svmlight(
     rows = rows_of_text(read_raw(path), encoding, empty_labels)
     if not rows.labels:
         raise ValueError(f"{rows.path} has no vectors: all of it is blank or comments.")
-    if n_features is None:
-        n_features = int(rows.indices.max(initial=-1)) + 1
-        if n_features == 0:
-            raise ValueError(f"{rows.path} has no features at all: labels only.")
-    else:
-        check_width(rows, n_features)
-    import scipy.sparse as sp  # not at the top: importing maxmargin.files is quick
-
-    parts = rows.values, rows.indices, rows.indptr
-    X = sp.csr_matrix(parts, shape=(len(rows.labels), n_features))
+    X = rows.matrix(n_features, "labels")
     return Vectors(X, rows.labels, rows.lines, rows.path)
-
-
-class Rows(NamedTuple):
-    """The vectors of a text, or of a piece of it."""
-
-    labels: list[str]
-    lines: list[int]
-    indptr: np.ndarray  # int64
-    indices: np.ndarray  # int32, from 0
-    values: np.ndarray  # float64
-    path: str
-
-
-def check_width(rows: Rows, n_features: int) -> None:
-    """Refuse features that a model does not know."""
-    width = int(rows.indices.max(initial=-1)) + 1
-    if width > n_features:
-        at = int(rows.indices.argmax())
-        row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
-        raise ValueError(
-            f"{rows.path}, line {rows.lines[row]}: there is a feature {width}, but the "
-            f"model knows only {n_features}."
-        )
 
 
 def join_rows(parts: list[Rows]) -> Rows:
@@ -105,7 +73,7 @@ def join_rows(parts: list[Rows]) -> Rows:
 def rows_of_text(raw: RawText, encoding: str, empty_labels: bool = False) -> Rows:
     """The vectors of a text; there may be none."""
     text = newlines(utf8(raw, encoding)[0])
-    labels, lines, bodies, counts = [], [], [], []
+    labels, lines, bodies = [], [], []
     for i, line in enumerate(text.split(b"\n"), raw.above + 1):
         cells = line.partition(b"#")[0].split(None, 1)
         if not cells:
@@ -123,24 +91,4 @@ def rows_of_text(raw: RawText, encoding: str, empty_labels: bool = False) -> Row
         labels.append(label.decode())
         lines.append(i)
         bodies.append(body)
-        counts.append(body.count(b":"))
-    indptr = offsets(np.array(counts, np.int64))
-    found = all_pairs(b" ".join(bodies), indptr)
-    if found is None:  # slowly, to say where
-        found = _pairs_by_line(bodies, lines, raw.path)
-    return Rows(
-        labels, lines, indptr, (found[0] - 1).astype(np.int32), found[1], raw.path
-    )
-
-
-def _pairs_by_line(bodies: list[bytes], lines: list[int], path: str) -> tuple:
-    features: list[int] = []
-    values: list[float] = []
-    for line, body in zip(lines, bodies, strict=True):
-        try:
-            found = pairs_of(body.split())
-        except ValueError as error:
-            raise ValueError(f"{path}, line {line}: {error}.") from None
-        features.extend(feature for feature, _ in found)
-        values.extend(value for _, value in found)
-    return np.array(features, np.int64), np.array(values, np.float64)
+    return rows_of(labels, lines, bodies, raw.path)

@@ -116,5 +116,5 @@ def _split(row: str, between: str) -> tuple[str, str, str]:
     if between == "\t":
         label, found, text = row.partition("\t")
         return label.strip(), found, text.strip()
-    label, *text = _SPACES.split(row.strip(), maxsplit=1)
-    return label, " " if text else "", text[0] if text else ""
+    label, *more = _SPACES.split(row.strip(), maxsplit=1)
+    return label, " " if more else "", more[0] if more else ""

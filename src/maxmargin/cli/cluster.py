@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
-from maxmargin.core.interrupts import Undisturbed
+from maxmargin.engine.interrupts import Undisturbed
 
 OPTIONS = """
 --cluster ADDRESS  work on the Dask cluster of this scheduler, such as tcp://host:8786

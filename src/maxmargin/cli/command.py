@@ -1,4 +1,4 @@
-"""What a task of the command line is: one class per family, declared in its folder.
+"""How a task of the command line runs: one class per family, in its folder.
 
 An object is one run: its fields are how files are written. They are filled from the options
 of ``train``, noted in the model, and filled from these notes by the other commands, so that
@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, ClassVar
+from argparse import Namespace
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from typing import Any
+
+from maxmargin import plots
+from maxmargin.cli.task import Task
+from maxmargin.files.text_files import encode_text, write_raw
 
 
 @dataclass(frozen=True)
@@ -45,29 +50,10 @@ class Sample:
 
 
 @dataclass
-class Command:
+class Command(Task):
     """A task; a family overrides what is its own."""
 
     encoding: str = "utf-8"
-
-    name: ClassVar[str]  # maxmargin train NAME
-    about: ClassVar[str]
-    example: ClassVar[str]
-    file: ClassVar[str] = "TRAIN"  # what the help calls the file to learn from
-    items: ClassVar[str] = "samples"  # what there are many of in it
-    # {choice: public name of an estimator}; the first is the default of --CHOOSER
-    estimators: ClassVar[Mapping[str, str]]
-    chooser: ClassVar[str] = ""
-    options: ClassVar[str] = (
-        ""  # of train, as `maxmargin.cli.options.declared` reads them
-    )
-    hidden: ClassVar[frozenset[str]] = frozenset()  # parameters that are no options
-    usual: ClassVar[tuple[float, ...]] = (0.01, 0.1, 1.0, 10.0, 100.0)  # C, for --cv
-    smaller: ClassVar[bool] = False  # is the better measure the smaller one?
-    evaluate_options: ClassVar[str] = ""  # files of these are drawn by `draw`
-    inspect_options: ClassVar[str] = ""
-    # options of evaluate for a file with predictions, without a model (`read_pair`)
-    alone: ClassVar[tuple[str, ...]] = ()
 
     # a run -----------------------------------------------------------------------------
 
@@ -94,7 +80,7 @@ class Command:
 
     def learn(self, path: str, args) -> Sample:
         """The file to train on; fills the fields that only a file can fill."""
-        raise NotImplementedError
+        return self.read(path, True)
 
     def settings(self, args, given: dict[str, Any], sample, dev) -> dict[str, Any]:
         """Parameters of the estimator; ``given`` are options of the same names."""
@@ -139,8 +125,6 @@ class Command:
 
     def write_lines(self, path: str, lines: Iterable[str]) -> None:
         """A text, whole or not at all; "-" is standard output."""
-        from maxmargin.files.text_files import encode_text, write_raw
-
         text = "".join(f"{line}\n" for line in lines)
         write_raw(path, encode_text(text, path, self.encoding))
 
@@ -185,7 +169,9 @@ class Command:
 
     def numbers(self, report) -> dict[str, Any]:
         """The same for JSON."""
-        raise NotImplementedError
+        if hasattr(report, "as_dict"):
+            return report.as_dict()
+        return asdict(report) if is_dataclass(report) else report._asdict()
 
     def remarks(self, model, sample: Sample) -> list[str]:
         """What else to say of predictions."""
@@ -199,11 +185,23 @@ class Command:
 
     def rows(self, model) -> list[tuple[str, str]]:
         """(name, value): how the model was trained."""
+        notes = model.notes
+        kind = f" ({notes['format']})" if "format" in notes else ""
+        first = ("trained on", f"{notes['file']}{kind}")
+        return [first, *self.facts(model, notes), ("seconds", seconds_of(model))]
+
+    def facts(self, model, notes: dict[str, Any]) -> list[tuple[str, str]]:
+        """The rows between the file and the time."""
+        raise NotImplementedError
+
+    def named_weights(self, model) -> Iterable[tuple[str, str, float]]:
+        """(group, name, weight) of all weights that have names."""
         raise NotImplementedError
 
     def weights(self, model, args) -> list[tuple[str, str, float]]:
-        """(group, name, weight) of the --top strongest weights."""
-        raise NotImplementedError
+        """The --top strongest of them."""
+        found = sorted(self.named_weights(model), key=lambda row: -abs(row[2]))
+        return found[: args.top]
 
     def strongest(self, model, args) -> str:
         """The same as text, under a title."""
@@ -218,14 +216,10 @@ class Command:
 
     def draw_model(self, model, args):
         """A figure of what was learned (--plot of inspect)."""
-        from maxmargin.plots import plot_weights
-
-        return plot_weights(self.weights(model, args))
+        return plots.plot_weights(self.weights(model, args))
 
     def export(self, path: str, model) -> None:
         """A text for other programs (--export of inspect): all weights that have names."""
-        from argparse import Namespace
-
         found = self.weights(model, Namespace(top=sys.maxsize, label=None))
         self.write_lines(
             path, [f"{group}\t{name}\t{w:.9g}" for group, name, w in found]
@@ -234,7 +228,14 @@ class Command:
 
 def seconds_of(model) -> str:
     """How long training took."""
+    if hasattr(model, "seconds_"):  # with the search for a basis
+        return f"{model.seconds_:.2f}"
     return f"{model.history_[-1]['seconds'] if model.history_ else 0.0:.2f}"
+
+
+def both_ends(rows: list, top: int) -> list:
+    """The first and the last rows, each once."""
+    return rows if len(rows) <= 2 * top else rows[:top] + rows[-top:]
 
 
 def counts(found) -> dict[str, float]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import math
 import os
 import signal
 import sys
@@ -10,8 +12,13 @@ import threading
 import time
 import warnings
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, is_dataclass
+from importlib.util import find_spec
 from typing import Any
 
+from maxmargin import plots
+from maxmargin.cli.language import spoken
+from maxmargin.cli.structure import structure_class
 from maxmargin.core.compiling import announce, compile_seconds
 
 INTERRUPTED = 130  # as shells have it: 128 + SIGINT
@@ -26,9 +33,6 @@ def say(text: str) -> None:
 
 def print_json(values: dict[str, Any]) -> None:
     """Results for programs; what is not a finite number is null."""
-    import json
-    import math
-    from dataclasses import asdict, is_dataclass
 
     def plain(value):
         if is_dataclass(value):
@@ -72,8 +76,6 @@ def check_output(path: str | None, what: str, endings: Collection[str] = ()) -> 
 
 def check_picture(path: str | None) -> None:
     """As `check_output`, and matplotlib must be there."""
-    from importlib.util import find_spec
-
     check_output(path, "The picture", PICTURES)
     if path is not None and find_spec("matplotlib") is None:
         raise ImportError(
@@ -93,9 +95,9 @@ def save_figure(figure, path: str) -> None:
     """Write a figure whole or not at all, and close it."""
     from matplotlib import pyplot
 
-    from maxmargin.plots import cells
+    from maxmargin.plots.cells import save_figure as write_figure
 
-    cells.save_figure(figure, path)
+    write_figure(figure, path)
     pyplot.close(figure)
 
 
@@ -108,7 +110,6 @@ def load_model(path: str, tasks: Collection[str], structure: str | None = None):
     A structure of the user's own is imported because it is named, ``module:Class``, never
     because a file names it.
     """
-    from maxmargin.cli.structure import structure_class
     from maxmargin.files.model_file import load
 
     if path == "-":
@@ -153,10 +154,8 @@ def no_probabilities(model) -> str:
 def draw_training(model, args, watch: Stopwatch) -> None:
     """If that is wanted."""
     if args.plot:
-        from maxmargin.plots import plot_convergence
-
         without_display()
-        save_figure(plot_convergence(model), args.plot)
+        save_figure(plots.plot_convergence(model), args.plot)
         watch("drawing")
 
 
@@ -309,8 +308,6 @@ class Interrupts:
 @contextlib.contextmanager
 def plain_warnings(options: Mapping[str, str]) -> Iterator[None]:
     """Warnings as remarks, without the places in the code where they arose."""
-    from maxmargin.cli.language import spoken
-
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import re
 import sys
 import textwrap
+import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -21,9 +23,10 @@ from maxmargin.cli.notes import checked_notes
 from maxmargin.cli.options import add_options, add_train_options, declared, flag
 from maxmargin.cli.outputs import held
 from maxmargin.cli.predict import predict
+from maxmargin.cli.task import Task
 from maxmargin.cli.train import train as train_model
-from maxmargin.core.interrupts import was_ctrl_c
-from maxmargin.core.parameters import effective_jobs
+from maxmargin.core.jobs import effective_jobs
+from maxmargin.engine.interrupts import was_ctrl_c
 from maxmargin.engine.lost import EngineLost
 from maxmargin.families import places
 
@@ -34,6 +37,7 @@ ENDED = (
 )
 
 MODEL = "what `maxmargin train` wrote"
+EVERYWHERE = "--traceback  after an error, show where in the code it came from"
 BAD_INPUT = 2
 BAD = (ValueError, OSError, ImportError, NotImplementedError, EngineLost)
 CLOSED = 1
@@ -45,6 +49,7 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, *args, **options):
         options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(*args, allow_abbrev=False, **options)
+        add_options(self, EVERYWHERE)
 
     def error(self, message: str) -> NoReturn:
         raise ValueError(f"{message}; see {self.prog} --help.")
@@ -78,6 +83,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED
     except (*BAD, MemoryError) as error:
+        if "--traceback" in argv:
+            traceback.print_exc()
         said = spoken(_sentence(error), options, argv)
         print(f"maxmargin: error: {said}", file=sys.stderr)
         return BAD_INPUT
@@ -137,12 +144,12 @@ def _add_train(commands, argv: Sequence[str]) -> None:
     )
     tasks = train.add_subparsers(dest="task", required=True, metavar="TASK")
     for name in TASKS:
-        command = command_of(name)
-        about = command.about
-        end = f"{command.example}\n{ENDED}"
+        task = task_of(name)
+        about = task.about
+        end = f"{task.example}\n{ENDED}"
         parser = tasks.add_parser(name, help=about, description=about, epilog=end)
         if name in argv[:2]:  # the options of others take time, and are not asked for
-            parameters = add_train_options(parser, command)
+            parameters = add_train_options(parser, task)
             run = lambda args: train_model(command_of(args.task), args)  # noqa: E731
             _ready(parser, run, parameters)
 
@@ -244,26 +251,31 @@ def _add_own(parser: _Parser, which: str) -> None:
     """Options that only some tasks know."""
     done: set[str] = set()
     for task in TASKS:
-        text = textwrap.dedent(getattr(command_of(task), which))
+        text = textwrap.dedent(getattr(task_of(task), which))
         done |= add_options(parser, text, done=done)
 
 
-def _own(kind: type[Command], which: str) -> set[str]:
+def _own(kind: type[Task], which: str) -> set[str]:
     return {name for name, _ in declared(getattr(kind, which)) if name}
 
 
 # running -----------------------------------------------------------------------------
 
 
-def command_of(task: str) -> type[Command]:
-    return importlib.import_module(TASKS[task]).COMMAND
+def task_of(name: str) -> type[Task]:
+    return importlib.import_module(TASKS[name]).COMMAND
+
+
+def command_of(name: str) -> type[Command]:
+    """How the task runs: in the module ``run`` beside that of the task."""
+    return importlib.import_module(re.sub(r"\bcommand$", "run", TASKS[name])).RUN
 
 
 def _with_model(run, which: str, args) -> int:
     model, task = load_model(args.model, TASKS, args.structure)
     kind = command_of(task)
     model.notes = checked_notes(kind, model.notes)
-    others = map(command_of, TASKS if which else ())
+    others = map(task_of, TASKS if which else ())
     for name in sorted(set().union(*(_own(other, which) for other in others))):
         # refuse options that mean nothing for this task, rather than ignore them
         given = getattr(args, name) not in (None, False)
@@ -291,5 +303,5 @@ def _evaluate(args) -> int:
     if args.file is not None:
         return _with_model(evaluate, "evaluate_options", args)
     args.file, args.model = args.model, None
-    kind = next(kind for kind in map(command_of, TASKS) if kind.alone)
-    return evaluate(kind(), None, args)
+    name = next(name for name in TASKS if task_of(name).alone)
+    return evaluate(command_of(name)(), None, args)

@@ -1,62 +1,28 @@
 """Options of ``maxmargin train TASK``, which are the parameters of its estimator.
 
-Parameters are read from the source of the estimator: to import it takes a second, and
-``--help`` must not. What a family has to say of an option is in its `Command`.
+Parameters are declared in the ``parameters`` of a family, which are light: an estimator
+takes a second to import. What else a family says of an option is in its `Task`.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
-import functools
-import importlib.util
+import importlib
 import os
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import maxmargin
 from maxmargin.cli import cluster
 from maxmargin.cli.common import check_output, check_picture
 from maxmargin.solvers.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
-    from maxmargin.cli.command import Command
+    from maxmargin.cli.task import Task
+    from maxmargin.fitting.parameters import Declared
 
-# parameters for Python alone; files have no labels that are not known
-NEVER = {"warm_start", "verbose", "callbacks", "unlabelled_weight"}
-FLAGS = {"n_jobs": "--jobs", "random_state": "--seed", "n_components": "--components"}
-TYPES = {
-    "C": float,
-    "tol": float,
-    "max_iter": int,
-    "max_time": float,
-    "random_state": int,
-}
-TYPES |= {
-    "max_length": int,
-    "both_strands": bool,
-    "symmetric": bool,
-    "n_components": int,
-}  # whose defaults are no values of the type
-HELP = {
-    "C": "weight of the data",
-    "objective": "what is minimised, such as hinge (SVM) or log (CRF)",
-    "loss": "what an error costs",
-    "decoding": "how outputs are predicted",
-    "rescaling": "margin or slack",
-    "penalty": "linear or quadratic slacks",
-    "solver": "such as block-coordinate, one-slack or n-slack",
-    "tol": "relative gap to stop at",
-    "max_iter": "passes over the data",
-    "max_time": "seconds of training, for each C",
-    "n_jobs": "threads; -1: one per core",
-    "random_state": "for the order of visits",
-    "engine": "dask (with --cluster or --workers); default: this process",
-    "checkpoint": "where the state of the training is kept",
-    "resume": "go on from the checkpoint, if there is one",
-}
-VALUES = {"checkpoint": " FOLDER"}  # what an option without a type is called
 KEPT = """
 --checkpoint-every TIME  between two writings: 30s, 2m or 1h (default: 1m)
 """
@@ -81,51 +47,17 @@ NEEDS["checkpoint_every"] = "checkpoint"
 NEEDS |= {"cluster": "engine", "workers": "engine"}
 
 
-@functools.cache
-def parameters_of(name: str) -> dict[str, Any]:
-    """{parameter: default} of a public estimator, without importing it.
-
-    What it hands to a function of `maxmargin.core.parameters` is in its source.
-    """
-    import maxmargin
-    from maxmargin.core import parameters
-
-    module = maxmargin._WHERE[name]
-    source = importlib.util.find_spec(module).loader.get_source(module)
-    (body,) = (node.body for node in ast.parse(source).body if _called(node) == name)
-    (call,) = (n.value for n in body if "__init__" in map(_called, _targets(n)))
-    own = {keyword.arg: _literal(keyword.value) for keyword in call.keywords}
-    behind = map(_literal, call.args)
-    signature = getattr(parameters, _called(call.func))(*behind, **own).__signature__
-    return {p.name: p.default for p in list(signature.parameters.values())[1:]}
+def parameters_of(name: str) -> dict[str, Declared]:
+    """The parameters of a public estimator, without importing it."""
+    family = ".".join(maxmargin._WHERE[name].split(".")[:2])
+    module = importlib.import_module(f"{family}.parameters")
+    return getattr(module, f"{name}Parameters").declared
 
 
-def _called(node: ast.AST) -> str:
-    """The name of a class, of a variable or of a function."""
-    return getattr(node, "name", getattr(node, "id", ""))
-
-
-def _targets(node: ast.AST) -> list[ast.AST]:
-    return node.targets if isinstance(node, ast.Assign) else []
-
-
-def _literal(node: ast.expr) -> Any:
-    try:
-        return ast.literal_eval(node)
-    except ValueError:
-        return None  # not a plain value: only its owner knows what it is
-
-
-def number_or_name(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def flag(name: str) -> str:
-    """The option of a parameter."""
-    return FLAGS.get(name, "--" + name.replace("_", "-"))
+def flag(name: str, parameter: Declared | None = None) -> str:
+    """The option of that name."""
+    own = "" if parameter is None else parameter.flag
+    return own or "--" + name.replace("_", "-")
 
 
 # declaring ---------------------------------------------------------------------------
@@ -166,9 +98,9 @@ def declared(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
 def add_options(parser, text: str, parameters=None, done=frozenset()) -> set[str]:
     """Options that a text describes, but those ``done``; returns their names.
 
-    Of ``parameters`` of an estimator, {name: default}, types and defaults are known.
+    Of ``parameters`` of an estimator, by name, types and defaults are known.
     """
-    group, done = parser, set(done)
+    group, done, parameters = parser, set(done), parameters or {}
     for name, options in declared(text):
         if not name:
             group = parser.add_argument_group(**options)
@@ -176,35 +108,37 @@ def add_options(parser, text: str, parameters=None, done=frozenset()) -> set[str
         if name in done:
             continue
         done.add(name)
-        if name in (parameters or ()):
-            _complete(options, name, parameters[name])
+        parameter = parameters.get(name)
+        if parameter is not None:
+            _complete(options, parameter)
         elif "default" not in options:
             options["action"] = "store_true"
-        group.add_argument(flag(name), dest=name, **options)
+        group.add_argument(flag(name, parameter), dest=name, **options)
     return done
 
 
-def _complete(options: dict[str, Any], name: str, default: Any) -> None:
+def _complete(options: dict[str, Any], parameter: Declared) -> None:
     """What a parameter tells of its option; its default stays its own."""
+    default, kind = parameter.default, parameter.kind
     if isinstance(default, bool):
         options["action"] = argparse.BooleanOptionalAction if default else "store_true"
-    elif TYPES.get(name) is bool:
+    elif kind is bool:
         options["action"] = argparse.BooleanOptionalAction
     elif "default" not in options:
-        kind = TYPES.get(name, str if default is None else type(default))
-        kind = number_or_name if name == "gamma" else kind
+        kind = kind or (str if default is None else type(default))
         usual = {int: "N", float: "X"}.get(kind, "NAME")
-        options |= {"type": kind, "metavar": "C" if name == "C" else usual}
+        options |= {"type": kind, "metavar": parameter.metavar or usual}
     if "choices" in options and isinstance(default, int):
         options |= {"type": int, "choices": [*map(int, options["choices"])]}
     options.setdefault("default", None)
+    options["help"] = options["help"] or parameter.help
     if default not in (None, False) and "default:" not in options["help"]:
         shown = f"{default:g}" if isinstance(default, float) else default
         options["help"] = f"{options['help']} (default: {shown})".strip()
 
 
 def add_train_options(
-    parser: argparse.ArgumentParser, command: type[Command]
+    parser: argparse.ArgumentParser, command: type[Task]
 ) -> Iterable[str]:
     """All options of a task: its own, how C is chosen, parameters of its estimator.
 
@@ -214,14 +148,14 @@ def add_train_options(
     parser.add_argument("train", metavar=command.file, help=what)
     what = "the model file to write"
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help=what)
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Declared] = {}
     for name in reversed(command.estimators.values()):
         parameters |= parameters_of(name)
     done = add_options(
         parser, ALL + textwrap.dedent(command.options) + CHOICE, parameters
     )
-    rest = [name for name in parameters if name not in NEVER | command.hidden | done]
-    lines = [f"--{name}{VALUES.get(name, '')}  {HELP.get(name, '')}" for name in rest]
+    left = [n for n, each in parameters.items() if each.option and n not in done]
+    lines = [f"--{name}" for name in left if name not in command.hidden]
     last = KEPT + WATCH if "checkpoint" in parameters else WATCH
     last += cluster.OPTIONS if "engine" in parameters else ""
     add_options(parser, "\n".join(["training", *lines, last]), parameters)
@@ -231,7 +165,7 @@ def add_train_options(
 # reading -----------------------------------------------------------------------------
 
 
-def chosen_estimator(command: type[Command], args) -> tuple[str, dict[str, Any]]:
+def chosen_estimator(command: type[Task], args) -> tuple[str, dict[str, Any]]:
     """The name of the estimator, and those of its parameters that were given."""
     kinds = command.estimators
     kind = getattr(args, command.chooser) if command.chooser else next(iter(kinds))
@@ -241,8 +175,9 @@ def chosen_estimator(command: type[Command], args) -> tuple[str, dict[str, Any]]
         foreign += [o for o, needed in NEEDS.items() if needed in foreign]
         for option in foreign:
             if getattr(args, option, None) is not None:
+                own = flag(option, parameters_of(name).get(option))
                 raise ValueError(
-                    f"{flag(option)} belongs to --{command.chooser} {other}: leave it out."
+                    f"{own} belongs to --{command.chooser} {other}: leave it out."
                 )
     given = {name: getattr(args, name, None) for name in parameters}
     if getattr(args, "checkpoint_every", None) is not None:

@@ -11,6 +11,8 @@ import os
 from collections.abc import Iterator
 from itertools import combinations
 
+from maxmargin.files.locks import reserve
+
 OUTPUTS = ("output", "plot", "export", "page", "confusion", "fractional")
 SHARED = ("log",)  # to which many may append
 INPUTS = (
@@ -29,8 +31,6 @@ INPUTS += ("background", "taxonomy", "like")
 @contextlib.contextmanager
 def held(args) -> Iterator[None]:
     """Keep others from writing what this command will write; refuse to lose its inputs."""
-    from maxmargin.files.locks import reserve
-
     outputs = {name: getattr(args, name, None) for name in OUTPUTS + SHARED}
     outputs = {name: path for name, path in outputs.items() if _is_file(path)}
     check_distinct(args, outputs)

@@ -10,8 +10,16 @@ import sys
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
 
-# Imported as whole modules by scikit-learn, scipy and joblib, used within functions.
-MODULES = ("asyncio", "numpy.f2py", "numpy.testing", "scipy.special", "scipy.stats")
+# Imported as whole modules by scikit-learn, scipy, joblib and numba, used in functions.
+MODULES = (
+    "asyncio",
+    "numpy.f2py",
+    "numpy.testing",
+    "pycparser",
+    "scipy.special",
+    "scipy.stats",
+    "yaml",
+)
 
 
 class _Postponed:

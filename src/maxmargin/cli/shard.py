@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from maxmargin.cli.language import options_of
 from maxmargin.cli.options import add_options
+from maxmargin.fitting.parameters import Shared
 
 OPTIONS = """
 the files
@@ -56,7 +57,7 @@ whole or not at all. See docs/scaling.md.""",
     parser.add_argument("files", nargs="+", metavar="FILE", help="gzip is recognised")
     what = "the folder to make"
     parser.add_argument("-o", "--output", metavar="FOLDER", required=True, help=what)
-    add_options(parser, OPTIONS)
+    add_options(parser, OPTIONS, {"n_jobs": Shared.declared["n_jobs"]})
     # what `train tag` asks of the same options
     parser.set_defaults(model="svm")
     parser.set_defaults(run=run, spoken=options_of(parser))

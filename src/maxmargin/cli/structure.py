@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from maxmargin.cli.command import Command, Sample, seconds_of
+from maxmargin.files.text_files import json_values, read_text
 
 
 def structure_class(place: str) -> type:
@@ -97,9 +98,6 @@ Lines are {"x": ..., "y": ...}, unless the class has read(path): docs/command-li
     def notes(self, model, sample: Sample) -> dict[str, Any]:
         return {**super().notes(model, sample), "samples": len(sample)}
 
-    def learn(self, path: str, args) -> Sample:
-        return self.read(path, True)
-
     def settings(self, args, given, sample, dev) -> dict[str, Any]:
         return {**given, "problem": self.problem}
 
@@ -116,8 +114,6 @@ Lines are {"x": ..., "y": ...}, unless the class has read(path): docs/command-li
     # files -----------------------------------------------------------------------------
 
     def read(self, path: str, truth: bool) -> Sample:
-        from maxmargin.files.text_files import read_text
-
         if hasattr(self.problem, "read"):
             name, found = path, self.problem.read(path)
             if not isinstance(found, tuple) or len(found) != 2:
@@ -209,13 +205,11 @@ Lines are {"x": ..., "y": ...}, unless the class has read(path): docs/command-li
         ]
 
 
-COMMAND = OwnStructure
+COMMAND = RUN = OwnStructure
 
 
 def _objects(text: bytes, name: str) -> tuple[list, list]:
     """x and y of every line; None where there is no y."""
-    from maxmargin.files.text_files import json_values
-
     X, y = [], []
     for _, where, row in json_values(text, name):
         if not isinstance(row, dict) or "x" not in row:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.cli import choice
+import maxmargin
+from maxmargin.cli import selection
 from maxmargin.cli.cluster import cluster
 from maxmargin.cli.common import (
     Interrupts,
@@ -19,7 +20,8 @@ from maxmargin.cli.common import (
     say,
 )
 from maxmargin.cli.options import check_outputs, chosen_estimator, values_of_C
-from maxmargin.core.interrupts import Undisturbed
+from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.files.locks import Changed
 
 if TYPE_CHECKING:
     from maxmargin.cli.command import Command, Sample
@@ -39,12 +41,10 @@ def _train(kind: type[Command], args, client) -> int:
     command = kind.from_args(args)
     command.check(args)
 
-    import maxmargin
-
     estimator = getattr(maxmargin, name)
     watch("importing")
     sample = command.learn(args.train, args)
-    choice.check_folds(args.cv, sample, command.items)
+    selection.check_folds(args.cv, sample, command.items)
     dev = command.read(args.dev, True) if args.dev else None
     model = estimator(**command.settings(args, given, sample, dev))
     remark = "" if dev is None else command.check_truth(model, dev, sample)
@@ -73,7 +73,6 @@ def _save(model, path: str) -> str:
 
     What was learned in hours must not be lost to that.
     """
-    from maxmargin.files.locks import Changed
     from maxmargin.files.model_file import save
 
     try:
@@ -91,7 +90,7 @@ def _tell(command, model, dev, scores, args, watch) -> None:
         print_json(_numbers(command, model, dev, scores, args, watch))
     elif not args.quiet:
         if scores:
-            print(choice.table(scores, command.smaller))
+            print(selection.table(scores, command.smaller))
         print(_summary(command, model, args.output, watch))
         if dev is not None:
             print(f"On {dev.path}:\n{_on(command, model, dev)}")
@@ -101,7 +100,7 @@ def _fit(command, model, sample: Sample, dev, Cs, args, interrupts, watch):
     """The fitted model, and the scores of the values of C it was chosen from."""
     from maxmargin.callbacks import JsonLines
 
-    scores: list[choice.Score] = []
+    scores: list[selection.Score] = []
     seconds, params = 0.0, model.get_params(deep=False)
     with plain_warnings(args.spoken), patience(args.quiet) as timer, interrupts:
         command.prepare(model, sample, dev, watch)
@@ -112,19 +111,19 @@ def _fit(command, model, sample: Sample, dev, Cs, args, interrupts, watch):
             model.set_params(callbacks=watchers, verbose=int(not args.quiet))
         others = command.others(model, sample) if Cs else []
         if Cs and dev is not None:
-            model, scores = choice.best_on(
+            model, scores = selection.best_on(
                 command, model, sample, dev, Cs, interrupts, others
             )
             seconds = sum(score.seconds for score in scores)
         else:
             if Cs:
-                scores = choice.cross_validate(
+                scores = selection.cross_validate(
                     command, model, sample, Cs, args.cv, interrupts, args.quiet, others
                 )
                 watch("choosing C")
-                best = scores[choice.best_of(scores, command.smaller)]
+                best = scores[selection.best_of(scores, command.smaller)]
                 model.set_params(C=best.C, **best.settings)
-            choice.fit(model, sample)
+            selection.fit(model, sample)
             if hasattr(
                 model, "history_"
             ):  # a search before the last solver counts, too

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import re
+from typing import Any
 
 from maxmargin.clusterings.documents import (
     Mention,
@@ -138,7 +139,7 @@ def read_conll2012(
 
 
 def write_conll2012(
-    path: str | os.PathLike, X, clusters, encoding: str = "utf-8"
+    path: str | os.PathLike, X: Any, clusters: Any, encoding: str = "utf-8"
 ) -> None:
     """Write documents with their clusters, an id per mention."""
     lines = []

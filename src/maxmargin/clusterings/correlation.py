@@ -6,8 +6,7 @@
 with T = n (n - 1) / 2 pairs. A slot holds the first mention of its cluster. The best
 clustering is NP-hard to find; clusters are joined greedily, the pair with the largest sum
 of scores first, and then single mentions move to better clusters until none gains. So the
-certificate says ``exact=False``: a search may miss the most violated output. A relaxation
-bounds what it misses (``cluster_bound``).
+certificate says ``exact=False``: a search may miss the most violated output.
 """
 
 from __future__ import annotations
@@ -215,37 +214,3 @@ def move(table, y):
         if named[y[v]] < 0:
             named[y[v]] = v
         y[v] = named[y[v]]
-
-
-def cluster_bound(table) -> float:
-    """An upper bound on the sum over pairs inside clusters, of all clusterings.
-
-    All pairs with positive scores, less what bad triangles cost: of a, b, c with two
-    positive pairs and a negative one, no clustering has all three right, so it loses the
-    smallest size; sizes are taken off as triangles are counted. That is a feasible point of
-    the dual of the relaxation with triangle inequalities (Finley & Joachims 2005).
-    """
-    table = np.ascontiguousarray(table, np.float64)
-    return float(
-        np.triu(np.maximum(table, 0.0), 1).sum() - pack_triangles(table.copy())
-    )
-
-
-@kernel
-def pack_triangles(left):
-    n, packed = len(left), 0.0
-    for a in range(n):
-        for b in range(a + 1, n):
-            for c in range(n):
-                if left[a, b] >= 0.0:
-                    break
-                if c != a and c != b and left[a, c] > 0.0 and left[b, c] > 0.0:
-                    size = min(-left[a, b], left[a, c], left[b, c])
-                    packed += size
-                    left[a, b] += size
-                    left[b, a] = left[a, b]
-                    left[a, c] -= size
-                    left[c, a] = left[a, c]
-                    left[b, c] -= size
-                    left[c, b] = left[b, c]
-    return packed

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.core.checks import is_whole
 from maxmargin.files.messages import kind_of, short
 
 FORMS = ("PROP", "NOM", "PRON")  # names, common nouns, pronouns
@@ -74,9 +75,7 @@ def _mention(m, k: int, sentences, where) -> Mention:
         )
     more = list(m[3:]) if isinstance(m, Mention) else list(m[4:])  # m[3] is a cluster
     place = m[:3]
-    if not all(
-        isinstance(v, numbers.Integral) and not isinstance(v, bool) for v in place
-    ):
+    if not all(map(is_whole, place)):
         raise ValueError(
             f"{where}: mention {k} is at {short(str(list(place)))}, which are not three "
             "whole numbers (sentence, first word, last word)."
@@ -104,10 +103,18 @@ def _mention(m, k: int, sentences, where) -> Mention:
 
 
 def known_clusters(clusters: Any, n: int | None, where: str):
-    """(first mentions, which clusters are known), where None says that one is not."""
+    """(first mentions, which clusters are known), where None says that one is not.
+
+    ``n`` is the number of mentions; None where there are no pairs: 0 or 1.
+    """
     if clusters is None:
         clusters = [None] * (1 if n is None else n)
     found = first_mentions(clusters, n, where, unknown=True)
+    if n is None and len(found) > 1:
+        raise ValueError(
+            f"{where} has {len(found)} mentions, but the document has no pairs, and so one "
+            "mention at most: give every pair a row."
+        )
     ids = clusters.tolist() if isinstance(clusters, np.ndarray) else clusters
     known = np.ones(len(found), bool)
     if len(ids) == len(found):  # else they are groups
@@ -169,16 +176,12 @@ def check_spans(document: Any, clusters: Any, where: str) -> None:
 
 def _ids(groups: Sequence, n: int | None, where: str) -> list[int]:
     """An id per mention, from groups of mentions."""
-    known = {v for group in groups for v in group if isinstance(v, numbers.Integral)}
-    size = max(known, default=-1) + 1 if n is None else n
+    known = [v for group in groups for v in group if isinstance(v, numbers.Integral)]
+    size = max(map(int, known), default=-1) + 1 if n is None else n
     ids = [-1] * size
     for c, group in enumerate(groups):
         for v in group:
-            if (
-                not isinstance(v, numbers.Integral)
-                or isinstance(v, bool)
-                or not 0 <= v < size
-            ):
+            if not is_whole(v) or not 0 <= v < size:
                 raise ValueError(
                     f"{where}: cluster {c} names the mention {v!r}, but there are mentions "
                     f"0 to {size - 1} only."

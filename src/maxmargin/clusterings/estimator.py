@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.clusterings import correlation, structure
 from maxmargin.clusterings.documents import first_mentions, known_clusters, numbered
 from maxmargin.clusterings.input import Inputs
+from maxmargin.clusterings.metrics import ClusterReport, cluster_scores
 from maxmargin.clusterings.pairs import ALL, pair_index
-from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
-from maxmargin.core.latent_training import check_latent_parameters
-from maxmargin.core.parameters import training_parameters
-from maxmargin.core.saved import Saved, restore_shared, shared_state
-from maxmargin.core.structural import check_lengths, listed_inputs
-from maxmargin.core.unlabelled import UNLABELLED, weigh
-from maxmargin.engine.spread import over_cluster
-from maxmargin.kernels.memory import checked_memory
+from maxmargin.clusterings.parameters import LinkClustererParameters
+from maxmargin.clusterings.structure import known_part, roots
+from maxmargin.core.decode import decode
+from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.partial import partly_known
+from maxmargin.engine.prediction import over_cluster
+from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.latent_training import check_latent_parameters
+from maxmargin.fitting.saving import floats, number
+from maxmargin.fitting.structural import check_lengths, listed_inputs
+from maxmargin.fitting.unlabelled import weigh
 from maxmargin.kernels.nested import refuse_unused
 
-METHODS = ("forest", "correlation")
-WINDOW = 1000  # mentions; narrower ones of 200 to 300 lose links on LitBank
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
-class LinkClusterer(MaxMarginEstimator):
+class LinkClusterer(LinkClustererParameters, MaxMarginEstimator, init=False):
     """Cluster the mentions of documents by learned scores of pairs.
 
     With method="forest", clusters are the trees of the best forest of links, which is
@@ -84,33 +89,18 @@ class LinkClusterer(MaxMarginEstimator):
     """
 
     _model_name = "LinkClusterer.v1"
+    _fields = floats("coef_", "n"), number("intercept_")
     _no_sums = "a LinkClusterer has no sum over forests of links"
 
-    __init__ = training_parameters(
-        C=0.1,
-        method="forest",
-        r=0.5,
-        fit_intercept=True,
-        init="given",
-        n_restarts=1,
-        max_outer=100,
-        self_paced=False,
-        unlabelled_weight=UNLABELLED,
-        pair_memory=4e9,
-        window=WINDOW,
-    )
-
     @over_cluster()
-    def predict(self, X) -> list[list[int]]:
+    def predict(self, X: Any) -> list[list[int]]:
         """Ids 0, 1, ... of the clusters of every document's mentions."""
-        from maxmargin.clusterings.structure import roots
-
         batch, labels = self._decoded(X)
         if self.method == "forest":
             labels = roots(batch.start, labels)
         return [numbered(part.tolist()) for part in _parts(batch.start, labels)]
 
-    def predict_links(self, X) -> list[list[tuple[int, int, float]]]:
+    def predict_links(self, X: Any) -> list[list[tuple[int, int, float]]]:
         """The links (a, b, score), a < b, of every document's forest.
 
         With method="correlation", the best link of each mention to one before it in its
@@ -123,20 +113,18 @@ class LinkClusterer(MaxMarginEstimator):
             for i, y in enumerate(_parts(batch.start, labels))
         ]
 
-    def decision_function(self, X) -> list[np.ndarray]:
+    def decision_function(self, X: Any) -> list[np.ndarray]:
         """The scores of all pairs of every document that the window holds."""
         return self._pair_scores(self._batch(X))
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """The CoNLL average: mean F1 of MUC, B-cubed and CEAF, from 0 to 1."""
         if sample_weight is not None:
             raise ValueError("score pools all documents: sample_weight must be None.")
         return self.evaluate(X, y).conll
 
-    def evaluate(self, X, y):
+    def evaluate(self, X: Any, y: Any) -> ClusterReport:
         """A :class:`~maxmargin.clusterings.metrics.ClusterReport` of predictions."""
-        from maxmargin.clusterings.metrics import cluster_scores
-
         X, y = check_lengths(X, y)
         found = self.predict(X)
         truth = [
@@ -148,34 +136,16 @@ class LinkClusterer(MaxMarginEstimator):
 
     # training --------------------------------------------------------------------------
 
-    def _settings(self):
+    def _check(self) -> None:
         check_latent_parameters(self, hides=self.method == "forest")
-        if not isinstance(self.method, str) or self.method not in METHODS:
-            raise ValueError(
-                f"method={self.method!r} is not known; choose one of {', '.join(METHODS)}."
-            )
-        r = self.r
-        good = isinstance(r, numbers.Real) and not isinstance(r, bool)
-        if not good or not 0 <= r < math.inf:
-            raise ValueError(f"r={r!r} is not possible: it must be a number >= 0.")
         if self.method != "forest":
             refuse_unused(self, ("r",), "it is a cost of links, for method='forest'.")
-        checked_memory(self.pair_memory, "pair_memory")
-        self._window()
-        return super()._settings()
 
     def _window(self) -> int:
         """How far apart mentions of a pair may be."""
-        window = self.window
-        if window is None or self.method != "forest":
+        if self.window is None or self.method != "forest":
             return ALL
-        whole = isinstance(window, numbers.Integral) and not isinstance(window, bool)
-        if not whole or window < 1:
-            raise ValueError(
-                f"window={window!r} is not possible: it must be a whole number >= 1, or "
-                "None for all pairs."
-            )
-        return min(int(window), ALL)
+        return min(int(self.window), ALL)
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         X, y = check_lengths(X, y)
@@ -196,15 +166,12 @@ class LinkClusterer(MaxMarginEstimator):
         batch = self._make_batch(pairs, gold)
         attributes = {"_inputs": inputs, **inputs.attributes()}
         settings = inputs.n_weights, np.float64, weights, attributes
-        known = np.concatenate(known)
-        if known.all():
+        every = np.concatenate(known)
+        if every.all():
             return Encoded(batch, *settings)
-        return self._partly_known(batch, known, settings)
+        return self._partly_known(batch, every, settings)
 
     def _partly_known(self, batch, known, settings) -> Encoded:
-        from maxmargin.clusterings.structure import known_part
-        from maxmargin.core.partial import partly_known
-
         if self.method != "forest":
             raise ValueError(
                 f"y holds None, clusters that are not known, but method={self.method!r} "
@@ -219,11 +186,9 @@ class LinkClusterer(MaxMarginEstimator):
                 "None."
             )
         first = Encoded(known_part(batch, known), *settings)
-        return Encoded(partly_known(batch, known), *settings, first=first)
+        return Encoded(partly_known(batch, known), *settings, first=first)  # type: ignore[misc]
 
     def _make_batch(self, pairs, gold):
-        from maxmargin.clusterings import correlation, structure
-
         start = np.cumsum([0, *map(len, gold)])
         gold = np.concatenate([np.zeros(0, np.int32), *gold])
         if self.method == "forest":
@@ -242,7 +207,8 @@ class LinkClusterer(MaxMarginEstimator):
         X = listed_inputs("X", X, "documents")
         sizes = [1 if n is None else n for n in self._inputs.sizes(X)]
         gold = [np.arange(n, dtype=np.int32) for n in sizes]
-        memory = checked_memory(self.pair_memory, "pair_memory")
+        self._check_parameters("pair_memory", "window")
+        memory = float(self.pair_memory)
         pairs = self._inputs.encode(X, memory, self._window())
         return self._make_batch(pairs, gold)
 
@@ -251,14 +217,10 @@ class LinkClusterer(MaxMarginEstimator):
         return np.concatenate([self.coef_, constant])
 
     def _decoded(self, X):
-        from maxmargin.core.decode import decode
-
         batch = self._batch(X)
         return batch, decode(batch, self._weights(), self._threads())
 
     def _pair_scores(self, batch) -> list[np.ndarray]:
-        from scipy.sparse import csr_matrix
-
         pairs, w = batch.pairs, self._weights()
         shape = len(pairs.indptr) - 1, len(w)
         rows = csr_matrix((pairs.values, pairs.indices, pairs.indptr), shape) @ w
@@ -270,23 +232,15 @@ class LinkClusterer(MaxMarginEstimator):
 
     # saving (files/model_file.py) ------------------------------------------------------
 
-    def _get_state(self):
-        state = {**self._inputs.state(), "intercept": self.intercept_}
-        return {"coef": self.coef_}, {**state, **shared_state(self)}
+    def _more_state(self):
+        return {}, self._inputs.state()
 
-    @classmethod
-    def _from_state(cls, params, arrays, state):
-        saved = Saved(arrays, state)
-        model = cls(**params)
-        if model.method not in METHODS:
-            raise ValueError("its method is not known")
-        model._inputs = Inputs.from_state(saved)
-        size = model._inputs.n_weights - model._inputs.constant
-        model.coef_ = saved.floats("coef", size, dtype=np.float64)
-        model.intercept_ = saved.number("intercept")
-        for name, value in model._inputs.attributes().items():
-            setattr(model, name, value)
-        return restore_shared(model, state)
+    def _loaded(self, saved, sizes) -> None:
+        self._inputs = Inputs.from_state(saved)
+        if self._inputs.n_weights - self._inputs.constant != sizes["n"]:
+            raise ValueError("weights and features do not fit together")
+        for name, value in self._inputs.attributes().items():
+            setattr(self, name, value)
 
 
 def _parts(start, labels) -> list[np.ndarray]:

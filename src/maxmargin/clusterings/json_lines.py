@@ -79,7 +79,7 @@ def _clusters(value, n: int, where: str) -> list[int]:
 
 
 def write_mentions(
-    path: str | os.PathLike, X, clusters=None, encoding: str = "utf-8"
+    path: str | os.PathLike, X: Any, clusters: Any = None, encoding: str = "utf-8"
 ) -> None:
     """Write documents with their clusters (an id per mention), or without."""
     X = [as_document(x, f"X[{i}]") for i, x in enumerate(X)]

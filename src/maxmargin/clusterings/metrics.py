@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from maxmargin.clusterings.documents import first_mentions
 
@@ -75,7 +76,7 @@ class ClusterReport:
         return "\n".join(lines)
 
 
-def cluster_scores(truth, found) -> ClusterReport:
+def cluster_scores(truth: Any, found: Any) -> ClusterReport:
     """Compare clusters: for every document, an id per mention (or groups of mentions).
 
     >>> report = cluster_scores([[0, 0, 0, 1, 1]], [[0, 0, 1, 1, 1]])
@@ -150,8 +151,6 @@ def _b_cubed(table) -> np.ndarray:
 
 
 def _ceaf(table, relative: bool) -> np.ndarray:
-    from scipy.optimize import linear_sum_assignment
-
     similarity = table
     own, other = table.sum(axis=1), table.sum(axis=0)
     if relative:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from maxmargin.clusterings.documents import as_document, first_mentions, numbered
-from maxmargin.plots.training import BLUE, GREY, INK, ORANGE
+from maxmargin.plots.training import BLUE, GREY, INK, ORANGE, _axes
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST = 25  # clusters in one picture
 
 
-def plot_clusters(document, clusters, links=None, truth=None, ax=None) -> Figure:
+def plot_clusters(
+    document: Any,
+    clusters: Any,
+    links: Any = None,
+    truth: Any = None,
+    ax: Axes | None = None,
+) -> Figure:
     """A line per cluster of two or more mentions, largest first, in the order of the text.
 
     ``links`` are those of ``predict_links``: drawn as arcs, the thicker the higher the
@@ -30,11 +37,7 @@ def plot_clusters(document, clusters, links=None, truth=None, ax=None) -> Figure
     several = [c for c in members if len(members[c]) > 1]
     order = sorted(several, key=lambda c: -len(members[c]))[:MOST]
     row = {c: k for k, c in enumerate(order)}
-    if ax is None:
-        from matplotlib import pyplot
-
-        size = (9.6, 1.6 + 0.36 * max(len(order), 1))
-        _, ax = pyplot.subplots(figsize=size, layout="constrained")
+    (ax,) = _axes(ax, figsize=(9.6, 1.6 + 0.36 * max(len(order), 1)))
     for c, k in row.items():
         ax.plot(
             members[c], [k] * len(members[c]), "o", color=INK, markersize=3, zorder=3

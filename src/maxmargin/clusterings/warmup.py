@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import maxmargin
+
 
 def cluster():
-    from maxmargin import LinkClusterer
-
     X = [[[1.0], [-1.0], [-1.0]], [[-1.0], [-1.0], [1.0]]]
     y = [[0, 0, 1], [0, 1, 1]]
-    LinkClusterer(method="correlation").fit(X, y)
-    return LinkClusterer().fit(X, y), X
+    maxmargin.LinkClusterer(method="correlation").fit(X, y)
+    return maxmargin.LinkClusterer().fit(X, y), X

@@ -20,7 +20,7 @@ MAX_OUTPUTS = 100_000  # that outputs(x) may list
 SAME = 1e-9  # features of one output computed twice, relative
 
 
-class Entry(NamedTuple):
+class CachedOutput(NamedTuple):
     """One output with everything a solver asks of it."""
 
     output: Any
@@ -50,20 +50,20 @@ class Answers:
         finally:
             self.seconds += time.perf_counter() - began
 
-    def searched(self, method: str, i, x, y, *arguments) -> Entry:
+    def searched(self, method: str, i, x, y, *arguments) -> CachedOutput:
         """The output that a search finds for sample i."""
         given = (x,) if method == "argmax" else (x, y)
         output = self.ask(method, i, *given, *arguments)
         return self.entry(i, x, y, output, method)
 
-    def entry(self, i, x, y, output, source="") -> Entry:
+    def entry(self, i, x, y, output, source="") -> CachedOutput:
         """An output of sample i with its features and loss.
 
         ``source`` is the method that returned the output, for complaints.
         """
         try:
             index, values = self.features(i, x, output)
-            return Entry(output, index, values, self.loss(i, y, output))
+            return CachedOutput(output, index, values, self.loss(i, y, output))
         except ValueError as error:
             if not source:
                 raise
@@ -121,7 +121,7 @@ class Answers:
             )
         return found
 
-    def listed_entries(self, i, x, y) -> list[Entry]:
+    def listed_entries(self, i, x, y) -> list[CachedOutput]:
         """All outputs of x, the true one first."""
         truth = self.entry(i, x, y, y)
         others, seen = [], False
@@ -140,7 +140,7 @@ class Answers:
         return [truth, *others]
 
 
-def _is_truth(entry: Entry, truth: Entry) -> bool:
+def _is_truth(entry: CachedOutput, truth: CachedOutput) -> bool:
     if entry.loss != 0.0 or len(entry.index) != len(truth.index):
         return False
     return np.array_equal(entry.index, truth.index) and np.allclose(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -9,6 +11,21 @@ LARGEST = 1e100  # features above it overflow in a norm
 MAX_FEATURES = np.iinfo(np.int32).max
 TOO_MANY = f"X has more than {MAX_FEATURES} features, the most int32 can index."
 _BLOCK = 2**20  # table entries converted at a time: bounds the temporary memory
+
+
+class TokenMatrix(NamedTuple):
+    """Sequences as one CSR matrix with a row per token.
+
+    Token t has the features `indices[indptr[t]:indptr[t + 1]]` with the `values` at
+    the same places; a feature that is listed twice adds up. Sequence i consists of
+    the tokens `start[i]` to `start[i + 1]`.
+    """
+
+    indptr: np.ndarray  # int64, n_tokens + 1
+    indices: np.ndarray  # int32
+    values: np.ndarray  # float32 or float64
+    start: np.ndarray  # int64, n_sequences + 1
+    n_features: int
 
 
 def csr_arrays(X, dtype=None):
@@ -160,3 +177,28 @@ def check_width(width):
     """Refuse what int32 cannot index."""
     if width > MAX_FEATURES:
         raise ValueError(TOO_MANY)
+
+
+def with_constant(indptr, indices, values, n_features: int) -> tuple:
+    """CSR arrays with one more feature, which is 1 everywhere."""
+    at = indptr[1:]
+    indices = np.insert(indices, at, n_features).astype(np.int32, copy=False)
+    values = np.insert(values, at, 1.0).astype(values.dtype, copy=False)
+    return indptr + np.arange(len(indptr)), indices, values
+
+
+def writable(value):
+    """An argument that is only read, as a writable view: one signature for both kinds."""
+    if isinstance(value, np.ndarray) and not value.flags.writeable:
+        return np.asarray(_View(value))
+    return value
+
+
+class _View:
+    def __init__(self, array):
+        self.array = array  # alive as long as the view
+        address = array.__array_interface__["data"][0]
+        self.__array_interface__ = {
+            **array.__array_interface__,
+            "data": (address, False),
+        }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from maxmargin.core.oracle import most_violated
 class Asker:
     """Calls them on one example under weights w."""
 
-    def __init__(self, batch, i, w, compiled):
+    def __init__(self, batch: Any, i: int, w: np.ndarray, compiled: bool):
         self.batch, self.i, self.w = batch, i, w
         self.call = (
             functools.partial(functools.partial, run) if compiled else interpreted
@@ -32,55 +33,55 @@ class Asker:
         np.add.at(out, index[:m], values[:m])
         return out
 
-    def features(self, y):
+    def features(self, y: Any) -> np.ndarray:
         index, values = self._lists()
         m = self.call(_emit)(self.batch, self.i, y, index, values)
         return self._dense(index, values, m)
 
-    def difference(self, s, rs, a, ra):
+    def difference(self, s: Any, rs: float, a: Any, ra: float) -> np.ndarray:
         index, values = self._lists()
         m = self.call(_difference)(self.batch, self.i, s, rs, a, ra, index, values)
         return self._dense(index, values, m)
 
-    def value(self, y):
+    def value(self, y: Any) -> float:
         return self.call(_value)(self.batch, self.i, self.theta, y)
 
-    def margin(self, y):
+    def margin(self, y: Any) -> float:
         return self.call(_margin)(self.batch, self.i, self.theta, y)
 
-    def possible(self, y):
+    def possible(self, y: Any) -> bool:
         return self.call(_possible)(self.batch, self.i, y)
 
-    def loss(self, y):
+    def loss(self, y: Any) -> float:
         return self.call(_loss)(self.batch, self.i, y)
 
     @property
-    def inside(self):
+    def inside(self) -> np.ndarray:
         """1 in the extent of the example, 0 elsewhere."""
         out = np.zeros(self.theta.shape)
         out.ravel()[: self.call(_extent)(self.batch, self.i)] = 1.0
         return out
 
-    def parts(self, y):
+    def parts(self, y: Any) -> np.ndarray:
         out = np.zeros(self.theta.shape)
         self.call(_parts)(self.batch, self.i, y, out)
         return out
 
-    def spread(self, mu):
+    def spread(self, mu: np.ndarray) -> np.ndarray:
         out = np.zeros(len(self.w))
         self.call(_spread)(self.batch, self.i, mu, out)
         return out
 
-    def sums(self):
+    def sums(self) -> tuple[float, np.ndarray]:
         mu = np.where(self.inside > 0, np.nan, 0.0)  # all of it must be written
         return self.call(_sums)(self.batch, self.i, self.theta, mu), mu
 
-    def argmax(self, scale):
+    def argmax(self, scale: float) -> np.ndarray:
         y = np.zeros(self.size, np.int32)
         self.call(_argmax)(self.batch, self.i, self.theta, scale, y)
         return y
 
-    def most_violated(self, form):
+    def most_violated(self, form: Any) -> tuple:
         y = np.zeros(self.size, np.int32)
         found = self.call(most_violated)(self.batch, form, self.i, self.theta, y)
         return (*found, y)

@@ -15,8 +15,10 @@ import importlib
 import threading
 from collections.abc import Iterator
 
+from maxmargin.engine.interrupts import Undisturbed
+
 _lock = threading.Lock()
-_users: list[int] = []  # the threads that those who run now allow
+_users: dict[object, int] = {}  # the threads that those who run now allow
 _before: list[tuple] = []  # (library, its threads before the first of them)
 
 
@@ -40,25 +42,29 @@ def at_most(threads: int) -> Iterator[None]:
     Where several fits of a process overlap, the smallest number holds for all of them, and
     the last one to end gives back what the first one found.
     """
-    _enter(max(threads, 1))
+    user = object()
     try:
+        with Undisturbed():
+            _enter(user, max(threads, 1))
         yield
     finally:
-        _leave(max(threads, 1))
+        with Undisturbed(raising=False):  # the fit is over, and its model whole
+            _leave(user)
 
 
-def _enter(threads: int) -> None:
+def _enter(user: object, threads: int) -> None:
+    libraries = _libraries()
     with _lock:
         if not _users:
-            _before[:] = [(library, library.num_threads) for library in _libraries()]
-        _users.append(threads)
-        _apply(min(_users))
+            _before[:] = [(library, library.num_threads) for library in libraries]
+        _users[user] = threads
+        _apply(min(_users.values()))
 
 
-def _leave(threads: int) -> None:
+def _leave(user: object) -> None:
     with _lock:
-        _users.remove(threads)
-        _apply(min(_users) if _users else None)
+        if _users.pop(user, None) is not None:
+            _apply(min(_users.values(), default=None))
 
 
 def _apply(threads: int | None) -> None:

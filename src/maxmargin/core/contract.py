@@ -41,7 +41,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.entries import (
+from maxmargin.core.declared import (
     Bool,
     Doubles,
     Float,
@@ -53,8 +53,13 @@ from maxmargin.core.entries import (
     Pair,
     Table,
     Vector,
+    VectorTable,
+    tuple_of,
 )
 from maxmargin.core.kernel import generic, implemented, required, summing
+from maxmargin.core.row_changes import RowChange
+
+Changes = tuple_of(RowChange, Labels, Labels, VectorTable)
 
 
 @required
@@ -163,9 +168,11 @@ def extent(batch, i: Int) -> Int:
 @generic
 def rescale_scores(batch, i: Int, factor: Float, theta: Table) -> None:
     """theta <- factor * theta, for solvers that keep w as a multiple of a vector."""
-    flat, f = theta.ravel(), theta.dtype.type(factor)
-    for k in range(extent(batch, i)):
-        flat[k] *= f
+    rows, columns = theta.shape
+    left = extent(batch, i)
+    for r in range(rows):
+        for k in range(min(columns, left - r * columns)):
+            theta[r, k] *= factor
 
 
 @generic
@@ -183,7 +190,7 @@ def score_planes(
 def shift(
     batch, i: Int, step: Float, s: Labels, rs: Float, a: Labels, ra: Float, theta: Table
 ) -> Bool:
-    """Update theta after w += step * (rs psi(s) - ra psi(a)); False if that is dear.
+    """Update theta after w += step * (rs psi(s) - ra psi(a)); False if that is expensive.
 
     Where it is cheap, a visit goes on until the block is solved.
     """
@@ -218,12 +225,20 @@ def recall(batch, i: Int, theta: Table, form: Formulation, y: Labels) -> None:
 
 @generic
 def solve_block(
-    batch, i: Int, theta: Table, mass: Float, alpha: Vector, w: Vector
+    batch,
+    i: Int,
+    theta: Table,
+    mass: Float,
+    alpha: Vector,
+    w: Vector,
+    locks: Labels,
 ) -> Floats:
     """Solve the block of example i exactly and update w, given theta.
 
     For structures with so few outputs that every one has its own dual variable
-    (``alpha``, by label, summing to ``mass``), margin rescaling and linear slacks.
+    (``core/by_label.py``; ``alpha`` is by label and sums to ``mass``), margin
+    rescaling and linear slacks.
+    Where threads share w there are ``locks`` of its rows (``row_changes.py``).
     Returns (gap of the block before, hinge before).
     """
     return 0.0, 0.0
@@ -314,6 +329,27 @@ def spread(batch, i: Int, coefficient: Float, mu: Table, w: Vector) -> None:
 
 
 @generic
+def most_rows(batch) -> Pair:
+    """(rows of w that spread_rows() lists at most, length of ``slots``)."""
+    return 0, 0
+
+
+@generic
+def slot_rows(batch, lo: Int, hi: Int, slots: Labels) -> None:
+    """Say, once for the examples lo .. hi, where spread_rows() puts each of its rows."""
+
+
+@generic
+def spread_rows(batch, i: Int, mu: Table, change: Changes) -> Int:
+    """F_x^T mu row by row, each row of w once; returns how many (``row_changes.py``).
+
+    For structures whose w is a table of rows as wide as those of theta: their threads
+    can step on one w.
+    """
+    return 0
+
+
+@generic
 def shrink(batch, i: Int, v: Vector, l1: Float, w: Vector) -> Float:
     """w <- v moved towards zero by l1, where spread() of example i has changed v.
 
@@ -335,5 +371,9 @@ def shrink_row(v, l1, w):
 
 
 def probabilistic(batch) -> bool:
-    """Whether the structure of this batch can sum over its outputs."""
-    return all(implemented(f, type(batch)) for f in (sums, parts, spread))
+    """Whether the structure of this batch can sum over its outputs.
+
+    A class where only some batches can has a property ``has_sums``.
+    """
+    can = all(implemented(f, type(batch)) for f in (sums, parts, spread))
+    return can and getattr(batch, "has_sums", True)

@@ -2,7 +2,7 @@
 
 A solver kernel gets a :class:`Handle` in place of the batch. A call of a contract function
 on it goes through a table of addresses, one *slot* for each function and precision; the
-types of the arguments are declared in ``contract.py`` beside each function. So a solver is
+types of the arguments are declared beside each function (``declared.py``). So a solver is
 compiled once, each function of a structure once, and only those that a kernel reaches.
 """
 
@@ -19,7 +19,7 @@ from numba.core.errors import TypingError
 from numba.core.typing.templates import AbstractTemplate, infer, infer_global
 from numba.extending import lower_builtin
 
-from maxmargin.core.formulation import Form
+from maxmargin.core.declared import REAL, Array, Scalar
 from maxmargin.core.packed import Packed, load_word
 
 SLOTS = 1 << 16  # of a table; memory that is not touched costs nothing
@@ -34,18 +34,17 @@ class Handle(NamedTuple):
     words: int  # address of the words of the batch
 
 
-# what may be declared: types, in which Real is filled in
-Int, Float, Bool = types.int64, types.float64, types.boolean
-Pair = types.UniTuple(types.int64, 2)
-Floats = types.UniTuple(types.float64, 2)
-Bytes = types.Array(types.int8, 2, "C")
-Labels = types.Array(types.int32, 1, "C")
-Indices = types.Array(types.int64, 1, "C")
-Doubles = types.Array(types.float64, 1, "C")
-Vector = types.Array(Real, 1, "C")
-Table = types.Array(types.float64, 2, "C")
-Tables = types.UniTuple(Table, 2)
-Formulation = types.NamedTuple([types.int64, types.int64, types.float64], Form)
+def numba_type(declared):
+    """numba's type for a declared one, in which Real is still to be filled in."""
+    if declared is None:
+        return types.none
+    if isinstance(declared, Scalar):
+        return getattr(types, declared.name)
+    if isinstance(declared, Array):
+        dtype = Real if declared.dtype == REAL else getattr(types, declared.dtype)
+        return types.Array(dtype, declared.ndim, "C")
+    parts = list(map(numba_type, declared.parts))
+    return types.BaseTuple.from_types(parts, declared.kind)
 
 
 _places: dict[int, str] = {}
@@ -57,8 +56,9 @@ class Declaration:
     def __init__(self, function):
         signature = inspect.signature(function, eval_str=True)
         self.name = function.__name__
-        self.arguments = [p.annotation for p in list(signature.parameters.values())[1:]]
-        self.returns = signature.return_annotation or types.none
+        arguments = list(signature.parameters.values())[1:]
+        self.arguments = [numba_type(p.annotation) for p in arguments]
+        self.returns = numba_type(signature.return_annotation)
         self.precise = any(_with_real(t, types.float64) != t for t in self.arguments)
         # by name, so that machine code on disk fits whatever was imported before
         full = f"{function.__module__}.{function.__qualname__}"
@@ -98,11 +98,6 @@ def _with_real(t, real):
         parts = [_with_real(part, real) for part in t.types]
         return types.BaseTuple.from_types(parts, getattr(t, "instance_class", None))
     return t
-
-
-def tuple_of(cls, *parts):
-    """The declared type of a NamedTuple."""
-    return types.BaseTuple.from_types(parts, cls)
 
 
 def declare(call, default, apart) -> Declaration | None:

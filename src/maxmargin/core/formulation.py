@@ -19,6 +19,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from maxmargin.core.checks import one_of
+
 
 class Form(NamedTuple):
     """A formulation as numbers, for kernels."""
@@ -48,15 +50,7 @@ def words(form: Form | Plain) -> tuple[str, str]:
 
 
 def make_form(rescaling: str, penalty: str, tol: float) -> Form | Plain:
-    """Check the words and turn them into numbers."""
-    if rescaling not in ("margin", "slack"):
-        raise ValueError(
-            f'rescaling={rescaling!r} is not known; choose "margin" or "slack".'
-        )
-    if penalty not in ("linear", "quadratic"):
-        raise ValueError(
-            f'penalty={penalty!r} is not known; choose "linear" or "quadratic".'
-        )
+    """The words as numbers."""
     slack, quadratic = int(rescaling == "slack"), int(penalty == "quadratic")
     return (Form if slack or quadratic else Plain)(
         slack, quadratic, min(0.1 * tol, 0.01)
@@ -88,10 +82,7 @@ def convert_C(value: float, source: str, n_samples: int) -> float:
         "liblinear": lambda: value,
         "crfsuite": lambda: 1.0 / (2.0 * value),
     }
-    if source not in rules:
-        raise ValueError(
-            f"source={source!r} is not known; choose one of {', '.join(rules)}."
-        )
+    one_of("source", source, rules)
     if not value > 0 or n_samples < 1:
         raise ValueError("value must be positive and n_samples at least 1.")
     return rules[source]()

@@ -22,9 +22,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from maxmargin.core.answers import Answers, read_only
+from maxmargin.core.cached_outputs import CachedOutputs, checked_cache, state_of_cache
 from maxmargin.core.formulation import words
 from maxmargin.core.kernel import interpreted
-from maxmargin.core.known import Known, checked_known, state_of_known
 from maxmargin.core.oracle_processes import SearchTeam
 from maxmargin.core.problem import check_problem, has_own
 from maxmargin.core.rescale import violation as violation_kernel
@@ -65,7 +65,7 @@ class FunctionBatch(Stateful):
         self.scores: dict | None = None  # of the example at hand, by number
         self.cached = False  # whether a pass over stored planes is under way
         self.others: SearchTeam | None = None  # processes that search too
-        self.known: list[Known] = [self._first(i) for i in range(len(X))]
+        self.known: list[CachedOutputs] = [self._first(i) for i in range(len(X))]
 
     def __getstate__(self):
         return {**vars(self), "others": None}
@@ -116,7 +116,7 @@ class FunctionBatch(Stateful):
         return type(self.answers.problem).__qualname__, self.n_features, entries
 
     def state(self) -> dict:
-        known = None if self.listed else state_of_known(self.known)
+        known = None if self.listed else state_of_cache(self.known)
         seconds = self.answers.seconds
         return {"known": known, "recalls": self.recalls, "seconds": seconds}
 
@@ -127,7 +127,7 @@ class FunctionBatch(Stateful):
             self._adopt_known(state["known"], [one[0] for one in self.known])
 
     def _adopt_known(self, state, truths) -> None:
-        self.known = checked_known(state, self.n_features, self._entry, truths)
+        self.known = checked_cache(state, self.n_features, self._entry, truths)
 
     def possible(self, i, y) -> bool:
         return int(y[0]) in self.known[i].entries
@@ -338,7 +338,7 @@ class FunctionBatch(Stateful):
 
     # helpers -------------------------------------------------------------------------
 
-    def _first(self, i) -> Known:
+    def _first(self, i) -> CachedOutputs:
         """The truth, or all outputs where they are listed."""
         x, y = self.X[i], self.Y[i]
         truth = self.answers.entry(self.at(i), x, y, y)
@@ -348,8 +348,8 @@ class FunctionBatch(Stateful):
                 "the true output must be zero: correct loss()."
             )
         if not self.listed:
-            return Known([truth])
-        return Known(self.answers.listed_entries(self.at(i), x, y))
+            return CachedOutputs([truth])
+        return CachedOutputs(self.answers.listed_entries(self.at(i), x, y))
 
     def _entry(self, i, output, source=""):
         return self.answers.entry(self.at(i), self.X[i], self.Y[i], output, source)

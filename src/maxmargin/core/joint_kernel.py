@@ -15,6 +15,8 @@ import numpy as np
 
 from maxmargin.core.answers import Answers, as_number
 from maxmargin.core.problem import has_own
+from maxmargin.kernels import check, function
+from maxmargin.kernels.basis import Basis
 from maxmargin.kernels.memory import KERNEL_MEMORY, check_memory, checked_memory
 
 SAME = 1e-10  # squared distance of images, relative, of one output met twice
@@ -74,9 +76,6 @@ class KernelDoor:
 
 def open_door(problem: Any, X: list, Y: list) -> KernelDoor:
     """The door to training: features of all pairs of the training data at hand."""
-    from maxmargin.kernels import check
-    from maxmargin.kernels.basis import Basis
-
     check_kernel_problem(problem)
     pairs = _listed_pairs(problem, X)
     kernel = kernel_of(problem)
@@ -104,8 +103,6 @@ def open_door(problem: Any, X: list, Y: list) -> KernelDoor:
 
 
 def kernel_of(problem: Any):
-    from maxmargin.kernels import function
-
     return function(JointKernel(problem), blocks=False, name="joint_kernel")
 
 
@@ -172,8 +169,6 @@ def basis_state(basis: Any) -> tuple[dict, dict]:
 
 def restored_basis(saved: Any, problem: Any):
     """The basis of a model file, checked."""
-    from maxmargin.kernels.basis import Basis
-
     part = saved.part("joint")
     outputs = part.value("outputs", list)
     k = len(outputs)

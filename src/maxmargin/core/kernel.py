@@ -14,100 +14,80 @@ Three words for the rest of the library:
 A batch that is not a ``NamedTuple`` but an object with methods (a user's Python problem)
 runs through the same sources uncompiled: see :func:`run`.
 
-The disk cache is in ``kernel_cache.py``; when machine code is stale, in ``stamps.py``.
+numba is imported by the first call (``machine.py``): before, kernels are sources. The disk
+cache is in ``kernel_cache.py``; when machine code is stale, in ``stamps.py``.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
+import threading
 import types
+from importlib import import_module
+from typing import Any
 
-import numba
-import numpy as np
-from numba.core import event
-from numba.core import types as numba_types
-from numba.core.errors import TypingError
-from numba.core.registry import CPUDispatcher
-from numba.extending import overload
-
-from maxmargin.core import compiling, stamps
 from maxmargin.core.compiling import compile_seconds as compile_seconds
-from maxmargin.core.entries import (
-    SLOTS,
-    Handle,
-    address_of,
-    declare,
-    entry_signature,
-    is_handle,
-    is_whole,
-)
-from maxmargin.core.interrupts import was_ctrl_c
-from maxmargin.core.packed import (
-    Packed,
-    Pointer,
-    named_tuples,
-    type_of,
-    writable,
-)
-from maxmargin.core.recent import recent
-
-with contextlib.suppress(ImportError):  # numba moved its classes: compile every time
-    from maxmargin.core.kernel_cache import KernelCache
-try:
-    from maxmargin.core.linked import Linking
-except ImportError:  # likewise: optimise every function alone too
-    Linking = None
+from maxmargin.engine.interrupts import was_ctrl_c
 
 _kernels: list = []
 twins: dict[type, type] = {}  # batch types with the same bodies: core/partial.py
-_tables: dict = {}  # by batch type: addresses, and for which kernels they are complete
+_undeclared: list = []  # generic functions, until numba is there
+_machine: Any = None  # ``machine.py``, once it is imported
+_lock = threading.RLock()
 
 
-class _Compilations(event.Listener):
-    """Tells ``compiling.py`` when numba compiles; loading from disk is not compiling."""
-
-    def on_start(self, event):
-        compiling.started(event.data["dispatcher"].py_func.__module__)
-
-    def on_end(self, event):
-        compiling.ended()
-
-
-event.register("numba:compile", _Compilations())
-
-
-def kernel(function, **options):
-    """Compile ``function`` lazily, without the GIL, cached on disk."""
-    dispatcher = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
-    with contextlib.suppress(NameError):
-        dispatcher._cache = KernelCache(function, "no_cpython_wrapper" in options)
-    dispatcher.__class__ = _Kernel
-    _kernels.append(dispatcher)
-    return dispatcher
+def machine():
+    """What compiles: numba is imported once, when first needed."""
+    global _machine
+    with _lock:
+        if _machine is None:
+            found = import_module("maxmargin.core.machine")
+            for call in _undeclared:
+                found.declare_generic(call)
+            _machine = found
+    return _machine
 
 
-class _Kernel(CPUDispatcher):
-    """Ctrl-C in its last instructions, which make objects of Python, stays Ctrl-C."""
+class Kernel:
+    """A function to be compiled, also for others that call it."""
+
+    def __init__(self, function, **options):
+        functools.update_wrapper(self, function)
+        self.py_func, self.options = function, options
+
+    @functools.cached_property
+    def dispatcher(self):
+        """numba's, made on first use."""
+        with _lock:
+            made = vars(self).get("dispatcher")
+            return made or machine().dispatcher_of(self.py_func, **self.options)
 
     def __call__(self, *args):
         try:
-            return _call(self, *args)
-        except SystemError as error:
-            if was_ctrl_c(error):
+            return self.dispatcher(*args)
+        except SystemError as error:  # Ctrl-C in its last instructions, which make
+            if was_ctrl_c(error):  # objects of Python, stays Ctrl-C
                 raise KeyboardInterrupt from None
             raise
 
-    def get_call_template(self, args, kws):
-        # numba would compile f(..., 0) and f(..., m) apart
-        return super().get_call_template(map(numba_types.unliteral, args), kws)
+    def __getattr__(self, name: str):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.dispatcher, name)
+
+    def __reduce__(self):
+        return self.__qualname__  # copies are itself
 
 
-_call = CPUDispatcher.__call__
+def kernel(function, **options) -> Kernel:
+    """Compile ``function`` lazily, without the GIL, cached on disk."""
+    made = Kernel(function, **options)
+    _kernels.append(made)
+    return made
 
 
-class _Inner(_Kernel):
+class _Inner(Kernel):
     """Called from Python, it is compiled once more, as a kernel."""
 
     def __call__(self, *args):
@@ -116,7 +96,7 @@ class _Inner(_Kernel):
 
 @functools.cache
 def _outer(inner):
-    return kernel(inner.py_func, fastmath=inner.targetoptions.get("fastmath", False))
+    return kernel(inner.py_func, fastmath=inner.options.get("fastmath", False))
 
 
 def inner(function, **options):
@@ -124,9 +104,9 @@ def inner(function, **options):
 
     That code costs the compiler as much as a short function does.
     """
-    dispatcher = without_wrapper(function, pipeline_class=Linking, **options)
-    dispatcher.__class__ = _Inner
-    return dispatcher
+    made = _Inner(function, no_cpython_wrapper=True, linked=True, **options)
+    _kernels.append(made)
+    return made
 
 
 def without_wrapper(function, **options):
@@ -164,31 +144,16 @@ def generic(default, required=False, inline=True, apart=False):
         if method is not None:
             return method(*args)
         if required:
-            raise NotImplementedError(_unimplemented(type(batch), name))
+            raise NotImplementedError(unimplemented(type(batch), name))
         return interpreted(default)(batch, *args)
 
-    def choose(batch, *args):
-        if is_handle(batch) or (apart and is_whole(batch)):
-            return None  # a call by address: entries.py
-        batch = batch.batch if isinstance(batch, Packed) else batch
-        if not isinstance(batch, numba_types.BaseNamedTuple):
-            return None
-        batch_type = batch.instance_class
-        if required and batch_type not in bodies:
-            raise TypingError(_unimplemented(batch_type, name))
-        return bodies.get(batch_type, default)
-
-    # A batch is dozens of arguments to a call: inlining short bodies saves passing them.
-    options = {
-        "forceinline": inline,
-        "no_cfunc_wrapper": True,
-        "no_cpython_wrapper": True,
-        "pipeline_class": Linking,
-    }
-    overload(call, jit_options=options, strict=False)(choose)
     call.bodies, call.default, call.inline = bodies, default, inline
-    call.declaration = declare(call, default, apart)
     call.required, call.apart = required, apart
+    with _lock:
+        if _machine is None:
+            _undeclared.append(call)
+        else:
+            _machine.declare_generic(call)
     return call
 
 
@@ -206,7 +171,7 @@ def required(function):
     return generic(function, required=True, inline=False)
 
 
-def _unimplemented(batch_type, name) -> str:
+def unimplemented(batch_type, name) -> str:
     return (
         f"{batch_type.__name__} has no {name}(): write one and decorate it with "
         f"@implements({name}, {batch_type.__name__})."
@@ -221,8 +186,8 @@ def implements(generic_function, batch_type):
         if batch_type in twins:
             generic_function.bodies.setdefault(twins[batch_type], body)
         interpreted.cache_clear()
-        stamps.forget()
-        _tables.clear()
+        if _machine is not None:
+            _machine.forget()
         return body
 
     return register
@@ -262,17 +227,11 @@ def _takes_objects(function) -> bool:
     return first in ("batch", "planes", "form")
 
 
-_HANDLES = frozenset({Handle})
-
-
 def run(function, batch, *args):
     """Call a kernel on a batch: compiled for NamedTuples, interpreted for objects."""
     if not isinstance(batch, tuple):
         return interpreted(function)(batch, *args)
-    known = recent(batch)
-    table = _table(function, known.type, args, _HANDLES)
-    handle, _words = known.handle(batch, table)  # alive until the kernel returns
-    return function(handle, *map(writable, args))
+    return (_machine or machine()).run(function, batch, *args)
 
 
 def prepared(function, batch, *args):
@@ -281,78 +240,25 @@ def prepared(function, batch, *args):
     Arguments must be of the types of these. What run() looks up is looked up once: on few
     examples that takes longer than many a kernel.
     """
-    if not isinstance(batch, tuple) or not recent(batch).plain:
-        return functools.partial(run, function, batch)
-    known = recent(batch)
-    handle, words = known.handle(batch, _table(function, known.type, args, _HANDLES))
-
-    def call(*args, alive=(batch, words)):
-        return function(handle, *map(writable, args))
-
-    return call
+    call = (
+        machine().prepared(function, batch, *args) if isinstance(batch, tuple) else None
+    )
+    return call or functools.partial(run, function, batch)
 
 
 def direct(function, batch, *args):
     """Call a kernel compiled for the type of the batch, without calls by address."""
-    pointer = Pointer(batch, _table(function, type_of(batch), args, frozenset()))
-    return function(pointer, *map(writable, args))
-
-
-def _table(function, batch_type, args, classes) -> np.ndarray:
-    """The addresses of a structure's functions; those that the kernel calls are there."""
-    single = any(a.dtype == np.float32 for a in _arrays(args))
-    real = numba_types.float32 if single else numba_types.float64
-    classes = frozenset(type(a) for a in args if isinstance(a, tuple)) | classes
-    key = id(batch_type)  # quick, and for good: type_of() keeps its types
-    found = _tables.get(key)
-    if found is None:
-        found = _tables.setdefault(key, (np.zeros(SLOTS, np.int64), set()))
-    table, ready = found
-    if (function, classes, real) not in ready:
-        if Handle not in classes:
-            classes |= frozenset(named_tuples([batch_type]))
-        _fill(table, stamps.reached(function.py_func, classes), batch_type, real)
-        ready.add((function, classes, real))
-    return table
-
-
-def _fill(table, calls, batch_type, real) -> None:
-    """Compile these functions of a structure, and the parts that they call."""
-    for call in calls:
-        slot = call.declaration.slot(real)
-        if table[slot] == 0:
-            body = call.bodies.get(batch_type.instance_class, call.default)
-            if call.required and body is call.default:
-                name = call.__name__
-                raise NotImplementedError(
-                    _unimplemented(batch_type.instance_class, name)
-                )
-            parts = stamps.reached(body, frozenset(named_tuples([batch_type])))
-            _fill(table, parts, batch_type, real)
-            signature = entry_signature(call.declaration, batch_type, real)
-            table[slot] = address_of(_entry(body), signature)
-
-
-def _arrays(values):
-    for value in values:
-        if isinstance(value, tuple):
-            yield from _arrays(value)
-        elif isinstance(value, np.ndarray):
-            yield value
-
-
-@functools.cache
-def _entry(body):
-    return without_wrapper(body)
+    return machine().direct(function, batch, *args)
 
 
 def cache_statistics() -> dict[str, tuple[int, int]]:
     """``{kernel: (loaded from disk, compiled)}`` for this process, used kernels only."""
     table = {}
-    for dispatcher in _kernels:
-        if not dispatcher.signatures:
+    for made in _kernels:
+        dispatcher = vars(made).get("dispatcher")
+        if dispatcher is None or not dispatcher.signatures:
             continue
         hits = sum(dispatcher.stats.cache_hits.values())
         compiled = len(dispatcher.signatures) - hits
-        table[f"{dispatcher.__module__}.{dispatcher.__name__}"] = (hits, compiled)
+        table[f"{made.__module__}.{made.__name__}"] = (hits, compiled)
     return table

@@ -25,6 +25,7 @@ import zlib
 from pathlib import Path
 
 from numba.core.caching import CompileResultCacheImpl, _Cache
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from maxmargin.core.linked import rebuilt
@@ -77,16 +78,29 @@ class KernelCache(_Cache):
                 path.unlink(missing_ok=True)
 
     def load_overload(self, sig, target_context):
-        target_context.refresh()
         with contextlib.suppress(Exception):
             if self._enabled and self._numba is not None:
                 folder, name, fresh = self._file(sig, target_context.codegen())
                 data = _unsealed(Path(folder, name + fresh).read_bytes())
+                self._prepare(sig, target_context)
                 result = rebuilt(target_context, pickle.loads(data))
                 # a class of the main script comes back as another: compile for this one
                 if tuple(result.signature.args) == _arguments(sig):
                     return result
         return None
+
+    def _prepare(self, sig, target_context) -> None:
+        """Load what machine code may call: for ours numba's memory alone.
+
+        All that it takes to compile is half of what a program spends on its kernels, and
+        numba loads it itself before it compiles. Code of users may call what extensions of
+        numba bring.
+        """
+        classes = named_tuples(_arguments(sig))
+        if all(map(_is_ours, [self._function, *classes])):
+            rtsys.initialize(target_context)
+        else:
+            target_context.refresh()
 
     def save_overload(self, sig, data):
         with contextlib.suppress(Exception):
@@ -128,6 +142,10 @@ class KernelCache(_Cache):
         signature = hashlib.sha256(text.encode()).hexdigest()[:16]
         fresh = stamp(self._function, arguments)[:32]
         return self.cache_path, f"{self._name()}-{signature}-", f"{fresh}.nbc"
+
+
+def _is_ours(thing) -> bool:
+    return thing.__module__.partition(".")[0] == __name__.partition(".")[0]
 
 
 def _sealed(data: bytes) -> bytes:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.answers import Answers
+from maxmargin.core.cached_outputs import LOST, read, state_of_cache, written
 from maxmargin.core.functions import SLOP, FunctionBatch
-from maxmargin.core.known import LOST, read, state_of_known, written
 from maxmargin.core.problem import Problem, has_own
 
 SEARCHES = ("argmax", "loss_augmented_argmax", "most_violated")
@@ -111,7 +111,7 @@ class LatentBatch(FunctionBatch):
         hidden = np.frombuffer(text, np.uint8)
         return {
             **super().state(),
-            "known": state_of_known(self.known),
+            "known": state_of_cache(self.known),
             "hidden": hidden,
         }
 

@@ -9,9 +9,14 @@ optimised once, as a whole.
 
 from __future__ import annotations
 
+import functools
+
 import llvmlite.binding as llvm
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, CompileResult
+from numba.core.compiler import CompileResult
+from numba.core.typing.templates import _OverloadFunctionTemplate
+
+from maxmargin.core.pipeline import Pipeline, compiling
 
 LINKED = "linked"  # how their modules are marked on disk
 
@@ -48,13 +53,32 @@ class LinkedLibrary(JITCodeLibrary):
         return self.name, LINKED, self._get_module_for_linking().as_bitcode()
 
 
-class Linking(Compiler):
-    """numba's pipeline, with a library of this kind."""
+class Linking(Pipeline):
+    """The same, with a library of this kind."""
 
     def compile_extra(self, func):
         state = self.state
         state.library = LinkedLibrary(state.targetctx.codegen(), func.__qualname__)
         return super().compile_extra(func)
+
+
+def _or_linked(build):
+    """numba's own functions, such as np.empty: linked too, where our kernels need them."""
+
+    @functools.wraps(build)
+    def choose(template, *args):
+        source = template._overload_func.__module__ or ""
+        if compiling() and source.startswith(("numba.np.", "numba.cpython.")):
+            options = {**template._jit_options, "pipeline_class": Linking}
+            template._jit_options = options
+        return build(template, *args)
+
+    return choose
+
+
+_OverloadFunctionTemplate._build_impl = _or_linked(
+    _OverloadFunctionTemplate._build_impl
+)
 
 
 class _Codegen:

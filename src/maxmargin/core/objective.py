@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.contract import capacity, rescale_scores, score, shape
-from maxmargin.core.formulation import Form
+from maxmargin.core.formulation import Form, Plain
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.oracle import most_violated
 from maxmargin.core.rows import copy_into
@@ -46,7 +46,9 @@ class Objective(Stateful):
     # numbers of the weights that must not be negative (``solvers/signs.py``)
     nonnegative: np.ndarray | None = None
 
-    def __init__(self, batch, n_weights, form: Form, mass, dtype, n_jobs=1, seed=0):
+    def __init__(
+        self, batch, n_weights, form: Form | Plain, mass, dtype, n_jobs=1, seed=0
+    ):
         self.batch = batch
         self.n_weights = n_weights
         self.form = form

@@ -37,14 +37,14 @@ from maxmargin.core.contract import (
     shortfall,
 )
 from maxmargin.core.formulation import Plain
-from maxmargin.core.kernel import generic, implements, inner, kernel
+from maxmargin.core.kernel import generic, implements, inner
 from maxmargin.core.rescale import violation
 from maxmargin.core.rows import copy_into
 
 MAX_CALLS = 24
 
 
-@kernel
+@inner
 def most_violated(batch, form, i, theta, y):
     """y <- the most violated output at these scores.
 

@@ -1,7 +1,7 @@
 """Processes that search a user's Python problem for many examples at once.
 
 Python runs one thread at a time, so threads are of no use to such a problem. Where its
-search is dear, copies of it in other processes search for a group of the examples that
+search is expensive, copies of it in other processes search for a group of the examples that
 come next, all at the same w; then steps are taken one by one, as ever. What cannot be
 sent, or goes wrong there, is asked here, where errors are those of the user's method.
 """
@@ -12,17 +12,17 @@ import contextlib
 import pickle
 import signal
 import time
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from maxmargin.core.answers import Entry
-from maxmargin.core.interrupts import Undisturbed
+from maxmargin.core.answers import CachedOutput
+from maxmargin.core.warn import warn
+from maxmargin.engine.interrupts import Undisturbed
 from maxmargin.engine.threads import Team
 
-DEAR = 1e-3  # seconds of a search for which another process is worth asking
+EXPENSIVE = 1e-3  # seconds of a search for which another process is worth asking
 ENOUGH = 0.25  # seconds of searches in this process before others are started
 LONG = 0.25  # seconds that a group may take, so that Ctrl-C and the clock are heard
 AT_ONCE = 64  # of so many examples, one is searched at weights that others then change
@@ -44,7 +44,7 @@ class SearchTeam(Team):
         self._order: list[int] = []
         self._place: dict[int, int] = {}
         self._moving = False
-        self._found: dict[int, Entry | None] = {}
+        self._found: dict[int, CachedOutput | None] = {}
 
     def __reduce__(self):
         return Team, ()  # processes are of this one alone
@@ -59,7 +59,7 @@ class SearchTeam(Team):
         finally:
             self._place, self._found = {}, {}
 
-    def search(self, name: str, i: int, *arguments: Any) -> tuple[Entry, bool]:
+    def search(self, name: str, i: int, *arguments: Any) -> tuple[CachedOutput, bool]:
         """What a method finds for example i, and whether it was asked at this very w."""
         if i in self._place and i not in self._found and self._ready():
             self._search_group(name, self._place[i], arguments)
@@ -94,7 +94,7 @@ class SearchTeam(Team):
         """Whether others can be asked; starts them once they promise to be of use."""
         if not self._settled and self._seconds > ENOUGH:
             self._settled = True
-            if self._per_search() < DEAR:
+            if self._per_search() < EXPENSIVE:
                 self._say(
                     f"its searches ({1e3 * self._per_search():.2g} ms) are too short to be "
                     "worth other processes"
@@ -159,11 +159,10 @@ class SearchTeam(Team):
             self._say(f"{kind} cannot be searched in other processes ({reason:.200})")
 
     def _say(self, reason: str) -> None:
-        warnings.warn(
+        warn(
             f"n_jobs={self.jobs} is of no use here: a problem in Python is searched by "
             f"one thread at a time, and {reason}.",
             RuntimeWarning,
-            stacklevel=2,
         )
 
 
@@ -184,12 +183,14 @@ def _problem() -> None:
         _sent = pickle.loads(_sent)
 
 
-def _search(name: str, examples: list[int], w: np.ndarray, *more) -> list[Entry | None]:
+def _search(
+    name: str, examples: list[int], w: np.ndarray, *more
+) -> list[CachedOutput | None]:
     """The answers of a method; None where it raises: it is asked again by who can say."""
     _problem()
     answers, X, Y, numbers = _sent
     w.flags.writeable = False
-    found: list[Entry | None] = []
+    found: list[CachedOutput | None] = []
     for i in examples:
         with contextlib.suppress(Exception):
             found.append(answers.searched(name, numbers[i], X[i], Y[i], w, *more))

@@ -98,23 +98,6 @@ def _writable_type(t):
     return t
 
 
-def writable(value):
-    """An argument that is only read, as a writable view: one signature for both kinds."""
-    if isinstance(value, np.ndarray) and not value.flags.writeable:
-        return np.asarray(_View(value))
-    return value
-
-
-class _View:
-    def __init__(self, array):
-        self.array = array  # alive as long as the view
-        address = array.__array_interface__["data"][0]
-        self.__array_interface__ = {
-            **array.__array_interface__,
-            "data": (address, False),
-        }
-
-
 class Pointer:
     """A batch for kernels that are compiled for its type (``kernel.direct``)."""
 

@@ -78,7 +78,7 @@ def is_partial(batch) -> bool:
 
 
 def count_known(batch) -> np.ndarray:
-    """Known slots of every example."""
+    """CachedOutputs slots of every example."""
     total = np.concatenate([[0], np.cumsum(batch.known)])
     return total[batch.start[1:]] - total[batch.start[:-1]]
 

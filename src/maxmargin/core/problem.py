@@ -28,7 +28,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Problem:
@@ -83,7 +86,7 @@ class Problem:
     smallest_loss: float = 0.0
     kernel_memory: float = 4e9
 
-    def joint_feature(self, x: Any, y: Any):
+    def joint_feature(self, x: Any, y: Any) -> Any:
         """The vector Psi(x, y)."""
         raise NotImplementedError(_missing(self, "joint_feature(x, y)"))
 
@@ -99,15 +102,17 @@ class Problem:
         """Every possible output for x."""
         raise NotImplementedError(_missing(self, "outputs(x)"))
 
-    def argmax(self, x: Any, w) -> Any:
+    def argmax(self, x: Any, w: np.ndarray) -> Any:
         """The best output for x under weights w."""
         raise NotImplementedError(_missing(self, "argmax(x, w)"))
 
-    def loss_augmented_argmax(self, x: Any, y: Any, w) -> Any:
+    def loss_augmented_argmax(self, x: Any, y: Any, w: np.ndarray) -> Any:
         """The output with the largest score plus loss."""
         raise NotImplementedError(_missing(self, "loss_augmented_argmax(x, y, w)"))
 
-    def most_violated(self, x: Any, y: Any, w, rescaling: str, penalty: str) -> Any:
+    def most_violated(
+        self, x: Any, y: Any, w: np.ndarray, rescaling: str, penalty: str
+    ) -> Any:
         """The output with the largest violation in this formulation."""
         signature = "most_violated(x, y, w, rescaling, penalty)"
         raise NotImplementedError(_missing(self, signature))

@@ -13,17 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.data_weight import C_of
-
 # Weights of double and single precision that training can find are far below; sums of
 # as many as a machine can hold, times features, stay finite.
 LARGEST = {8: 1e100, 4: 1e20}
-
-# Fields of a certificate, and of one for hidden parts.
-PROOF = (
-    ("primal", "dual", "gap", "relative_gap", "exact"),
-    ("objective", "decrease", "inner_gap", "bound", "exact"),
-)
 
 
 class Saved:
@@ -120,69 +112,3 @@ def distinct(values: list, name: str, *kinds: type) -> list:
     if len(set(values)) < len(values):
         raise ValueError(f"{name!r} has a value twice")
     return values
-
-
-# training ------------------------------------------------------------------------------
-
-
-def shared_state(model) -> dict:
-    """What every fitted estimator knows of its training, as plain values."""
-    latent = hasattr(model, "rounds_")
-    state = {
-        "certificate": [getattr(model.certificate_, name) for name in PROOF[latent]],
-        "history": model.history_,
-        "converged": model.converged_,
-    }
-    if hasattr(model, "C_"):
-        state["C"] = model.C_
-    if latent:
-        state |= {"rounds": model.rounds_, "restarts": model.restarts_}
-    return state
-
-
-def restore_shared(model, state):
-    """The same, back on a model that was loaded."""
-    from maxmargin.solvers.result import Certificate, StationaryPoint
-
-    saved = Saved({}, state)
-    latent = "rounds" in state
-    certificate = saved.value("certificate", list)
-    *numbers, exact = certificate
-    if (
-        len(certificate) != len(PROOF[latent])
-        or set(map(type, numbers)) != {float}
-        or type(exact) is not bool
-    ):
-        raise ValueError("its certificate is not valid")
-    model.certificate_ = (StationaryPoint if latent else Certificate)(*certificate)
-    model.history_ = _rows(saved, "history")
-    if not all(type(row.get("seconds")) is float for row in model.history_):
-        raise ValueError("its history is not valid")
-    model.n_iter_ = len(model.history_)
-    model.converged_ = saved.value("converged", bool)
-    if hasattr(model, "C"):
-        model.C_ = _used_C(model, saved)
-    if latent:
-        model.rounds_ = _rows(saved, "rounds")
-        model.n_outer_ = len(model.rounds_)
-        model.restarts_ = saved.value("restarts", list)
-        if not set(map(type, model.restarts_)) <= {float}:
-            raise ValueError("'restarts' is not a list of numbers")
-    return model
-
-
-def _used_C(model, saved: Saved) -> float:
-    """The C of the training; files of earlier versions have it in the parameters only."""
-    if "C" not in saved.state:
-        return C_of(model)
-    C = saved.value("C", float)
-    if not C > 0:
-        raise ValueError(f"'C' is {C}, out of range")
-    return C
-
-
-def _rows(saved: Saved, name: str) -> list[dict]:
-    rows = saved.value(name, list)
-    if not all(type(row) is dict and set(map(type, row)) <= {str} for row in rows):
-        raise ValueError(f"its {name} is not valid")
-    return rows

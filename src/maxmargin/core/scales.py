@@ -1,6 +1,6 @@
 """Which columns of the features have scales far from the others, for who must wait.
 
-Computed only where a fit has ended before its tolerance (``unconverged.py``). A column's
+Computed only where a fit has ended early (``fitting/remarks.py``). A column's
 scale is the root of the mean square of its entries that are not zero; constants have none,
 as nobody can scale an intercept. Columns are named where they are few and dense: among
 thousands of indicators, most of them zero, a rare one says nothing about units.
@@ -22,7 +22,7 @@ NAMED = 3
 CSR = "indptr", "indices", "n_features"  # of a batch, beside its values
 
 
-class Columns(NamedTuple):
+class ColumnStatistics(NamedTuple):
     """What is seen of a table of features, by column."""
 
     where: str
@@ -65,7 +65,7 @@ def advice_on_scales(batch, names=None) -> str:
     )
 
 
-def _of_columns(table: Columns, names) -> str:
+def _of_columns(table: ColumnStatistics, names) -> str:
     scales = table.scales()
     known = np.sort(scales[np.isfinite(scales)])
     if len(known) < 2:
@@ -95,7 +95,7 @@ def _name(j, names) -> str:
 # where batches have their features -----------------------------------------------------
 
 
-def _tables(batch) -> Iterator[Columns]:
+def _tables(batch) -> Iterator[ColumnStatistics]:
     graphs = getattr(batch, "graphs", None)
     values = getattr(batch, "values", None)
     if graphs is not None and hasattr(graphs, "node_row"):
@@ -110,7 +110,7 @@ def _tables(batch) -> Iterator[Columns]:
         yield _sparse("X", rows, batch.indices, values, batch.n_features)
 
 
-def _of_graphs(what, rows, row, kind) -> Iterator[Columns]:
+def _of_graphs(what, rows, row, kind) -> Iterator[ColumnStatistics]:
     """Types have columns of their own."""
     lengths = np.diff(rows.indptr)
     owner = np.repeat(np.arange(len(lengths)), lengths)
@@ -127,19 +127,19 @@ def _of_graphs(what, rows, row, kind) -> Iterator[Columns]:
         yield _sparse(where, int(used.sum()), indices, rows.values[here], width)
 
 
-def _dense(where, values) -> Columns:
+def _dense(where, values) -> ColumnStatistics:
     count = np.count_nonzero(values, axis=0)
     total = values.sum(axis=0, dtype=np.float64)
     squares = np.einsum("ij,ij->j", values, values, dtype=np.float64)
     largest = np.maximum(values.max(axis=0), -values.min(axis=0)).astype(np.float64)
-    return Columns(where, len(values), count, total, squares, largest)
+    return ColumnStatistics(where, len(values), count, total, squares, largest)
 
 
-def _sparse(where, rows, indices, values, width) -> Columns:
+def _sparse(where, rows, indices, values, width) -> ColumnStatistics:
     values = values.astype(np.float64)
     largest = np.zeros(width)
     np.maximum.at(largest, indices, np.abs(values))
-    return Columns(
+    return ColumnStatistics(
         where,
         rows,
         np.bincount(indices, minlength=width),

@@ -1,8 +1,8 @@
 """One training problem whose examples lie in shards, one for every worker of a cluster.
 
 A shard is some of the examples with their dual variables (``solvers/shard.py``). A
-:class:`Sharded` objective asks a *crew* (``engine/crew.py``) where others ask their batch,
-and gets totals over all shards (``totals.py``).
+:class:`Sharded` objective asks an *executor* (``engine/executor.py``) where others ask
+their batch, and gets totals over all shards (``totals.py``).
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from maxmargin.core.vectors import sum_of_squares
 from maxmargin.engine.worth import Worth
 
 
-class Elsewhere:
-    """In place of a batch: examples that only a crew's shards see."""
+class RemoteBatch:
+    """In place of a batch: examples that only an executor's shards see."""
 
-    def __init__(self, crew):
-        self.crew = crew
+    def __init__(self, executor):
+        self.executor = executor
 
     def fingerprint(self) -> list[str]:
-        return self.crew.ask("fingerprint")
+        return self.executor.ask("fingerprint")
 
 
-class Held(NamedTuple):
+class InMemory(NamedTuple):
     """Examples in memory, as the source of a shard."""
 
     batch: Any
@@ -38,7 +38,9 @@ class Held(NamedTuple):
         return self.batch
 
     def __reduce__(self):
-        return Held, (owned(self.batch),)  # of tables of all shards, only what it needs
+        return InMemory, (
+            owned(self.batch),
+        )  # of tables of all shards, only what it needs
 
 
 def sources_of(batch: Any, shards: int) -> list[tuple[Any, np.ndarray]]:
@@ -58,16 +60,16 @@ def sources_of(batch: Any, shards: int) -> list[tuple[Any, np.ndarray]]:
             "how its fields are cut, by a class attribute `cuts` (docs/add-a-structure.md)."
         )
     shards = max(min(shards, len(batch.start) - 1), 1)
-    return [(Held(piece), examples) for piece, examples in deal(batch, shards)]
+    return [(InMemory(piece), examples) for piece, examples in deal(batch, shards)]
 
 
 class Sharded(Totalled):
-    """Answers of a crew's shards, added up."""
+    """Answers of an executor's shards, added up."""
 
-    def __init__(self, whole: Objective, crew, n: int, slots: int):
+    def __init__(self, whole: Objective, executor, n: int, slots: int):
         self.__dict__.update(whole.__dict__)
         self._exact, self._slots, self._in_python = whole.exact, slots, whole.in_python
-        self.batch, self.crew, self.n = Elsewhere(crew), crew, n
+        self.batch, self.executor, self.n = RemoteBatch(executor), executor, n
 
     @property
     def exact(self) -> bool:
@@ -82,37 +84,37 @@ class Sharded(Totalled):
         return self._in_python
 
     def prepare(self) -> None:
-        self.crew.ask("prepare")
+        self.executor.ask("prepare")
 
     def come_home(self) -> None:
-        self.crew = self.crew.at_home()
-        self.crew.ask("prepare")
+        self.executor = self.executor.at_home()
+        self.executor.ask("prepare")
 
     def sweep(self, w, multiple=1.0) -> Totals:
-        totals = Totals.sum(self.crew.ask("totals", w, multiple))
+        totals = Totals.sum(self.executor.ask("totals", w, multiple))
         self.oracle_calls += totals.calls
         return totals
 
     def check_maxima(self, w, sweep) -> None:
         if self.in_python:
-            self.crew.ask("check_maxima", w)
+            self.executor.ask("check_maxima", w)
 
     def explore(self, w, looks: int) -> bool:
-        return self.in_python and any(self.crew.ask("explore", w, looks))
+        return self.in_python and any(self.executor.ask("explore", w, looks))
 
     def met(self, w, sweep) -> float:
         risk = sweep.risk - sweep.left_open
         if self.in_python:
-            risk = sum(self.crew.ask("known_risk", w))
+            risk = sum(self.executor.ask("known_risk", w))
         return 0.5 * sum_of_squares(w) + risk
 
 
 class ShardedLog(TotalledLog, Sharded):
     """The same with log-losses, and their gradient for L-BFGS."""
 
-    def __init__(self, whole: Objective, crew, n: int, slots: int):
-        super().__init__(whole, crew, n, slots)
-        self.worth = Worth(crew.shards)
+    def __init__(self, whole: Objective, executor, n: int, slots: int):
+        super().__init__(whole, executor, n, slots)
+        self.worth = Worth(executor.shards)
 
     def prepare_gradient(self) -> None:
         """Shards prepare theirs."""
@@ -120,7 +122,7 @@ class ShardedLog(TotalledLog, Sharded):
     def value_and_gradient(self, w):
         """(objective without l1, its gradient)."""
         began = time.perf_counter()
-        found = self.crew.reduce("gradient", w)
+        found = self.executor.reduce("gradient", w)
         self.worth.see(1.0, found.seconds, time.perf_counter() - began)
         self.oracle_calls += self.n
         value = 0.5 * sum_of_squares(w) + found.value

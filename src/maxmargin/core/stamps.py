@@ -19,7 +19,7 @@ import numpy as np
 from maxmargin.core.entries import Handle
 from maxmargin.core.packed import named_tuples
 
-VERSION = "4"  # raise it when kernel.py or entries.py compile the same source otherwise
+VERSION = "6"  # raise it when kernel.py or entries.py compile the same source otherwise
 _OUTSIDE = ("numpy", "numba", "math", "builtins")  # known by name and numba's version
 
 _stamps: dict = {}

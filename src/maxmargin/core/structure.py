@@ -23,6 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.checks import whole
+
 
 class Structure:
     """Base class of compiled structures.
@@ -48,13 +50,13 @@ class Structure:
         """The batch of new inputs."""
         raise NotImplementedError(f"{type(self).__name__} must define encode(X).")
 
-    def output(self, batch, i: int, labelling) -> Any:
+    def output(self, batch: Any, i: int, labelling: Any) -> Any:
         """The output that a labelling of example i stands for."""
         raise NotImplementedError(
             f"{type(self).__name__} must define output(batch, i, labelling)."
         )
 
-    def loss(self, y, y_hat) -> float:
+    def loss(self, y: Any, y_hat: Any) -> float:
         """What predicting y_hat costs when y is true; both as users write them."""
         raise NotImplementedError(missing_loss(self))
 
@@ -82,9 +84,7 @@ class Outputs(list):
 
 def check_k(k) -> int:
     """k as an int, if k best outputs can be asked for."""
-    if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
-        raise ValueError(f"k={k!r} is not possible: it must be a whole number >= 1.")
-    return int(k)
+    return whole("k", k)
 
 
 # saving --------------------------------------------------------------------------------

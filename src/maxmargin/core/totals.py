@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.core.fingerprint import fingerprint
 from maxmargin.core.objective import Objective, Sweep, as_returned
 from maxmargin.core.vectors import sum_of_squares
 
@@ -55,8 +56,6 @@ class Scattered:
 
     def fingerprint(self) -> list[str]:
         """What the examples are, for checkpoints."""
-        from maxmargin.solvers.fingerprint import fingerprint
-
         return [fingerprint(piece.load()) for piece in self.pieces]
 
     def joined(self, pieces: list) -> Any:

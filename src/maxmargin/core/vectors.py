@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.atomic_add import atomic_add
+from maxmargin.core.atomics import atomic_add
 from maxmargin.core.kernel import inlined, kernel
 
 
@@ -27,18 +27,18 @@ class Buffers(NamedTuple):
 SPARSE = 1 / 3  # share of entries that are not zero up to which they are listed
 
 
-class Listed(NamedTuple):
+class SparseVector(NamedTuple):
     """A vector as long as w: entries that are not zero, or (no index) all of them."""
 
     index: np.ndarray | None
     values: np.ndarray
 
     @classmethod
-    def of(cls, vector: np.ndarray) -> Listed:
+    def of(cls, vector: np.ndarray) -> SparseVector:
         return cls.difference(vector, np.zeros(1, vector.dtype))
 
     @classmethod
-    def difference(cls, new: np.ndarray, old: np.ndarray) -> Listed:
+    def difference(cls, new: np.ndarray, old: np.ndarray) -> SparseVector:
         """new - old, where old is as long as new, or one number."""
         most = int(SPARSE * len(new))
         index, values = np.empty(most, np.int32), np.empty(most, new.dtype)
@@ -60,7 +60,7 @@ class Listed(NamedTuple):
         there = dense if self.index is None else dense[self.index]
         return float(there.astype(np.float64) @ self.values.astype(np.float64))
 
-    def times(self, other: Listed) -> float:
+    def times(self, other: SparseVector) -> float:
         """The product of both, in double precision."""
         if self.index is None:
             return other.along(self.values)
@@ -72,19 +72,19 @@ class Listed(NamedTuple):
         where = slice(None) if self.index is None else self.index
         dense[where] += dense.dtype.type(share) * self.values
 
-    def plus(self, share: float, other: Listed, theirs: float) -> Listed:
+    def plus(self, share: float, other: SparseVector, theirs: float) -> SparseVector:
         """A share of it and a share of another."""
         if self.index is None or other.index is None:
             total = np.zeros(max(len(self.values), len(other.values)))
             total = total.astype(self.values.dtype)
             self.add_to(total, share)
             other.add_to(total, theirs)
-            return Listed(None, total)
+            return SparseVector(None, total)
         most = len(self.index) + len(other.index)
         index, values = np.empty(most, np.int32), np.empty(most, self.values.dtype)
         both = map(writable, (*self, *other))
         count = merge_lists(*both, float(share), float(theirs), index, values)
-        return Listed(index[:count], values[:count])
+        return SparseVector(index[:count], values[:count])
 
 
 def writable(array: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.engine.crew import merged
+from maxmargin.engine.executor import merged
 from maxmargin.engine.packing import dumps, loads, pack, unpack
 
 

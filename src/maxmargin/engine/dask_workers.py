@@ -43,7 +43,7 @@ class Remote:
 
 
 class Workers:
-    """Hosts on all workers that fit; ``patience`` as of `DaskCrew`."""
+    """Hosts on all workers that fit; ``patience`` as of `DaskExecutor`."""
 
     def __init__(self, client, patience: float):
         from distributed import Client
@@ -83,7 +83,7 @@ class Workers:
             raise reply["exception"]
         return reply["result"]
 
-    def bury(self, remote: Remote, shun: bool) -> set[int]:
+    def drop(self, remote: Remote, shun: bool) -> set[int]:
         """Give up a host; the shards it had."""
         self.remotes.remove(remote)
         if shun:

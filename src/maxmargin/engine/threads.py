@@ -5,12 +5,14 @@ threads from call to call and knows from the calls before how long a part takes,
 wakes no more of them than the work is worth. Whether several threads are faster at all
 depends on the machine (how long a cache line takes from core to core) and on what else runs
 there: now and then one thread does a part alone, and the others must be faster than that.
+They must be faster than the best that one thread has shown: what it does after others is
+slower, for what they wrote must come from their caches first.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import pairwise
@@ -18,14 +20,25 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.engine.interrupts import Undisturbed
+
 PARTS = 4  # per thread: those who are done early take what others have not begun
+FINE = (
+    4e-3  # seconds of a part, if more parts can be made: nobody waits longer at the end
+)
 WORTH = 4e-4  # seconds of work for which a thread is woken
-STARTED = 3  # times as much where it must be started first
+STARTED = 8  # times as much where it must be started first
 HINDERED = 2.5  # times as much where threads write to the same memory
 CALL = 1.5e-5  # seconds of a call that do no work
 TRIED = 64  # part of the work that is tried to see what the rest takes
 COMPARED = 16  # part of the work that one thread does alone, to compare
+RETRIED = 4  # part of the work on which several threads are tried again
+TINY = 1e-300
+AGEING = 1.5  # what was the best pace may not be reached for ever
 PAYS = 0.95  # share of its time in which several threads must do the same
+IN_FLIGHT = 16  # blocks of a pass for one that is visited at the same time as others
+KEPT = 0.5  # share of what steps hoped to gain that they must gain together
+SEEN = 1e-6  # of the dual: less is rounding
 LONG = 1 << 18  # numbers of a vector that are worth two threads
 KEEPS = 0.7  # share of the pace known so far when a new one is measured
 
@@ -39,73 +52,125 @@ class Team:
         self._pace: dict[Any, float] = {}  # seconds per unit of work, by kind
         self._calls: dict[Any, int] = {}  # with work for several threads, by kind
         self._most: dict[Any, int] = {}  # threads that were faster than one, by kind
+        self._single: dict[Any, float] = {}  # the best pace of one thread, by kind
+        self.stepping = size  # threads that may step on one w at the same time
 
     def __getstate__(self) -> dict:
         return vars(Team(self.size))
 
     def share(
-        self, function: Callable, kind: Any, items: Sequence, most: int | None = None
+        self,
+        function: Callable,
+        kind: Any,
+        items: np.ndarray,
+        most: int | None = None,
+        sizes: np.ndarray | None = None,
+        alone: Callable | None = None,
     ) -> list:
         """``function(worker, part)`` of parts that make up the items, in their order.
 
         ``worker`` is the number of a thread, from 0: what belongs to it has one user at a
-        time. ``kind`` says whose pace it is. At most ``most`` threads work.
+        time. ``kind`` says whose pace it is. At most ``most`` threads work. ``sizes`` says
+        how much work each item is, if they differ. ``alone`` is the function while nobody
+        else works, if that is simpler.
         """
-        threads = self.threads_for(kind, len(items), most)
+        how = function, alone or function
+
+        def work(part) -> float:
+            return float(len(part) if sizes is None else sizes[part].sum())
+
+        threads = self.threads_for(kind, work(items), most, len(items))
         if threads == 1:
-            return [self._alone(function, kind, items)]
+            return [self._alone(how, kind, items, work)]
         calls = self._calls[kind] = self._calls.get(kind, 0) + 1
         if calls & (calls - 1):  # neither 1 nor 2, 4, 8, ...
             threads = min(threads, self._most.get(kind, threads))
-            return self._shared(function, kind, items, threads)
+            return self._shared(how, kind, items, threads, work)
         threads = min(threads, 2 * self._most.get(kind, threads))
         some = max(len(items) // COMPARED, 1)
         if kind in self._pace:  # a part that takes long enough to be compared
-            some = min(max(some, int(WORTH / self._pace[kind])), len(items) // 2)
-        began = time.perf_counter()
-        first = self._alone(function, kind, items[:some])
-        then = time.perf_counter()
+            enough = WORTH * len(items) / max(self._pace[kind] * work(items), TINY)
+            some = min(max(some, int(enough)), len(items) // 2)
+        first, pace = self._timed(self._alone, how, kind, items[:some], work)
+        self._single[kind] = min(AGEING * self._single.get(kind, pace), pace)
+        rest = items[some:]
         if calls == 1:
-            threads = min(threads, self.threads_for(kind, len(items) - some, most))
-        others = self._shared(function, kind, items[some:], threads)
-        alone = (then - began) / some
-        several = (time.perf_counter() - then) / (len(items) - some)
-        pays = several <= PAYS * alone
+            threads = min(threads, self.threads_for(kind, work(rest), most, len(rest)))
+        # what has not paid is tried on a part
+        tried = len(rest) // RETRIED if self._most.get(kind, 0) == 1 else len(rest)
+        found, several = self._timed(
+            self._shared, how, kind, rest[:tried], threads, work
+        )
+        pays = several <= PAYS * self._single[kind]
         self._most[kind] = threads if pays else max(threads // 2, 1)
-        return [first, *others]
+        if tried < len(rest):
+            more = self._most[kind]
+            found += self._shared(how, kind, rest[tried:], more, work)
+        return [first, *found]
 
-    def _alone(self, function: Callable, kind: Any, items: Sequence) -> Any:
+    @staticmethod
+    def _timed(call: Callable, how, kind, items, *rest) -> tuple:
+        """What a call gives, and its seconds per unit of work."""
         began = time.perf_counter()
-        found = function(0, items)
-        self._learn(kind, time.perf_counter() - began, len(items))
+        found = call(how, kind, items, *rest)
+        seconds, work = time.perf_counter() - began, rest[-1]
+        return found, seconds / max(work(items), TINY)
+
+    def _alone(self, how: tuple, kind: Any, items, work: Callable) -> Any:
+        began = time.perf_counter()
+        found = how[1](0, items)
+        self._learn(kind, time.perf_counter() - began, work(items))
         return found
 
     def _shared(
-        self, function: Callable, kind: Any, items: Sequence, threads: int
+        self, how: tuple, kind: Any, items, threads: int, work: Callable
     ) -> list:
-        if threads == 1:
-            return [self._alone(function, kind, items)]
+        if threads == 1 or len(items) == 0:
+            return [self._alone(how, kind, items, work)]
         count = len(items)
-        edges = np.linspace(0, count, PARTS * threads + 1).astype(int).tolist()
+        seconds = self._pace.get(kind, 0.0) * work(items)
+        edges = np.linspace(0, count, _parts(threads, seconds) + 1).astype(int).tolist()
         parts = [items[lo:hi] for lo, hi in pairwise(edges) if lo < hi]
         busy = [0.0] * threads
 
         def timed(worker, part):
             began = time.perf_counter()
-            found = function(worker, part)
+            found = how[0](worker, part)
             busy[worker] += time.perf_counter() - began
             return found
 
         found = self.run(timed, parts, threads)
-        self._learn(kind, sum(busy), count)
+        self._learn(kind, sum(busy), work(items))
         return found
 
-    def threads_for(self, kind: Any, count: int, most: int | None = None) -> int:
-        """How many threads so many items are worth."""
+    @property
+    def started(self) -> bool:
+        """Whether threads wait for work."""
+        return self._pool is not None
+
+    def at_once(self, blocks: int) -> int:
+        """How many threads may take the steps of a pass over so many blocks."""
+        return min(self.stepping, blocks // IN_FLIGHT)
+
+    def heed(self, before: float, hoped: float, found: float) -> bool:
+        """Compare what the steps of a pass should have given with what they gave.
+
+        Each is measured as if no other thread took one at the same time. Where blocks pull
+        at the same weights, such steps go too far together: then fewer are taken at once.
+        Returns whether they have lowered the dual, which those of one thread never do.
+        """
+        short = hoped - found
+        if short > (1 - KEPT) * (hoped - before) and short > SEEN * abs(found):
+            self.stepping = max(self.stepping // 2, 1)
+        return bool(self.size > 1 and found < before)
+
+    def threads_for(self, kind: Any, work: float, most: int | None, count: int) -> int:
+        """How many threads so much work is worth, of so many items."""
         most = min(self.size, count, self.size if most is None else most)
         pace = self._pace.get(kind)
         if most > 1 and pace is not None:
-            most = min(most, 1 + int(pace * count / (HINDERED * WORTH)))
+            worth = HINDERED * WORTH * (1 if self.started else STARTED)
+            most = min(most, 1 + int(pace * work / worth))
         return max(most, 1)
 
     def run(self, function: Callable, parts: list, threads: int) -> list:
@@ -125,14 +190,18 @@ class Team:
             return results
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.size - 1, "maxmargin")
-        futures = [self._pool.submit(work, worker) for worker in range(1, threads)]
+        futures: list = []
         try:
+            with Undisturbed():  # or a thread would work that nobody waits for
+                others = range(1, threads)
+                futures = [self._pool.submit(work, worker) for worker in others]
             work(0)
             wait(futures)
         except BaseException:
-            for _ in numbers:  # what was not begun is not done
-                pass
-            wait(futures)
+            with Undisturbed():  # another Ctrl-C waits as well
+                for _ in numbers:  # what was not begun is not done
+                    pass
+                wait(futures)
             raise
         for future in futures:
             future.result()
@@ -146,9 +215,9 @@ class Team:
 
     def close(self) -> None:
         """End the threads; new ones begin when there is work again."""
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown()
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
@@ -158,15 +227,20 @@ class Team:
         finally:
             self.close()
 
-    def _learn(self, kind: Any, seconds: float, count: int) -> None:
-        if count:
-            known, new = self._pace.get(kind), seconds / count
+    def _learn(self, kind: Any, seconds: float, work: float) -> None:
+        if work:
+            known, new = self._pace.get(kind), seconds / work
             self._pace[kind] = (
                 new if known is None else KEEPS * known + (1 - KEEPS) * new
             )
 
 
 ALONE = Team()
+
+
+def _parts(threads: int, seconds: float) -> int:
+    """Into how many parts so many threads should cut work that takes so long."""
+    return max(PARTS * threads, int(seconds / FINE))
 
 
 def over_vector(team: Team, function: Callable, length: int) -> list:
@@ -215,10 +289,10 @@ def over_ranges(
     here = rest[0][0]
     done = max(int(start[here]), 1)
     left = seconds * (slots - done) / done
-    worth = WORTH if team._pool else STARTED * WORTH
+    worth = WORTH if team.started else STARTED * WORTH
     threads = min(team.size, 1 + int(left / worth))
     if shards is None:
-        rest = equal(here, PARTS * threads if threads > 1 else 1)
+        rest = equal(here, _parts(threads, left) if threads > 1 else 1)
     try:
         found += team.run(lambda _, pair: function(*pair), rest, threads)
     finally:

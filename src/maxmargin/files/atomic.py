@@ -43,11 +43,11 @@ def replace_file(
     temporary = os.path.join(folder, temporary_name(name))
     try:
         with claimed(target, WAIT) as claim:
-            remove_litter(target)
+            remove_leftovers(target)
             try:
                 _write(temporary, pieces)
                 _put(temporary, claim)
-            except BaseException:  # also KeyboardInterrupt: leave no litter behind
+            except BaseException:  # also KeyboardInterrupt: leave nothing behind
                 with contextlib.suppress(OSError):
                     os.unlink(temporary)
                 raise
@@ -100,7 +100,7 @@ def temporary_name(name: str) -> str:
     return f"{beginning(name)}{os.urandom(8).hex()}{END}"
 
 
-def remove_litter(target: str) -> None:
+def remove_leftovers(target: str) -> None:
     """Remove what writings of this file left behind that were killed."""
     folder, name = os.path.split(target)
     for path in _left(folder, beginning(name), END):
@@ -130,7 +130,7 @@ def _sync_folder(folder: str) -> None:
 # folders -------------------------------------------------------------------------------
 
 
-class Workshop:
+class TemporaryFolder:
     """A hidden folder to fill, which `finish` puts in its place."""
 
     def __init__(self, claim: Claim):
@@ -164,7 +164,9 @@ class Workshop:
 
 
 @contextlib.contextmanager
-def workshop(target: str, marker: str, check: Callable[[], None]) -> Iterator[Workshop]:
+def temporary_folder(
+    target: str, marker: str, check: Callable[[], None]
+) -> Iterator[TemporaryFolder]:
     """Where to make what will be the folder ``target``; a whole one has a file ``marker``.
 
     ``check`` may refuse what is there, once nobody else is at work.
@@ -173,11 +175,11 @@ def workshop(target: str, marker: str, check: Callable[[], None]) -> Iterator[Wo
         _sweep(target, marker)
         check()
         claim.replaced()
-        shop = Workshop(claim)
+        made = TemporaryFolder(claim)
         try:
-            yield shop
+            yield made
         finally:
-            shutil.rmtree(shop.folder, ignore_errors=True)
+            shutil.rmtree(made.folder, ignore_errors=True)
 
 
 def _sweep(target: str, marker: str) -> None:

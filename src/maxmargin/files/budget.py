@@ -14,7 +14,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from typing import BinaryIO
+from typing import Any
 
 VARIABLE = "MAXMARGIN_MAX_UNPACKED"
 RATIO = 100  # times the size of a file
@@ -56,7 +56,7 @@ def too_large(what: str, packed: int) -> str:
     )
 
 
-def read_counted(file: BinaryIO, packed: int, what: str) -> bytes:
+def read_counted(file: Any, packed: int, what: str) -> bytes:
     """All of an unpacking stream, piece by piece, or ValueError when it is too much."""
     most, data = allowed(packed), io.BytesIO()
     while piece := file.read(PIECE):

@@ -44,7 +44,8 @@ A class that can be saved
   the machine's byte order. It must check what it relies on (``core/saved.py`` helps):
   whatever it raises is reported as an invalid file, and what it lets through must not
   make ``predict`` fail otherwise than with a ValueError. ``maxmargin.testing``'s
-  ``check_model_file`` tries.
+  ``check_model_file`` tries. Estimators inherit both from ``fitting/saving.py``, and
+  declare fields.
 
 The JSON part is limited to 100 MB (a limit of the safetensors format), so millions
 of strings are better kept as one uint8 array.
@@ -56,7 +57,6 @@ import importlib
 import os
 from typing import Any
 
-from maxmargin.core.parameters import RUNNING
 from maxmargin.families import model_classes
 from maxmargin.files.atomic import replace_file
 from maxmargin.files.model_format import INVALID, pack, read
@@ -66,13 +66,10 @@ __all__ = ["load", "save"]
 
 # The only classes a file can name: loading imports nothing that is not listed here.
 _CLASSES = {
-    "LatentStructuralSVM.v1": "maxmargin.core.latent:LatentStructuralSVM",
-    "StructuralSVM.v1": "maxmargin.core.structural:StructuralSVM",
+    "LatentStructuralSVM.v1": "maxmargin.fitting.latent:LatentStructuralSVM",
+    "StructuralSVM.v1": "maxmargin.fitting.structural:StructuralSVM",
     **model_classes(),
 }
-
-# Parameters that spend the reader's time or memory and change no prediction.
-_OURS = ("n_jobs", "verbose", "max_time", "warm_start", *RUNNING)
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -166,11 +163,11 @@ def load(path: str | os.PathLike[str], structure: Any = None) -> Any:
     path = os.fsdecode(path)
     try:
         name, params, state, notes, arrays = read(path)
-        cls = _find_class(name)
+        cls: Any = _find_class(name)
         more = {}
-        if getattr(cls, "_has_structure", False):
+        if "problem" in getattr(cls, "declared", ()):
             more["structure"] = _choose(structure, state.get("structure"))
-        for name in _OURS:
+        for name in _machine(cls):
             params.pop(name, None)
         try:
             model = cls._from_state(params, arrays, state, **more)
@@ -187,8 +184,6 @@ def load(path: str | os.PathLike[str], structure: Any = None) -> Any:
 
 def _pack(model: Any) -> bytearray:
     """Turn a model into the bytes of its file."""
-    from sklearn.utils.validation import check_is_fitted
-
     cls = type(model)
     name = getattr(cls, "_model_name", None)
     # A subclass inherits the name but would come back as its base class.
@@ -199,12 +194,14 @@ def _pack(model: Any) -> bytearray:
             f"only {known} can. Use pickle or joblib for files that only you read, "
             "or keep the array coef_."
         )
+    from sklearn.utils.validation import check_is_fitted  # takes half a second
+
     check_is_fitted(model)
     _check_parameters(model)
 
     params = {}
     for key, value in model.get_params(deep=False).items():
-        if key in RUNNING:
+        if key in _machine(cls, "runs"):
             continue
         try:
             kept = key in getattr(cls, "_params_in_state", ())
@@ -246,10 +243,20 @@ def _check_parameters(model: Any) -> None:
     """
     if hasattr(model, "_settings"):
         bare = object.__new__(type(model))
+        runs = _machine(type(model), "runs")
         bare.__dict__ = vars(model) | {
-            k: v for k, v in RUNNING.items() if k in vars(model)
+            k: v for k, v in runs.items() if k in vars(model)
         }
         bare._settings()
+
+
+def _machine(cls: type, *kinds: str) -> dict[str, Any]:
+    """{parameter of where it runs, or of what it may spend: default}"""
+    return {
+        name: parameter.default
+        for name, parameter in getattr(cls, "declared", {}).items()
+        if parameter.machine in (kinds or ("runs", "spends"))
+    }
 
 
 def _encode_dict(cls: type, what: str, values: dict) -> dict:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import stat
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maxmargin.files.model_arrays import checked_arrays, plain_arrays
@@ -84,8 +85,6 @@ def pack(fields: dict[str, Any], arrays: dict[str, Any]) -> bytearray:
 
 
 def library_version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
     try:
         return version("maxmargin")
     except PackageNotFoundError:  # run from a source tree

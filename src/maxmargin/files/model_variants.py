@@ -21,6 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.files import model_format
+from maxmargin.files.model_file import load, save
+
 NUMBERS = (0, -1, 1, 7, 255, 2**31 - 1, -(2**31), 2**62, np.nan, np.inf, -np.inf)
 HUGE = (1e30, 1e99, -1e99, 1e300, -1e300)
 TYPES = ("bool", "int8", "int32", "int64", "uint8", "float16", "float32", "float64")
@@ -34,7 +37,13 @@ LIMIT = 8 << 30  # bytes of memory of a process apart
 
 
 def check_model_file(
-    model, X, *, n: int = 100, seed: int = 0, structure=None, apart: bool = False
+    model: Any,
+    X: Any,
+    *,
+    n: int = 100,
+    seed: int = 0,
+    structure: Any = None,
+    apart: bool = False,
 ) -> Counter:
     """Load n hostile variants of a model's file and use what can be loaded on X.
 
@@ -43,8 +52,6 @@ def check_model_file(
     done in another process, with bounds on its memory and time, so that also crashes
     are found: slower, for use by hand.
     """
-    from maxmargin.files.model_file import load, save
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.safetensors")
         save(model, path)
@@ -62,8 +69,6 @@ def check_model_file(
 
 def outcome(path, what: str, X, structure=None) -> str:
     """What a variant does: "refused", "works" or "said"; or AssertionError."""
-    from maxmargin.files.model_file import load
-
     step = "load"
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -105,8 +110,6 @@ def variant(data: bytes, rng) -> tuple[str, bytes]:
 def signed(header: dict, arrays: dict) -> bytes:
     """A file with this header and these arrays, whatever they are."""
     from safetensors.numpy import save as to_bytes
-
-    from maxmargin.files import model_format
 
     text = json.dumps(header | {"sha256": "0" * 64}, separators=(",", ":"))
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}

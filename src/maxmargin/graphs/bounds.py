@@ -27,10 +27,7 @@ class LabellingBound(NamedTuple):
 
 def labelling_bounds(batch, labellings, w) -> list[LabellingBound]:
     """Of the labellings that the search of a batch has just found."""
-    n = len(batch.start) - 1
-    short = getattr(batch, "short", np.zeros(n))
-    if not getattr(batch, "exact", True):
-        short = np.full(n, np.inf)
+    short = batch.short if batch.exact else np.full(len(batch.short), np.inf)
     found = []
     parts = zip(
         fields_of(batch.graphs), part_scores(batch.graphs, w), short, strict=True

@@ -9,8 +9,10 @@ import numpy as np
 
 from maxmargin.plots.cells import MINUS, digits_of, name_cells, number_text, write_cell
 from maxmargin.plots.training import INK, _axes
+from maxmargin.plots.weights import plot_weights
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST_NUMBERS = 12  # labels up to which cells show their numbers
@@ -19,7 +21,7 @@ COLUMNS = 4
 
 
 def plot_edge_weights(
-    model: Any, names: Sequence[str] | None = None, ax=None
+    model: Any, names: Sequence[str] | None = None, ax: Axes | None = None
 ) -> Figure:
     """Heat maps of pairs of labels, one for every feature (and type) of edges.
 
@@ -34,8 +36,6 @@ def plot_edge_weights(
         Of more than 12 tables, those with the largest weights are drawn.
     """
     if model.edges == "associative":
-        from maxmargin.plots.weights import plot_weights
-
         return plot_weights(_bars(model, names), ax)
     tables = _tables(model, names)
     if not tables:
@@ -50,7 +50,7 @@ def plot_edge_weights(
     axes = _axes(ax, nrows=rows, ncols=columns, figsize=size)
     for (title, table, ends), panel in zip(tables, axes, strict=False):
         image = panel.imshow(table, cmap="PuOr_r", vmin=-limit, vmax=limit)
-        name_cells(panel, *([str(label) for label in some] for some in ends), k)
+        name_cells(panel, *([str(label) for label in some] for some in ends), k)  # type: ignore[call-arg]
         panel.set_title(title, loc="left", fontsize=9, color=INK, parse_math=False)
         if k <= MOST_NUMBERS:
             _write_numbers(panel, table, limit)

@@ -6,31 +6,45 @@ from dataclasses import replace
 
 import numpy as np
 
+from maxmargin.core.coordinates import check_kernel_options
 from maxmargin.core.data_weight import C_of
-from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights, masses
-from maxmargin.core.parameters import training_parameters
-from maxmargin.core.saved import Saved, restore_shared, shared_state
-from maxmargin.core.structural import check_lengths
-from maxmargin.core.unlabelled import UNLABELLED, weigh
-from maxmargin.graphs.choice import (
+from maxmargin.core.encoded import Encoded, check_weights, masses
+from maxmargin.core.formulation import make_form
+from maxmargin.core.objective import Objective
+from maxmargin.core.partial import ordinary
+from maxmargin.core.saved import Saved
+from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.saving import value
+from maxmargin.fitting.structural import check_lengths
+from maxmargin.fitting.unlabelled import weigh
+from maxmargin.graphs.batch import make_graphs
+from maxmargin.graphs.costs import node_costs
+from maxmargin.graphs.input import read_graphs
+from maxmargin.graphs.kernels import NodeKernels
+from maxmargin.graphs.known import known_parts
+from maxmargin.graphs.labels import label_sets, numbered, read_labels
+from maxmargin.graphs.methods import (
     CHOSEN,
     INEXACT,
     RELAXED,
-    check_inference,
     relaxed_batch,
     training_batch,
 )
-from maxmargin.graphs.costs import node_costs
-from maxmargin.graphs.input import read_graphs
-from maxmargin.graphs.known import known_parts
-from maxmargin.graphs.labels import label_sets, numbered, read_labels
+from maxmargin.graphs.parameters import GraphLabelerParameters
 from maxmargin.graphs.prediction import GraphPrediction
-from maxmargin.graphs.schema import EDGES, Schema, check_graphs, learn
+from maxmargin.graphs.scale_rule import C_by_scale
+from maxmargin.graphs.schema import Schema, check_graphs, learn
 from maxmargin.graphs.weights import public_weights
 from maxmargin.kernels.nested import NestedKernel, refuse_without_kernel
 
 
-class GraphLabeler(GraphPrediction, NestedKernel, MaxMarginEstimator):
+class GraphLabeler(
+    GraphLabelerParameters,
+    GraphPrediction,
+    NestedKernel,
+    MaxMarginEstimator,
+    init=False,
+):
     """Label every node of a graph: a Markov random field with learned scores.
 
     A labelling's score is the sum of scores of nodes and edges,
@@ -108,42 +122,19 @@ class GraphLabeler(GraphPrediction, NestedKernel, MaxMarginEstimator):
     """
 
     _model_name = "GraphLabeler.v1"
+    _fields = value("inference_", str), value("primal_bound_", float)
     _params_in_state = ("kernel",)
-
-    __init__ = training_parameters(
-        {
-            "kernel": None,
-            "method": "exact",
-            "n_components": 500,
-            "gamma": "scale",
-            "kernel_memory": 4e9,
-        },
-        C=None,
-        loss="hamming",
-        edges="directed",
-        inference="auto",
-        fit_intercept=True,
-        unlabelled_weight=UNLABELLED,
-    )
 
     # training --------------------------------------------------------------------------
 
-    def _settings(self):
-        if not isinstance(self.edges, str) or self.edges not in EDGES:
-            raise ValueError(
-                f"edges={self.edges!r} is not known; choose one of {', '.join(EDGES)}."
-            )
-        check_inference(self.inference)
+    def _check(self) -> None:
         if self.inference == "graph-cut" and self.objective == "log":
             raise ValueError(
                 "inference='graph-cut' finds best labellings only, but objective='log' "
                 "sums over all of them: choose inference='auto'."
             )
         if self.kernel is not None:
-            from maxmargin.tags.features.coordinates import check_kernel_options
-
             check_kernel_options(self, "nodes")
-        return super()._settings()
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         refuse_without_kernel(self)
@@ -158,8 +149,6 @@ class GraphLabeler(GraphPrediction, NestedKernel, MaxMarginEstimator):
         schema.labels = label_sets(rows, schema.node_types)
         kernels, features = None, None
         if self.kernel is not None:
-            from maxmargin.graphs.kernels import NodeKernels
-
             kernels, features = NodeKernels.learn(self, schema, inputs)
         known = [
             {name: [v for v in some if v is not None] for name, some in row.items()}
@@ -181,9 +170,6 @@ class GraphLabeler(GraphPrediction, NestedKernel, MaxMarginEstimator):
     def _encoded(
         self, schema, kernels, inputs, rows, weights, features=None
     ) -> Encoded:
-        from maxmargin.graphs.batch import make_graphs
-        from maxmargin.graphs.scale_rule import C_by_scale
-
         if features is None:
             features = self._node_rows(inputs, schema, kernels)
         flat = numbered(rows, schema.node_types, schema.labels)
@@ -207,18 +193,13 @@ class GraphLabeler(GraphPrediction, NestedKernel, MaxMarginEstimator):
             C = C_by_scale(graphs, weights, self.objective)
         return Encoded(batch, *settings, nonnegative=signs, C=C)
 
-    def _finish(self, encoded: Encoded, solution) -> None:
-        super()._finish(encoded, solution)
+    def _installed(self, encoded: Encoded, solution, objective) -> None:
         self.primal_bound_ = float(getattr(self.certificate_, "primal", np.inf))
         if self.inference_ in INEXACT and self.objective == "hinge":
             self.primal_bound_ = self._proved_primal(encoded, solution.w)
 
     def _proved_primal(self, encoded: Encoded, w) -> float:
         """The relaxed objective, which bounds the true one from above."""
-        from maxmargin.core.formulation import make_form
-        from maxmargin.core.objective import Objective
-        from maxmargin.core.partial import ordinary
-
         batch = ordinary(encoded.batch)
         batch = relaxed_batch(batch.graphs, batch.y, self._tolerance())
         form = make_form(self.rescaling, self.penalty, self._tolerance())
@@ -231,41 +212,26 @@ class GraphLabeler(GraphPrediction, NestedKernel, MaxMarginEstimator):
 
     def _set_weights(self, schema, w) -> None:
         self._schema, self._w = schema, w
-        for name, value in public_weights(schema, w).items():
-            setattr(self, name, value)
+        for name, weights in public_weights(schema, w).items():
+            setattr(self, name, weights)
 
     # saving (files/model_file.py) ------------------------------------------------------
 
-    def _get_state(self):
+    def _more_state(self):
         arrays, kernels = ({}, {}) if self._kernels is None else self._kernels.state()
-        state = {
-            "schema": self._schema.state(),
-            "kernels": kernels,
-            "inference": self.inference_,
-            "primal_bound": self.primal_bound_,
-            **shared_state(self),
-        }
+        state = {"schema": self._schema.state(), "kernels": kernels}
         return arrays | {"w": self._w}, state
 
-    @classmethod
-    def _from_state(cls, params, arrays, state):
-        saved = Saved(arrays, state)
-        model = cls(**params)
-        model._settings()
-        schema = Schema.from_state(Saved({}, saved.value("schema", dict)), model.edges)
-        kernels = Saved(arrays, saved.value("kernels", dict))
-        model._kernels = None
+    def _loaded(self, saved, sizes) -> None:
+        schema = Schema.from_state(Saved({}, saved.value("schema", dict)), self.edges)
+        kernels = Saved(saved.arrays, saved.value("kernels", dict))
+        self._kernels = None
         if kernels.state:
-            from maxmargin.graphs.kernels import NodeKernels
-
-            model._kernels = NodeKernels.from_state(kernels, schema, model)
+            self._kernels = NodeKernels.from_state(kernels, schema, self)
         elif schema.node_widths != [d + schema.constant for d in schema.given_widths]:
             raise ValueError("features and weights do not fit together")
         w = saved.floats("w", schema.n_weights, dtype=np.float64)
-        model._set_weights(schema, w)
-        model.inference_ = saved.value("inference", str)
-        if model.inference_ not in CHOSEN:
+        self._set_weights(schema, w)
+        if self.inference_ not in CHOSEN:
             raise ValueError("its method of inference is not known")
-        model.relaxed_ = model.inference_ in RELAXED
-        model.primal_bound_ = saved.value("primal_bound", float)
-        return restore_shared(model, state)
+        self.relaxed_ = self.inference_ in RELAXED

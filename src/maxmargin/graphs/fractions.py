@@ -9,12 +9,17 @@ training is that of the relaxed problem, and its certificate bounds the optimum 
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
+from maxmargin.core.partial import with_known
 from maxmargin.graphs.batch import Graphs
 from maxmargin.graphs.inference.fractional import UNIT, integral
+from maxmargin.graphs.inference.rounding import good_labelling
 from maxmargin.graphs.parts import (
     clear_table,
     field_of,
@@ -25,34 +30,39 @@ from maxmargin.graphs.parts import (
     score_node,
     score_table,
 )
-from maxmargin.graphs.structures.rounded import good_labelling
 
 ONE = float(UNIT)
 
 
-def of_fractions(batch_class: type) -> type:
-    """Class decorator: what batches of relaxed outputs have in common.
+class GraphPoints(NamedTuple):
+    """Graphs and the search for points, whose type chooses what is compiled."""
 
-    They have the fields ``slot_at`` (where the table of every edge begins in the slots of
-    its example), ``most_entries`` and ``short`` (``contract.shortfall``, by example).
-    """
-    of_graphs(batch_class)
-    for function, body in (
-        (contract.score_planes, score_planes),
-        (contract.value, value),
-        (contract.possible, possible),
-        (contract.loss, loss),
-        (contract.capacity, capacity),
-        (contract.emit, emit),
-        (contract.difference, difference),
-        (contract.shortfall, shortfall),
-    ):
-        implements(function, batch_class)(body)
-    return batch_class
+    cuts = cut_by(
+        start="example",
+        y="start",
+        graphs="example",
+        slot_at="graphs.edge_start",
+        short="example",
+        search="example",
+    )
+
+    start: np.ndarray
+    y: np.ndarray
+    graphs: Graphs
+    slot_at: (
+        np.ndarray
+    )  # where the table of every edge begins in the slots of its example
+    most_entries: int
+    short: np.ndarray  # contract.shortfall, by example
+    search: Any
 
 
-def slots_of(graphs: Graphs, states) -> dict:
-    """The common fields of such a batch, with these states as truths."""
+PartialGraphPoints = with_known(GraphPoints)
+of_graphs(GraphPoints)
+
+
+def with_points(graphs: Graphs, states, search) -> GraphPoints:
+    """These graphs with the corners of these states as truths."""
     n = len(graphs.node_start) - 1
     owner = np.repeat(np.arange(n), np.diff(graphs.edge_start))
     tables = np.repeat(graphs.table_type, np.diff(graphs.table_edges))
@@ -63,14 +73,9 @@ def slots_of(graphs: Graphs, states) -> dict:
     before = np.cumsum(cells) - cells
     first = np.append(before, 0)[np.minimum(graphs.edge_start[:-1], len(before))]
     slot_at = before - first[owner] + nodes[owner]
-    return {
-        "start": start,
-        "y": corners(graphs, start, slot_at, states),
-        "graphs": graphs,
-        "slot_at": slot_at,
-        "most_entries": _most_entries(graphs),
-        "short": np.zeros(n),
-    }
+    y = corners(graphs, start, slot_at, states)
+    entries = _most_entries(graphs)
+    return GraphPoints(start, y, graphs, slot_at, entries, np.zeros(n), search)
 
 
 def corners(graphs: Graphs, start, slot_at, states) -> np.ndarray:
@@ -113,14 +118,17 @@ def states_at(batch, i, states):
                 states[v] = s
 
 
+@implements(contract.shortfall, GraphPoints)
 def shortfall(batch, i):
     return batch.short[i]
 
 
+@implements(contract.capacity, GraphPoints)
 def capacity(batch):
     return batch.most_entries
 
 
+@implements(contract.score_planes, GraphPoints)
 def score_planes(batch, i, w, labellings, count, theta):
     # only parts on which the planes disagree matter to differences
     g = batch.graphs
@@ -154,6 +162,7 @@ def disagree(labellings, count, size, first, length):
     return False
 
 
+@implements(contract.value, GraphPoints)
 def value(batch, i, theta, y):
     g = batch.graphs
     total = 0.0
@@ -177,6 +186,7 @@ def cells_of(g, p):
     return g.blocks.cell_at[t + 1] - g.blocks.cell_at[t]
 
 
+@implements(contract.possible, GraphPoints)
 def possible(batch, i, y):
     """Shares, those of a node or of an edge adding up to one."""
     g, size = batch.graphs, batch.start[i + 1] - batch.start[i]
@@ -200,6 +210,7 @@ def possible(batch, i, y):
     return True
 
 
+@implements(contract.loss, GraphPoints)
 def loss(batch, i, y):
     g = batch.graphs
     first, total = g.node_start[i], 0.0
@@ -215,10 +226,12 @@ def loss(batch, i, y):
     return total / ONE
 
 
+@implements(contract.emit, GraphPoints)
 def emit(batch, i, y, coefficient, index, values, m):
     return put_points(batch, i, y, coefficient, y, 0.0, y, 0.0, index, values, m)
 
 
+@implements(contract.difference, GraphPoints)
 def difference(batch, i, s, rs, a, ra, index, values):
     truth = batch.y[batch.start[i] : batch.start[i + 1]]
     return put_points(batch, i, truth, rs - ra, s, -rs, a, ra, index, values, 0)
@@ -277,6 +290,7 @@ def _fill(out, first, sizes, values) -> None:
     out[np.repeat(first, sizes) + within] = np.repeat(values, sizes)
 
 
+@implements(contract.complete, PartialGraphPoints)
 def complete(batch, i, theta, y):
     """``contract.complete`` of partial twins: a good labelling that agrees, as a corner."""
     g = batch.graphs

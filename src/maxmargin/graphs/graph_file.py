@@ -13,6 +13,7 @@ import numpy as np
 
 from maxmargin.files.npz import is_npz
 from maxmargin.files.text_files import RawText, read_raw
+from maxmargin.graphs import json_lines, npz_file
 from maxmargin.graphs.input import PLAIN, GraphInput, read_graph, read_graphs
 from maxmargin.graphs.labels import read_labels
 
@@ -29,14 +30,6 @@ class GraphFile(NamedTuple):
     where: Callable[[int], str]  # the place of a graph in the file
 
 
-class Entry(NamedTuple):
-    """One graph of a file, not checked yet."""
-
-    x: dict[str, Any]
-    labels: Any
-    shape: Any
-
-
 def read_graph_file(
     path: str | os.PathLike | RawText, truth: bool = True, encoding: str = "utf-8"
 ) -> GraphFile:
@@ -45,11 +38,8 @@ def read_graph_file(
     Without ``truth``, labels are not looked at, and y is None.
     """
     raw = read_raw(path)
-    if is_npz(raw):
-        from maxmargin.graphs.npz_file import entries
-    else:
-        from maxmargin.graphs.json_lines import entries
-    found, where = entries(raw, truth, encoding)
+    form = npz_file if is_npz(raw) else json_lines
+    found, where = form.entries(raw, truth, encoding)
     if not found:
         raise ValueError(f"{raw.path} has no graphs: give one at least.")
     X, y, shapes = [], [], []
@@ -65,8 +55,8 @@ def read_graph_file(
 
 def write_graph_file(
     path: str | os.PathLike,
-    X,
-    y=None,
+    X: Any,
+    y: Any = None,
     shapes: list[Shape | None] | None = None,
     encoding: str = "utf-8",
 ) -> None:
@@ -84,14 +74,7 @@ def write_graph_file(
         )
     for i, graph in enumerate(inputs):
         shapes[i] = _shape(shapes[i], graph, f"X[{i}]")
-    if names_npz(path):
-        from maxmargin.graphs.npz_file import write_graphs
-
-        write_graphs(path, inputs, rows, shapes)
-    else:
-        from maxmargin.graphs.json_lines import write_graphs
-
-        write_graphs(path, inputs, rows, shapes, encoding)
+    _form(path).write_graphs(path, inputs, rows, shapes, encoding)
 
 
 def write_label_file(
@@ -102,22 +85,12 @@ def write_label_file(
     name: str = "marginals",
 ) -> None:
     """Write predicted labels without the graphs, perhaps with tables of that name."""
-    if names_npz(path):
-        from maxmargin.graphs.npz_file import write_labels
-
-        write_labels(path, y, marginals, name)
-    else:
-        from maxmargin.graphs.json_lines import write_labels
-
-        write_labels(path, y, marginals, name, encoding)
+    _form(path).write_labels(path, y, marginals, name, encoding)
 
 
-def names_npz(path: str | os.PathLike) -> bool:
-    return os.fsdecode(path).lower().removesuffix(".gz").endswith(".npz")
-
-
-def dense(table) -> np.ndarray:
-    return table.toarray() if hasattr(table, "toarray") else table
+def _form(path: str | os.PathLike):
+    name = os.fsdecode(path).lower().removesuffix(".gz")
+    return npz_file if name.endswith(".npz") else json_lines
 
 
 # checks ---------------------------------------------------------------------------------

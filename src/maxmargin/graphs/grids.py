@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 STEPS = {4: ((0, 1), (1, 0)), 8: ((0, 1), (1, 0), (1, 1), (1, -1))}
@@ -9,7 +11,7 @@ FEATURES = ("direction", "contrast")
 
 
 def grid_graph(
-    image, neighbours: int = 4, edge_features: str | tuple[str, ...] | None = None
+    image: Any, neighbours: int = 4, edge_features: str | tuple[str, ...] | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """(node features, edges, edge features) of an image, for a GraphLabeler.
 

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 
 from maxmargin.core.arrays import LARGEST
+from maxmargin.fitting.structural import listed_inputs
 
 PARTS = ("nodes", "edges", "edge_features", "sizes")
 FORMS = (
@@ -31,6 +32,14 @@ FORMS = (
 )
 PLAIN = ""  # the type of all nodes of a graph without types
 EdgeKey = tuple[str, str, str]  # type of the first node, name, type of the second one
+
+
+class RawGraph(NamedTuple):
+    """One graph of a file, not checked yet."""
+
+    x: dict[str, Any]
+    labels: Any
+    shape: Any
 
 
 @dataclass
@@ -53,8 +62,6 @@ class GraphInput:
 
 def read_graphs(X) -> list[GraphInput]:
     """All graphs of X; ValueError with a sentence that names the first bad one."""
-    from maxmargin.core.structural import listed_inputs
-
     return [read_graph(x, f"X[{i}]") for i, x in enumerate(_listed(X, listed_inputs))]
 
 
@@ -315,3 +322,7 @@ def _sizes(values, n: int, where: str) -> np.ndarray:
             "finite and 0 or more, and of a moderate range."
         )
     return sizes
+
+
+def dense(table) -> np.ndarray:
+    return table.toarray() if hasattr(table, "toarray") else table

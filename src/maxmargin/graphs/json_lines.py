@@ -28,7 +28,7 @@ from maxmargin.files.text_files import (
     read_text,
     write_raw,
 )
-from maxmargin.graphs.graph_file import Entry, dense
+from maxmargin.graphs.input import RawGraph, dense
 
 KEYS = ("nodes", "edges", "edge_features", "sizes", "labels", "shape", "name")
 EDGE_KEYS = ("types", "pairs", "features")
@@ -51,7 +51,7 @@ def entries(raw: RawText, truth: bool, encoding: str):
         if isinstance(x["nodes"], dict):
             x = _with_types(x, where)
         labels = value.get("labels") if truth else None
-        found.append(Entry(x, labels, value.get("shape")))
+        found.append(RawGraph(x, labels, value.get("shape")))
         numbers.append(number)
     return found, lambda i: f"{name}, line {numbers[i]}"
 

@@ -2,7 +2,7 @@
 
 Scores of labels are functions of that space; edges stay linear. Nodes of every type have a
 basis of their own; where a type has no features, there is nothing to do. See
-``tags/features/coordinates.py``, which does the work.
+``core/coordinates.py``, which does the work.
 """
 
 from __future__ import annotations
@@ -12,13 +12,17 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from maxmargin.core.arrays import TokenMatrix
+from maxmargin.core.coordinates import (
+    KernelEncoder,
+    basis_arrays,
+    kernel_state,
+    restored_basis,
+)
 from maxmargin.core.saved import Saved
 from maxmargin.graphs.input import GraphInput
 from maxmargin.graphs.rows import Rows, joined, stacked, with_ones
 from maxmargin.graphs.schema import Schema, node_tables
-from maxmargin.tags.encoders import basis_arrays, kernel_state, restored_basis
-from maxmargin.tags.features.coordinates import KernelEncoder
-from maxmargin.tags.features.sequences import TokenMatrix
 
 
 class Tables:
@@ -118,7 +122,7 @@ def _encoder(model, width: int) -> KernelEncoder | None:
         model.n_components,
         model.gamma,
         model.kernel_memory,
-        model._settings()[3],
+        model._settings().seed,
         words=("nodes", "graphs"),
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.tags.metrics import Counts
+from maxmargin.metrics.labels import Counts
 
 
 class Overlap(Counts):
@@ -94,7 +94,7 @@ def graph_scores(
             found.setdefault(a, [0.0, 0.0, 0.0])[0] += size
             found.setdefault(b, [0.0, 0.0, 0.0])[1] += size
             found[a][2] += size * (a == b)
-    labels = {label: Overlap(*found[label]) for label in sorted(found, key=_order)}
+    labels = {label: Overlap(*found[label]) for label in sorted(found, key=_order)}  # type: ignore[arg-type]
     total = sum(o.truth for o in labels.values())
     correct = sum(o.correct for o in labels.values())
     return GraphReport(len(truth), n_nodes, whole, total, correct, labels)

@@ -25,7 +25,7 @@ import numpy as np
 
 from maxmargin.files.npz import read_npz, write_npz
 from maxmargin.files.text_files import RawText
-from maxmargin.graphs.graph_file import Entry, dense
+from maxmargin.graphs.input import RawGraph, dense
 
 KINDS = {
     "f": "numbers",
@@ -88,7 +88,7 @@ def entries(raw: RawText, truth: bool, encoding: str):
     return found, lambda i: f"{raw.path}, graph {i}"
 
 
-def _plain(file: _Archive, truth: bool) -> list[Entry]:
+def _plain(file: _Archive, truth: bool) -> list[RawGraph]:
     nodes = _nodes(file, "", None, truth)
     edges = _edges(file, "", len(nodes))
     shapes = file.get("shapes", "i", 2, len(nodes))
@@ -100,11 +100,11 @@ def _plain(file: _Archive, truth: bool) -> list[Entry]:
         shape = None if shapes is None else tuple(shapes[i].tolist())
         if shape is not None and not any(shape) and len(node["nodes"]):
             shape = None
-        found.append(Entry(x, node["labels"], shape))
+        found.append(RawGraph(x, node["labels"], shape))
     return found
 
 
-def _typed(file: _Archive, types: list[str], truth: bool) -> list[Entry]:
+def _typed(file: _Archive, types: list[str], truth: bool) -> list[RawGraph]:
     if not types or "" in types or len(set(types)) < len(types):
         raise ValueError(f"{file.path}: node_types must be different texts, not empty.")
     keys = file.get("edge_types", "U", 2)
@@ -132,7 +132,7 @@ def _typed(file: _Archive, types: list[str], truth: bool) -> list[Entry]:
             x[what] = {k: part for k, part in given.items() if part is not None}
         labels = {t: node["labels"] for t, node in own.items()}
         none = all(row is None for row in labels.values())
-        found.append(Entry(x, None if none else labels, None))
+        found.append(RawGraph(x, None if none else labels, None))
     return found
 
 
@@ -178,7 +178,7 @@ def _edges(file: _Archive, end: str, n: int) -> list[dict]:
 # writing --------------------------------------------------------------------------------
 
 
-def write_graphs(path: str | os.PathLike, inputs, rows, shapes) -> None:
+def write_graphs(path: str | os.PathLike, inputs, rows, shapes, _encoding) -> None:
     typed = any(graph.typed for graph in inputs)
     types = list(dict.fromkeys(name for graph in inputs for name in graph.nodes))
     keys = list(dict.fromkeys(key for graph in inputs for key in graph.edges))
@@ -261,7 +261,7 @@ def _put_labels(arrays, end: str, flat: list) -> None:
         arrays[f"known{end}"] = np.array(known, bool)
 
 
-def write_labels(path: str | os.PathLike, y, marginals, called: str) -> None:
+def write_labels(path: str | os.PathLike, y, marginals, called: str, _encoding) -> None:
     """``labels``, ``node_start``, perhaps marginals (N, labels); types as above."""
     arrays: dict[str, np.ndarray] = {}
     typed = any(isinstance(labels, dict) for labels in y)

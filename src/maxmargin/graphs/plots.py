@@ -10,20 +10,24 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.ndimage import distance_transform_edt
 
 from maxmargin.graphs.edge_plots import plot_edge_weights
-from maxmargin.graphs.input import PLAIN, read_graph
+from maxmargin.graphs.input import PLAIN, dense, read_graph
 from maxmargin.plots.cells import PLAIN as AS_IS
 from maxmargin.plots.training import GREY, INK, _axes, _pyplot
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["plot_edge_weights", "plot_fractional", "plot_segmentation"]
 
 # Okabe and Ito, in an order in which neighbours differ in lightness too
-COLOURS = ("#0072B2", "#F0E442", "#D55E00", "#56B4E9", "#009E73", "#E69F00")
-COLOURS += ("#CC79A7", "#332288", "#DDDDDD", "#882255")
+COLOURS: tuple[str, ...] = (
+    *("#0072B2", "#F0E442", "#D55E00", "#56B4E9", "#009E73", "#E69F00"),
+    *("#CC79A7", "#332288", "#DDDDDD", "#882255"),
+)
 UNKNOWN = "#FFFFFF"
 CERTAIN = 1e-3  # shares so near to 0 or 1 are not fractional
 PANEL = 2.3  # inches
@@ -35,7 +39,7 @@ def plot_segmentation(
     predicted: Any = None,
     regions: Any = None,
     labels: Sequence | None = None,
-    ax=None,
+    ax: Axes | None = None,
 ) -> Figure:
     """A photograph, its true labels, the predicted ones, and where they differ.
 
@@ -72,7 +76,7 @@ def plot_segmentation(
             _draw_photograph(panel, what)
         elif title == "wrong":
             panel.imshow(what, cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
-            known = int((~_unknown(maps[0])).sum())
+            known = int((~_unknown(maps[0])).sum())  # type: ignore[arg-type]
             title = f"{int(what.sum()):,} of {known:,} wrong"
         else:
             _draw_labels(panel, what, shown)
@@ -163,8 +167,6 @@ def _colours(k: int) -> list:
 
 def _deepest(inside: np.ndarray) -> tuple[int, int] | None:
     """The pixel that is farthest from the border of an area."""
-    from scipy.ndimage import distance_transform_edt
-
     if not inside.any():
         return None
     depth = distance_transform_edt(np.pad(inside, 1))[1:-1, 1:-1]
@@ -203,7 +205,7 @@ def plot_fractional(
     marginals: Any,
     shape: tuple[int, int] | None = None,
     labels: Sequence | None = None,
-    ax=None,
+    ax: Axes | None = None,
 ) -> Figure:
     """How sure the relaxed search is of every node: the share of its best label.
 
@@ -279,9 +281,10 @@ def draw_worst(X, truth, predicted, shapes, most: int) -> Figure:
     figure, rows = _rows(len(chosen), 4 if grids else 3)
     for i, panels in zip(chosen, rows, strict=True):
         size = shapes[i] or _lines(len(truth[i]))
-        maps = [_filled(row, *size, None) for row in (truth[i], predicted[i])]
+        wide, high = size
+        maps = [_filled(row, wide, high, None) for row in (truth[i], predicted[i])]
         image = _photograph(X[i], shapes[i]) if grids else None
-        plot_segmentation(image, *maps, labels=names, ax=panels)
+        plot_segmentation(image, maps[0], maps[1], labels=names, ax=panels)
         panels[0].set_ylabel(f"graph {i}", fontsize=8, color=INK)
     _legend(figure, names)
     return figure
@@ -317,8 +320,6 @@ def _rows(n: int, panels: int):
 
 def _photograph(x, shape) -> np.ndarray:
     """The first three features of nodes as colours, or the first one as grey."""
-    from maxmargin.graphs.graph_file import dense
-
     table = np.asarray(dense(read_graph(x, "the graph").nodes[PLAIN]), float)
     channels = 3 if table.shape[1] >= 3 else 1
     if table.shape[1] == 0:

@@ -8,16 +8,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.estimator import check_weights
-from maxmargin.core.structural import check_lengths
+from maxmargin.core.completion import complete_all
+from maxmargin.core.decode import decode
+from maxmargin.core.encoded import check_weights
+from maxmargin.core.expectations import expectations
+from maxmargin.core.partial import partly_known
 from maxmargin.core.structure import Outputs, check_k
-from maxmargin.engine.spread import over_cluster
-from maxmargin.graphs.choice import exact_sums, labelling_batch, relaxed_batch
+from maxmargin.engine.prediction import over_cluster
+from maxmargin.fitting.structural import check_lengths
+from maxmargin.graphs.batch import make_graphs, node_rows
+from maxmargin.graphs.bounds import labelling_bounds
+from maxmargin.graphs.inference.fractional import UNIT
 from maxmargin.graphs.input import GraphInput, read_graphs
+from maxmargin.graphs.labellings import Reweighting, elimination_graphs, with_search
 from maxmargin.graphs.labels import numbered, read_labels
+from maxmargin.graphs.methods import exact_sums, labelling_batch, relaxed_batch
+from maxmargin.graphs.metrics import GraphReport, graph_scores
+from maxmargin.graphs.ranking import edge_tables, k_best, part_scores
 from maxmargin.graphs.schema import check_graphs
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from maxmargin.graphs.bounds import LabellingBound
 
 
@@ -25,7 +37,7 @@ class GraphPrediction:
     """Prediction from ``_schema``, ``_w`` and the settings of a labeler."""
 
     @over_cluster()
-    def predict(self, X) -> list[Any]:
+    def predict(self, X: Any) -> list[Any]:
         """The best labels of every graph, in the order of its nodes.
 
         An array of labels; with types, a dict of them; for a networkx graph, a dict
@@ -34,7 +46,7 @@ class GraphPrediction:
         inputs, _, flat = self._searched(X)
         return Outputs(self._outputs(inputs, flat))
 
-    def predict_with_bounds(self, X) -> list[tuple[Any, LabellingBound]]:
+    def predict_with_bounds(self, X: Any) -> list[tuple[Any, LabellingBound]]:
         """What :meth:`predict` says of every graph, and how good it is known to be.
 
         A :class:`~maxmargin.graphs.bounds.LabellingBound` has the labelling's ``score``
@@ -42,19 +54,15 @@ class GraphPrediction:
         the relaxation for "relaxed" (and "auto" on wide graphs), infinite for
         "expansion", "swap" and "max-product". ``gap`` is their relative difference.
         """
-        from maxmargin.graphs.bounds import labelling_bounds
-
         inputs, batch, flat = self._searched(X)
         bounds = labelling_bounds(batch, flat, self._w)
         return list(zip(self._outputs(inputs, flat), bounds, strict=True))
 
-    def predict_k_best(self, X, k: int) -> list[list[tuple[Any, float]]]:
+    def predict_k_best(self, X: Any, k: int) -> list[list[tuple[Any, float]]]:
         """The k best labellings of every graph with their scores, best first.
 
         For graphs that are narrow enough for elimination: trees, chains, small grids.
         """
-        from maxmargin.graphs.ranking import k_best
-
         k = check_k(k)
         inputs, graphs = self._graphs(X)
         ranked = k_best(self._narrow(graphs, "predict_k_best"), self._w, k)
@@ -63,12 +71,12 @@ class GraphPrediction:
             for graph, some in zip(inputs, ranked, strict=True)
         ]
 
-    def predict_marginals(self, X) -> list[Any]:
+    def predict_marginals(self, X: Any) -> list[Any]:
         """Per graph (nodes, labels): probabilities under exp(score) / Z.
 
         With types, a dict of them. They are exact, whatever ``inference`` says; graphs
         that are too wide for that are refused
-        (:class:`~maxmargin.graphs.choice.TooWide`), see :meth:`predict_pseudo_marginals`.
+        (:class:`~maxmargin.graphs.methods.TooWide`), see :meth:`predict_pseudo_marginals`.
         Scores of a maximum-margin model are not calibrated: these rank the labels, but
         0.9 need not mean right nine times out of ten.
         """
@@ -78,7 +86,7 @@ class GraphPrediction:
 
     predict_proba = predict_marginals
 
-    def predict_pseudo_marginals(self, X) -> list[Any]:
+    def predict_pseudo_marginals(self, X: Any) -> list[Any]:
         """Per graph (nodes, labels): shares of labels that are no probabilities.
 
         The gradient of the tree-reweighted upper bound of log Z, on graphs of any width:
@@ -87,40 +95,31 @@ class GraphPrediction:
         they rank labels and nodes, and nothing else should be read from them.
         (Wainwright, Jaakkola & Willsky 2005.) With types, a dict.
         """
-        from maxmargin.graphs.structures.reweighted import reweighted_graphs
-
         inputs, graphs = self._graphs(X)
         y = np.zeros(int(graphs.node_start[-1]), np.int32)
-        return self._expected(inputs, reweighted_graphs(graphs, y))
+        return self._expected(inputs, with_search(graphs, y, Reweighting()))
 
-    def decision_function(self, X) -> list[Any]:
+    def decision_function(self, X: Any) -> list[Any]:
         """Per graph (nodes, labels): the scores of nodes alone; with types, a dict."""
-        from maxmargin.graphs.ranking import part_scores
-
         inputs, graphs = self._graphs(X)
         return self._node_tables(inputs, part_scores(graphs, self._w))
 
-    def edge_scores(self, X) -> list[Any]:
+    def edge_scores(self, X: Any) -> list[Any]:
         """Per graph (edges, labels, labels): the scores of edges, as X has them.
 
         With types, a dict by type of edges.
         """
-        from maxmargin.graphs.ranking import edge_tables, part_scores
-
         inputs, graphs = self._graphs(X)
         scores = part_scores(graphs, self._w)
         return edge_tables(self._schema, inputs, graphs, scores)
 
-    def predict_relaxed(self, X) -> list[Any]:
+    def predict_relaxed(self, X: Any) -> list[Any]:
         """Per graph (nodes, labels): shares of labels in the best relaxed labelling.
 
         They are 0 or 1 where the local polytope's best point is a labelling, and that is
         then the best one; elsewhere they say what the relaxation leaves open. With types,
         a dict.
         """
-        from maxmargin.core.decode import decode
-        from maxmargin.graphs.inference.fractional import UNIT
-
         inputs, graphs = self._graphs(X)
         y = np.zeros(int(graphs.node_start[-1]), np.int32)
         batch = relaxed_batch(graphs, y, self._tolerance())
@@ -128,7 +127,7 @@ class GraphPrediction:
         parts = [flat[a:b] for a, b in pairwise(batch.start.tolist())]
         return self._node_tables(inputs, parts)
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Share of the nodes, by size, that are labelled right."""
         X, y = check_lengths(X, y)
         weights = check_weights(sample_weight, len(y))
@@ -140,18 +139,13 @@ class GraphPrediction:
                     total += weight * size
         return float(right / total) if total else 1.0
 
-    def evaluate(self, X, y):
+    def evaluate(self, X: Any, y: Any) -> GraphReport:
         """A :class:`~maxmargin.graphs.metrics.GraphReport` of predictions."""
-        from maxmargin.graphs.metrics import graph_scores
-
         sizes, truth, found = self._compared(*check_lengths(X, y))
         return graph_scores(truth, found, sizes)
 
-    def complete(self, X, y) -> list[Any]:
+    def complete(self, X: Any, y: Any) -> list[Any]:
         """y with every None replaced by the best label, given the known ones."""
-        from maxmargin.core.completion import complete_all
-        from maxmargin.core.partial import partly_known
-
         X, y = check_lengths(X, y)
         inputs, graphs = self._graphs(X)
         schema = self._schema
@@ -190,8 +184,6 @@ class GraphPrediction:
 
     def _graphs(self, X):
         """(graphs as they were given, in flat arrays)."""
-        from maxmargin.graphs.batch import make_graphs
-
         check_is_fitted(self, "coef_")
         schema, inputs = self._schema, read_graphs(X)
         check_graphs(schema, inputs)
@@ -202,16 +194,12 @@ class GraphPrediction:
     @staticmethod
     def _node_rows(inputs, schema, kernels):
         """Features of all nodes, or their coordinates in the space of a kernel."""
-        from maxmargin.graphs.batch import node_rows
-
         if kernels is not None:
             return kernels.rows(schema, inputs)
         return node_rows(schema, inputs)
 
     def _searched(self, X):
         """(graphs as they were given, the batch that was searched, its labellings)."""
-        from maxmargin.core.decode import decode
-
         inputs, graphs = self._graphs(X)
         batch = self._labelling_batch(graphs)
         return inputs, batch, decode(batch, self._w, self._threads())
@@ -221,8 +209,6 @@ class GraphPrediction:
         return labelling_batch(self.inference, self._schema, graphs, y, self._w)
 
     def _narrow(self, graphs, what: str):
-        from maxmargin.graphs.structures.elimination import elimination_graphs
-
         y = np.zeros(int(graphs.node_start[-1]), np.int32)
         batch, wide = elimination_graphs(graphs, y)
         if batch is None:
@@ -234,8 +220,6 @@ class GraphPrediction:
 
     def _expected(self, inputs, batch) -> list[Any]:
         """Tables of the nodes' expected states, by a batch with sums."""
-        from maxmargin.core.expectations import expectations
-
         return self._node_tables(
             inputs, expectations(batch, self._w, self._threads())[0]
         )

@@ -8,17 +8,15 @@ from maxmargin.core.contract import score, shape
 from maxmargin.core.kernel import kernel, run
 from maxmargin.graphs.batch import Graphs, fields_of
 from maxmargin.graphs.inference import elimination
-from maxmargin.graphs.inference.elimination_plan import plan_of
+from maxmargin.graphs.inference.elimination_plan import gather, plan_of
+from maxmargin.graphs.labellings import GraphLabellings, with_search
 from maxmargin.graphs.schema import Schema
-from maxmargin.graphs.structures.elimination import EliminationGraphs, gather
 
 
 def part_scores(graphs: Graphs, w) -> list[np.ndarray]:
     """theta of every graph."""
     start = graphs.node_start
-    batch = EliminationGraphs(
-        start, np.zeros(int(start[-1]), np.int32), graphs, gather([])
-    )
+    batch = with_search(graphs, np.zeros(int(start[-1]), np.int32), gather([]))
     sizes = [_extent(graphs, i) for i in range(len(start) - 1)]
     out = np.zeros(sum(sizes))
     place = np.cumsum([0, *sizes])
@@ -66,7 +64,7 @@ def score_range(batch, w, place, out):
             out[place[i] + k] = theta[0, k]
 
 
-def k_best(batch: EliminationGraphs, w, k: int) -> list[list[tuple[np.ndarray, float]]]:
+def k_best(batch: GraphLabellings, w, k: int) -> list[list[tuple[np.ndarray, float]]]:
     """Up to k (states, score) of every graph, best first."""
     scores = part_scores(batch.graphs, w)
     out = []
@@ -75,7 +73,7 @@ def k_best(batch: EliminationGraphs, w, k: int) -> list[list[tuple[np.ndarray, f
     ):
         n = len(field.node_at) - 1
         labellings, values = np.zeros((k, n), np.int32), np.zeros(k)
-        plan = plan_of(batch.plans, i)
+        plan = plan_of(batch.search, i)
         count = elimination.k_best(field, plan, theta, labellings, values)
         out.append([(labellings[r].copy(), float(values[r])) for r in range(count)])
     return out

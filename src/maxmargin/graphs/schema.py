@@ -24,8 +24,6 @@ from maxmargin.core.arrays import MAX_FEATURES
 from maxmargin.core.saved import Saved, distinct
 from maxmargin.graphs.input import PLAIN, EdgeKey, GraphInput
 
-EDGES = ("directed", "symmetric", "associative")
-
 
 class Blocks(NamedTuple):
     """The same for kernels."""

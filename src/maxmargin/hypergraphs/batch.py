@@ -15,7 +15,7 @@ from maxmargin.hypergraphs.counts import count_ranges
 from maxmargin.hypergraphs.inference import Graph
 from maxmargin.hypergraphs.structure import HypergraphBatch, edge_scores, graph_of
 
-# Steps of the tables of hypergraph_counts.py up to which the exact search is made:
+# Steps of the tables of counts.py up to which the exact search is made:
 # a few milliseconds. Above, rescaled formulations have the search with bounds.
 MOST_COUNTING = 4e6
 MOST_EDGES = 10**7  # in one derivation

@@ -20,7 +20,7 @@ import numpy as np
 from maxmargin.core.kernel import inner, kernel
 
 
-class Counts(NamedTuple):
+class CostTables(NamedTuple):
     """Tables of all nodes, one after the other, and the rows P_m of one edge."""
 
     low: np.ndarray  # int64 by node: the least sum of costs
@@ -65,7 +65,7 @@ def make_counts(graph, low, high):
         widest = max(widest, size)
     for e in range(len(graph.part)):
         most_tails = max(most_tails, graph.tail_ptr[e + 1] - graph.tail_ptr[e])
-    return Counts(
+    return CostTables(
         low,
         high,
         at,

@@ -31,13 +31,19 @@ To learn the scores, see :class:`maxmargin.DynamicProgram`.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from maxmargin.core.structure import check_k
+from maxmargin.hypergraphs import inference
+from maxmargin.hypergraphs.batch import longest_derivation
 from maxmargin.hypergraphs.builder import HypergraphBuilder, features_as_dict
+from maxmargin.hypergraphs.inference import Graph, inside_logsum, score_edges
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class Hypergraph:
@@ -64,10 +70,16 @@ class Hypergraph:
     """
 
     def __init__(
-        self, head, tail_ptr, tail, part, n_nodes, root, parts=None, features=None
+        self,
+        head: ArrayLike,
+        tail_ptr: ArrayLike,
+        tail: ArrayLike,
+        part: ArrayLike,
+        n_nodes: int,
+        root: int,
+        parts: Any = None,
+        features: Any = None,
     ):
-        from maxmargin.hypergraphs.inference import Graph
-
         self.head = _integers("head", head)
         self.tail_ptr = _integers("tail_ptr", tail_ptr)
         self.tail = _integers("tail", tail).astype(np.int32)
@@ -151,8 +163,6 @@ class Hypergraph:
 
     def _longest(self) -> int:
         """Number of edges of the longest derivation."""
-        from maxmargin.hypergraphs.batch import longest_derivation
-
         most = longest_derivation(self.arrays)
         if most == 0:
             raise ValueError(
@@ -161,7 +171,7 @@ class Hypergraph:
             )
         return most
 
-    def parts_of(self, edges) -> list:
+    def parts_of(self, edges: Any) -> list:
         """The names of the parts of these edges, or their numbers if they have none."""
         numbers = [int(p) for p in self.part[np.asarray(edges, np.int64)] if p >= 0]
         if self.parts is None:
@@ -187,18 +197,18 @@ class Hypergraph:
 
     # questions -----------------------------------------------------------------------
 
-    def best(self, theta) -> tuple[np.ndarray, float]:
+    def best(self, theta: ArrayLike) -> tuple[np.ndarray, float]:
         """The best derivation and its value."""
         return self.complete(theta)
 
-    def complete(self, theta, required=()) -> tuple[np.ndarray, float]:
+    def complete(
+        self, theta: ArrayLike, required: Any = ()
+    ) -> tuple[np.ndarray, float]:
         """The best of the derivations that use all parts ``required`` (numbers).
 
         Forbid parts by a score of -inf. Required parts must be such that no derivation
         uses them twice.
         """
-        from maxmargin.hypergraphs import inference
-
         scores = self._scores(theta)
         wanted = np.zeros(len(scores), np.int64)
         required = set(required)
@@ -216,10 +226,8 @@ class Hypergraph:
         count = inference.backtrace(self.arrays, choice, edges)
         return edges[:count], float(inside[self.root])
 
-    def k_best(self, theta, k: int) -> list[tuple[np.ndarray, float]]:
+    def k_best(self, theta: ArrayLike, k: int) -> list[tuple[np.ndarray, float]]:
         """Up to k derivations with their values, best first."""
-        from maxmargin.hypergraphs import inference
-
         k = check_k(k)
         scores = self._scores(theta)
         inside, choice = np.empty(self.root + 1), np.empty(self.root + 1, np.int64)
@@ -230,7 +238,7 @@ class Hypergraph:
             (row[row >= 0], float(values[r])) for r, row in enumerate(edges[:found])
         ]
 
-    def log_partition(self, theta) -> float:
+    def log_partition(self, theta: ArrayLike) -> float:
         """log Z, the log of the sum of exp(value) over all derivations."""
         return float(self._sums(self._scores(theta))[self.root])
 
@@ -239,10 +247,8 @@ class Hypergraph:
         log = self.log_partition(np.zeros(self.n_parts))
         return float(np.round(math.exp(log), 6)) if log < 700 else math.inf
 
-    def marginals(self, theta) -> np.ndarray:
+    def marginals(self, theta: ArrayLike) -> np.ndarray:
         """Expected number of uses of every part under exp(value) / Z."""
-        from maxmargin.hypergraphs import inference
-
         scores = self._scores(theta)
         inside = self._sums(scores)
         if inside[self.root] == -np.inf:
@@ -252,10 +258,10 @@ class Hypergraph:
         has = self.part >= 0
         return np.bincount(self.part[has], uses[has], minlength=self.n_parts)
 
-    def sample(self, theta, n: int, random_state=None) -> list[np.ndarray]:
+    def sample(
+        self, theta: ArrayLike, n: int, random_state: Any = None
+    ) -> list[np.ndarray]:
         """n derivations drawn from exp(value) / Z."""
-        from maxmargin.hypergraphs import inference
-
         rng = check_random_state(random_state)
         scores = self._scores(theta)
         inside = self._sums(scores)
@@ -270,16 +276,12 @@ class Hypergraph:
         return drawn
 
     def _sums(self, scores) -> np.ndarray:
-        from maxmargin.hypergraphs.inference import inside_logsum
-
         inside = np.empty(self.root + 1)
         inside_logsum(self.arrays, scores, inside)
         return inside
 
     def _scores(self, theta) -> np.ndarray:
         """Scores of edges."""
-        from maxmargin.hypergraphs.inference import score_edges
-
         theta = np.ascontiguousarray(theta, np.float64)
         if theta.shape != (self.n_parts,):
             raise ValueError(

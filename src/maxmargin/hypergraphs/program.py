@@ -30,8 +30,10 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.decode import decode
 from maxmargin.core.problem import asking
 from maxmargin.core.structure import Structure, check_k, with_attributes
+from maxmargin.hypergraphs.batch import Example, k_best, make_batch, marginals
 from maxmargin.hypergraphs.builder import HypergraphBuilder
 from maxmargin.hypergraphs.graph import Hypergraph
 
@@ -81,9 +83,7 @@ class DynamicProgram(Structure):
 
     # training ------------------------------------------------------------------------
 
-    def fit(self, X, Y):
-        from maxmargin.hypergraphs.batch import make_batch
-
+    def fit(self, X: Any, Y: Any) -> Any:
         self.features_: dict[Hashable, tuple[int, int]] = {}  # name: (first, length)
         self.n_weights = 0
         examples = []
@@ -99,13 +99,11 @@ class DynamicProgram(Structure):
             )
         return make_batch(examples)
 
-    def encode(self, X):
+    def encode(self, X: Any) -> Any:
         return self._encoded(X)[1]
 
     def _encoded(self, X):
         """(graphs, batch) of new inputs."""
-        from maxmargin.hypergraphs.batch import make_batch
-
         graphs = [self._graph(i, x) for i, x in enumerate(X)]
         nothing = np.zeros(0, np.int64)
         return graphs, make_batch(
@@ -117,19 +115,17 @@ class DynamicProgram(Structure):
 
     # predictions: what StructuralSVM asks --------------------------------------------
 
-    def predict(self, X, w, n_jobs: int = 1) -> list:
+    def predict(self, X: Any, w: np.ndarray, n_jobs: int = 1) -> list:
         """The best output of every input."""
-        from maxmargin.core.decode import decode
-
         graphs, batch = self._encoded(X)
         labels = np.split(decode(batch, w, n_jobs), batch.start[1:-1])
         rows = zip(X, graphs, labels, strict=False)
         return [self._output(i, *row) for i, row in enumerate(rows)]
 
-    def predict_k_best(self, X, w, k: int, n_jobs: int = 1) -> list[list]:
+    def predict_k_best(
+        self, X: Any, w: np.ndarray, k: int, n_jobs: int = 1
+    ) -> list[list]:
         """Up to k pairs (output, score) for every input, best first."""
-        from maxmargin.hypergraphs.batch import k_best
-
         graphs, batch = self._encoded(X)
         labels, values = k_best(batch, w, check_k(k), n_jobs)
         rows = np.split(labels, batch.start[1:-1], axis=1)
@@ -142,10 +138,8 @@ class DynamicProgram(Structure):
             for i, (x, graph) in enumerate(zip(X, graphs, strict=True))
         ]
 
-    def predict_marginals(self, X, w, n_jobs: int = 1) -> list[dict]:
+    def predict_marginals(self, X: Any, w: np.ndarray, n_jobs: int = 1) -> list[dict]:
         """For every input {part: expected number of uses under exp(score) / Z}."""
-        from maxmargin.hypergraphs.batch import marginals
-
         graphs, batch = self._encoded(X)
         tables = np.split(marginals(batch, w, n_jobs), batch.part_start[1:-1])
         return [
@@ -157,7 +151,7 @@ class DynamicProgram(Structure):
             for graph, table in zip(graphs, tables, strict=False)
         ]
 
-    def losses(self, X, Y, Y_hat) -> list[float]:
+    def losses(self, X: Any, Y: Any, Y_hat: Any) -> list[float]:
         """The loss of every prediction; true outputs need not be in the graph."""
         out = []
         for i, (x, y, z) in enumerate(zip(X, Y, Y_hat, strict=True)):
@@ -168,7 +162,9 @@ class DynamicProgram(Structure):
 
     # one input -----------------------------------------------------------------------
 
-    def complete(self, x, w, required=(), forbidden=()) -> Any:
+    def complete(
+        self, x: Any, w: np.ndarray, required: Any = (), forbidden: Any = ()
+    ) -> Any:
         """The best output for x that has all ``required`` parts and no forbidden one."""
         graph = self._graph(None, x)
         number = {part: p for p, part in enumerate(graph.parts) if part is not None}
@@ -181,13 +177,13 @@ class DynamicProgram(Structure):
         edges, _ = graph.complete(theta, [number[part] for part in required])
         return self._output(None, x, graph, edges)
 
-    def sample(self, x, w, n: int, random_state=None) -> list:
+    def sample(self, x: Any, w: np.ndarray, n: int, random_state: Any = None) -> list:
         """n outputs for x, drawn with probability exp(score) / Z."""
         graph = self._graph(None, x)
         drawn = graph.sample(self._theta(graph, w), n, random_state)
         return [self._output(None, x, graph, edges) for edges in drawn]
 
-    def named(self, w) -> dict:
+    def named(self, w: np.ndarray) -> dict:
         """{feature: weight}, where vectors have vectors."""
         return {
             name: float(w[first]) if size < 0 else w[first : first + size]
@@ -312,8 +308,6 @@ class DynamicProgram(Structure):
 
 
 def _example(graph, rows, truth, cost):
-    from maxmargin.hypergraphs.batch import Example
-
     return Example(graph.arrays, *rows, truth, cost)
 
 

@@ -11,8 +11,8 @@ lets two derivations be compared in one pass. (Where a derivation uses a node tw
 labelling does not say which use has which edges; values, losses and features are the
 same.)
 
-Every example has a graph of its own. ``maxmargin/hypergraph/program.py`` makes batches
-from Python; ``hypergraph_inference.py`` and ``hypergraph_counts.py`` search.
+Every example has a graph of its own. ``program.py`` makes batches
+from Python; ``inference.py`` and ``counts.py`` search.
 """
 
 from __future__ import annotations

@@ -1,19 +1,28 @@
-"""Bases of a kernel machine, from the smallest that is wanted to the largest."""
+"""Which bases a kernel machine has, from the smallest that is wanted to the largest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from maxmargin.kernel_svm.clock import INTERRUPTED, Clock
+from maxmargin.engine.interrupts import INTERRUPTED
+from maxmargin.kernel_svm.devices import find_device
 from maxmargin.kernel_svm.linear import Solved
+from maxmargin.kernel_svm.pursuit import pursue, stages
+from maxmargin.kernel_svm.training_points import grow_points
+from maxmargin.kernels import memory
 from maxmargin.kernels.basis import Basis
+from maxmargin.kernels.basis_points import choose
 from maxmargin.kernels.inputs import is_sparse, toarray
+from maxmargin.solvers.clock import Clock
 from maxmargin.solvers.progress import Lines
 
 DEFAULT_SIZE = 500  # of n_components: all samples, where there are fewer
+EXACT_SAMPLES = 20_000  # up to which the exact machine takes about as long as a basis
+WIDE = 1000  # columns of a sparse table that are not to be made dense
 LOOSE = 0.03  # tolerance of stages on the way to the basis that was asked for
 
 
@@ -63,8 +72,6 @@ def find_bases(problem, model, sizes, limits, rng, clock: Clock) -> Iterator[Fou
 
 
 def _chosen(problem, method, sizes, rng):
-    from maxmargin.kernels.choosing import choose
-
     basis, found = None, None
     seed = int(rng.integers(2**31))  # one, so that larger bases begin with smaller ones
     for size in sizes:
@@ -75,8 +82,6 @@ def _chosen(problem, method, sizes, rng):
 
 
 def _pursued(problem, model, sizes, limits, rng, clock):
-    from maxmargin.kernel_svm.pursuit import stages
-
     planned, wanted = stages(max(sizes), sizes), list(sizes)
     found, best = _stages(problem, model, planned, limits, rng, clock), None
     show = Lines(limits.verbose, "basis")
@@ -100,9 +105,6 @@ def _primal(stage) -> float:
 
 def _stages(problem, model, planned, limits, rng, clock):
     """See ``pursuit.py``; a stage that Ctrl-C ended is the last."""
-    from maxmargin.kernel_svm.devices import find_device
-    from maxmargin.kernel_svm.pursuit import grow_points, pursue
-
     X, kernel = problem.X, problem.kernel
     smooth = kernel.differentiable and (is_sparse(X) or hasattr(X, "shape"))
     verbose = limits.verbose if limits.verbose > 1 else 0
@@ -114,7 +116,7 @@ def _stages(problem, model, planned, limits, rng, clock):
     else:
         table = X.toarray() if is_sparse(X) else X
         device = find_device(model.device)
-        found = pursue(kernel, table, *arguments, device, model.preimage, clock)
+        found = pursue(kernel, table, *arguments, device, clock, model._threads())
     for stage in found:
         clock.interrupted |= stage.solved.solution.status == INTERRUPTED
         yield stage
@@ -131,7 +133,28 @@ def _precomputed(problem, sizes, rng):
 
 def check_memory(model, n: int, k: int) -> None:
     """Say how much the tables take, before they are made."""
-    from maxmargin.kernels import memory
-
     remedy = "With n_components up to {points} it fits; or allow more."
     memory.check_memory(n, k, model.memory, "samples", remedy, name="memory")
+
+
+def choose_method(problem, size: int | None) -> str:
+    """All training points where they are few and no size was asked for, else a basis."""
+    given = problem.kernel.kind == "precomputed"
+    if size is None and len(problem) <= EXACT_SAMPLES:
+        return "exact"
+    if given:
+        return "nystroem"
+    X = problem.X
+    wide = is_sparse(X) and X.shape[1] > WIDE
+    smooth = problem.kernel.differentiable and hasattr(X, "shape")
+    return "training-points" if wide or not smooth else "subspace-pursuit"
+
+
+def settled(model, problem, size: int | None):
+    """The model with its method and size, as training reads them."""
+    model = copy(model)
+    if model.method == "auto":
+        model.method = choose_method(problem, size)
+    if model.n_components is None:
+        model.n_components = DEFAULT_SIZE
+    return model

@@ -22,13 +22,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.core.checks import one_of
 from maxmargin.files.messages import column_count, short
 from maxmargin.files.text_files import RawText, read_text
 
 HEADERS = ("auto", "yes", "no")
 
 
-class Columns(NamedTuple):
+class CsvColumns(NamedTuple):
     """What the columns of a table are; ``names`` and ``label`` are None without names."""
 
     n: int  # columns of numbers
@@ -39,7 +40,7 @@ class Columns(NamedTuple):
         return self._asdict()
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Columns:
+    def from_state(cls, state: dict[str, Any]) -> CsvColumns:
         """The columns of a model file; ValueError if they are none."""
         given = state if isinstance(state, dict) else {}
         n, names, label = map(given.get, cls._fields)
@@ -58,7 +59,7 @@ class CsvTable(NamedTuple):
     labels: list[str] | None
     lines: list[int]  # where the rows begin in the file, from 1
     path: str
-    columns: Columns
+    columns: CsvColumns
 
     def where(self, i: int) -> str:
         return f"{self.path}, line {self.lines[i]}"
@@ -69,7 +70,7 @@ def read_csv(
     label: str | None = None,
     header: str = "auto",
     encoding: str = "utf-8",
-    like: Columns | None = None,
+    like: CsvColumns | None = None,
     truth: bool = True,
 ) -> CsvTable:
     """Read a table; every column but that of the classes holds numbers.
@@ -81,10 +82,7 @@ def read_csv(
     passed over, and without ``truth`` there need be no classes. gzip is fine, "-" is
     standard input. Errors are ValueErrors that name the file and the line.
     """
-    if header not in HEADERS:
-        raise ValueError(
-            f"header={header!r} is not known; choose one of {', '.join(HEADERS)}."
-        )
+    one_of("header", header, HEADERS)
     text, name = read_text(path, encoding)
     rows = _rows(text.decode(), name)
     line, first = next(rows, (0, []))
@@ -101,7 +99,7 @@ def read_csv(
         columns, numbers, place = _learned(first, has_names, label, where)
     else:
         columns = like
-        numbers, place = _found(like, first, where, truth)
+        numbers, place = _found(like, first, where, truth)  # type: ignore[assignment]
     values, labels, lines = array("d"), [], []
     if not has_names:
         rows = _again((line, first), rows)
@@ -170,7 +168,7 @@ def _number(cell: str) -> bool:
         return not cell  # an empty cell is a number that is missing
 
 
-def _learned(first, has_names, label, where) -> tuple[Columns, list[int], int]:
+def _learned(first, has_names, label, where) -> tuple[CsvColumns, list[int], int]:
     """(columns, places of numbers, place of the class) of a table to learn from."""
     width = len(first)
     if width < 2:
@@ -179,7 +177,7 @@ def _learned(first, has_names, label, where) -> tuple[Columns, list[int], int]:
             "commas."
         )
     if not has_names:
-        return Columns(width - 1), list(range(width - 1)), width - 1
+        return CsvColumns(width - 1), list(range(width - 1)), width - 1
     twice = [name for name, n in Counter(first).items() if n > 1]
     if twice:
         raise ValueError(
@@ -194,10 +192,10 @@ def _learned(first, has_names, label, where) -> tuple[Columns, list[int], int]:
         )
     place = first.index(label)
     numbers = [j for j in range(width) if j != place]
-    return Columns(len(numbers), [first[j] for j in numbers], label), numbers, place
+    return CsvColumns(len(numbers), [first[j] for j in numbers], label), numbers, place
 
 
-def _found(like: Columns, first, where, truth) -> tuple[list[int], int | None]:
+def _found(like: CsvColumns, first, where, truth) -> tuple[list[int], int | None]:
     """Where a table has the columns of the training data."""
     if like.names is None:
         if len(first) not in (like.n, like.n + 1):

@@ -20,15 +20,21 @@ coefficients plain ones in the coordinates of ``kernels/basis.py``, which are we
 
 from __future__ import annotations
 
+import functools
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg import cholesky, solve_triangular
 
-from maxmargin.kernel_svm.clock import Clock
+from maxmargin.engine.threads import ALONE, Team
+from maxmargin.kernel_svm.descent_pair import Pair
 from maxmargin.kernel_svm.devices import Cpu
 from maxmargin.kernels.basis import ROWS
 from maxmargin.kernels.tables import exponential
+from maxmargin.solvers.clock import Clock
 
 SPREAD_ROWS = 2000  # from which the spread of a column is read
 FAR_SHARE = 0.25  # of a sample: examples beyond the margin, which may come back
@@ -39,6 +45,9 @@ WIDTH_STEP = 0.15  # ... and at most this share of a Gaussian's width in a direc
 WEIGHT_STEP = 0.005  # of the length of the weights
 NORM_EVERY = 20  # steps for which the gradient of |f|^2 is kept: it moves slowly
 LEAST_EXPONENT = -80.0  # below it, exp() gives subnormal numbers, which are slow
+FOR_TWO = 200  # steps that are worth a second thread
+COMPARED = 2 * NORM_EVERY  # steps after which it is known whether two are faster
+PAYS = 0.95  # share of its time in which they must do the same
 RIDGE = 1e-4  # keeps coefficients small that cancel each other: points will move
 
 
@@ -146,18 +155,36 @@ def all_scores(shape, examples: Examples, points, beta):
     return out
 
 
+@dataclass
+class Weights:
+    """Weights in coordinates in which kernels of points are orthonormal."""
+
+    V: Any
+    momentum: Any
+    drift: Any  # mean square of the gradient by them
+    inverse: Any  # coefficients are inverse' V
+
+
 def descend(
-    shape, examples: Examples, terms: Terms, steps: int, rng, clock: Clock | None = None
+    shape,
+    examples: Examples,
+    terms: Terms,
+    steps: int,
+    rng,
+    clock: Clock | None = None,
+    team: Team = ALONE,
 ) -> Terms:
     """Move points and coefficients by so many steps, of sizes that fall to zero.
 
-    When the clock says that time is over, it ends after a round.
+    When the clock says that time is over, it ends after a round. With several threads, two
+    share the steps of a Gaussian kernel: the same, but for rounding.
     """
     device = examples.device
     B, beta = device.put(terms.points) + 0, device.put(terms.beta)
     spread = float(device.get(examples.X[:SPREAD_ROWS]).std(axis=0).mean())
     step = shape.step(spread, B.shape[1])
     adam = device.zeros_like(B), device.zeros_like(B)
+    pair = _pair(team, shape, examples, terms, steps, B, adam)
     drift, length, t = 0.0, None, 0
     while t < steps and not (clock is not None and t and clock.over()):
         scores = all_scores(shape, examples, B, beta)
@@ -167,37 +194,85 @@ def descend(
         inverse, factor = coordinates(device.get(shape.block(B, (B * B).sum(1), B)))
         inverse, V = device.put(inverse), device.put(factor.T) @ beta
         length = length or max(float((V * V).sum()) ** 0.5, 1e-6)
-        momentum = device.zeros_like(V)
-        count = min(ROUND, steps - t)
-        samples, weights = _draw(examples, margin, count, rng)
-        for s in range(count):
-            t += 1
-            beta = inverse.T @ V
-            by_beta, by_point = _risk_gradient(
-                shape, examples, terms, samples[s], weights, B, beta
-            )
-            if s % NORM_EVERY == 0:
-                norm = _norm_gradient(shape, terms, B, beta)
-            by_beta += norm[0]
-            by_point += norm[1]
-            fall = 1 - t / (steps + 1)
-            by_weight = inverse @ by_beta
-            momentum *= 0.9
-            momentum += 0.1 * by_weight
-            drift = 0.99 * drift + 0.01 * (by_weight * by_weight).sum()
-            size = (drift / (1 - 0.99**t)) ** 0.5 + 1e-30
-            V -= (fall * WEIGHT_STEP * length / size) * momentum
-            if examples.fixed_columns:
-                by_point[:, -examples.fixed_columns :] = 0
-            B -= fall * step * _adam(adam, by_point, t)
-        beta = inverse.T @ V
+        weights = Weights(V, device.zeros_like(V), drift, inverse)
+        samples, masses = _draw(examples, margin, min(ROUND, steps - t), rng)
+
+        def alone(lo, hi, t=t, draw=(samples, masses), weights=weights, length=length):
+            rates = step, length, t + lo, steps
+            own = samples_of(draw, lo, hi)
+            _steps(shape, examples, terms, B, adam, weights, own, rates)
+
+        def both(lo, hi, t=t, draw=(samples, masses), weights=weights, length=length):
+            rates = step, WEIGHT_STEP * length, t + lo, steps
+            norm_of = functools.partial(_norm_gradient, shape, terms, B)
+            own = samples_of(draw, lo, hi)
+            pair.round(weights, own, norm_of, NORM_EVERY, rates)
+
+        _take(len(samples), alone, both if pair else None)
+        drift, t = weights.drift, t + len(samples)
+        beta = inverse.T @ weights.V
     return Terms(B, beta, terms.others, terms.scores)
+
+
+def samples_of(draw, lo: int, hi: int) -> tuple:
+    return draw[0][lo:hi], draw[1]
+
+
+def _take(count: int, alone: Callable, both: Callable | None) -> None:
+    """So many steps, by two threads where they are faster: some of each are compared.
+
+    They are not where another program keeps one of two cores busy.
+    """
+    done, by = 0, alone
+    if both is not None and count > 2 * COMPARED:
+        seconds = []
+        for way in (alone, both):
+            began = time.perf_counter()
+            way(done, done + COMPARED)
+            seconds.append(time.perf_counter() - began)
+            done += COMPARED
+        by = both if seconds[1] <= PAYS * seconds[0] else alone
+    if done < count:
+        by(done, count)
+
+
+def _steps(shape, examples: Examples, terms: Terms, B, adam, weights, draw, rates):
+    """Steps with these samples: B, adam and the weights change."""
+    (samples, masses), (step, length, t, steps) = draw, rates
+    inverse, V = weights.inverse, weights.V
+    for s in range(len(samples)):
+        t += 1
+        beta = inverse.T @ V
+        by_beta, by_point = _risk_gradient(
+            shape, examples, terms, samples[s], masses, B, beta
+        )
+        if s % NORM_EVERY == 0:
+            norm = _norm_gradient(shape, terms, B, beta)
+        by_beta += norm[0]
+        by_point += norm[1]
+        fall = 1 - t / (steps + 1)
+        by_weight = inverse @ by_beta
+        weights.momentum *= 0.9
+        weights.momentum += 0.1 * by_weight
+        weights.drift = 0.99 * weights.drift + 0.01 * (by_weight * by_weight).sum()
+        size = (weights.drift / (1 - 0.99**t)) ** 0.5 + 1e-30
+        V -= (fall * WEIGHT_STEP * length / size) * weights.momentum
+        if examples.fixed_columns:
+            by_point[:, -examples.fixed_columns :] = 0
+        B -= fall * step * _adam(adam, by_point, t)
+
+
+def _pair(team: Team, shape, examples: Examples, terms: Terms, steps: int, B, adam):
+    """Two threads for the steps, where they can take them and there are many."""
+    if team.size < 2 or steps < FOR_TWO or len(B) < 2:
+        return None
+    if examples.device.name != "cpu" or not isinstance(shape, Gaussians):
+        return None
+    return Pair(team, examples, terms.scores, shape.gamma, B, adam)
 
 
 def coordinates(gram) -> tuple[np.ndarray, np.ndarray]:
     """(L^-1, L), the Cholesky factor of a Gram matrix with a ridge."""
-    from scipy.linalg import cholesky, solve_triangular
-
     gram = np.asarray(gram, np.float64)
     ridge = RIDGE * max(float(np.diag(gram).mean()), 1e-30)
     while True:

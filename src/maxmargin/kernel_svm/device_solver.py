@@ -8,13 +8,15 @@ GPU rounds are cheap, and more of them do not matter; on a CPU ``linear.solve`` 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
+from maxmargin.classes.structure import MulticlassBatch, class_fields
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.kernel_svm.devices import Cpu
-from maxmargin.kernel_svm.linear import Solved, solve
+from maxmargin.kernel_svm.linear import Solved
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.proximal_bundle import ProximalBundle
 from maxmargin.solvers.signs import Signs
@@ -28,8 +30,6 @@ class MatrixObjective(Objective):
     """Coordinates on a device; the batch has classes and costs only."""
 
     def __init__(self, Z, y, cost, mass, tol: float, device: Cpu):
-        from maxmargin.classes.structure import MulticlassBatch, class_fields
-
         n, k = Z.shape
         batch = MulticlassBatch(
             indptr=np.zeros(n + 1, np.int64),
@@ -124,17 +124,8 @@ class MatrixBundle(ProximalBundle):
         return alpha
 
 
-def solve_on(device: Cpu, Z, y, cost, mass, limits, alpha=None) -> Solved:
-    """The machine where its coordinates lie; on a CPU, from the dual point ``alpha``."""
-    if device.name == "cpu":
-        return solve(Z, y, cost, mass, limits, alpha)
-    return solve_on_device(Z, y, cost, mass, limits, device)
-
-
 def solve_on_device(Z, y, cost, mass, limits, device: Cpu) -> Solved:
     """As ``linear.solve``; Z lies on the device."""
-    from dataclasses import replace
-
     objective = MatrixObjective(Z, y, cost, mass, limits.tol, device)
     solver = MatrixBundle(objective)
     if limits.max_iter is None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -13,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.blas import at_most
 from maxmargin.core.data_weight import C_of
-from maxmargin.core.estimator import MaxMarginEstimator, _positive, masses
-from maxmargin.core.interrupts import Whole
-from maxmargin.core.parameters import parameters
-from maxmargin.core.zero_weights import still_zero, warn_zero_weights
-from maxmargin.kernel_svm.choice import settled
+from maxmargin.core.encoded import masses
+from maxmargin.core.warn import warn
+from maxmargin.engine.interrupts import Whole
+from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.remarks import still_zero, warn_zero_weights
+from maxmargin.kernel_svm.bases import settled
 from maxmargin.kernel_svm.devices import find_device
 from maxmargin.kernel_svm.input import (
     KernelProblem,
@@ -26,14 +28,21 @@ from maxmargin.kernel_svm.input import (
     read_training,
     weighted,
 )
-from maxmargin.kernel_svm.scaling import check_scale, scaled
-from maxmargin.kernel_svm.training import METHODS, Trained, train, train_sizes
+from maxmargin.kernel_svm.parameters import KernelSVMParameters
+from maxmargin.kernel_svm.saving import model_from, state_of
+from maxmargin.kernel_svm.scaling import scaled
+from maxmargin.kernel_svm.training import Trained, train, train_sizes
+from maxmargin.kernels.basis import expand
 from maxmargin.kernels.nested import NestedKernel, refuse_beside_kernel
+from maxmargin.solvers.checkpoint import kept, place_of
 
-PREIMAGES = ("gradient", "fixed-point")
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
-class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
+class KernelSVM(
+    KernelSVMParameters, ClassifierMixin, NestedKernel, MaxMarginEstimator, init=False
+):
     """Support vector machine with a kernel, for two classes, many, or a taxonomy of them.
 
     The score of class k is f_k(x) = sum_j beta_jk kernel(b_j, x) over basis points b_j, and
@@ -83,8 +92,8 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
         As in :class:`maxmargin.TaxonomySVM`: classes share functions of their ancestors.
     class_weight : dict, "balanced" or None
         Times the sample weights.
-    preimage : "gradient" or "fixed-point"
-        How "subspace-pursuit" finds points.
+    preimage : "gradient"
+        How "subspace-pursuit" finds points: there is one way only, and files keep its name.
     memory : float, default 4e9
         Bytes that training may use for tables of kernel values; what needs more raises
         before it begins.
@@ -96,9 +105,11 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
     tol, max_iter, max_time, n_jobs, random_state, verbose, callbacks
         As in :class:`maxmargin.StructuralSVM`; ``max_time`` is for all of a fit, the search
         for the basis included, ``max_iter`` for each training in it, and ``verbose`` shows
-        a line per stage of a pursuit. ``n_jobs`` is how many threads of BLAS the matrix
-        products of "sampling" have; those of the other methods have one, for more made
-        them slower.
+        a line per stage of a pursuit. ``n_jobs`` threads compute rows and scores of
+        "exact"; two take the steps of "subspace-pursuit" with a Gaussian kernel; of
+        "sampling" it is how many threads of BLAS its products have. Other methods have
+        one. What "exact" finds differs from ``n_jobs=1`` by the rounding of BLAS at most;
+        points of a pursuit by what rounding becomes in thousands of steps.
 
     checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`, of :meth:`fit`. "exact" keeps its dual
@@ -142,33 +153,6 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
     _model_name = "KernelSVM.v1"
     _params_in_state = ("kernel", "memory", "device")
 
-    __init__ = parameters(
-        kernel="rbf",
-        method="auto",
-        n_components=None,
-        C=5.0,
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        scale=None,
-        loss="zero-one",
-        taxonomy=None,
-        class_weight=None,
-        preimage="gradient",
-        memory=4e9,
-        max_terms=20_000,
-        device="cpu",
-        tol=0.01,
-        max_iter=None,
-        max_time=None,
-        n_jobs=1,
-        random_state=None,
-        verbose=0,
-        callbacks=None,
-        checkpoint=None,
-        resume=False,
-    )
-
     # parameters that other estimators have
     rescaling, penalty, solver, warm_start = "margin", "linear", "auto", False
 
@@ -181,14 +165,12 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
 
     # training ---------------------------------------------------------------------------
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Train on inputs X and classes y; a call that raises changes nothing.
 
         When ``max_time`` is over, or after Ctrl-C, the machine is the best found so far;
         of a pursuit, that of its last stage, whose basis may be smaller than asked for.
         """
-        from maxmargin.solvers.checkpoint import kept, place_of
-
         settings = self._settings()
         with at_most(self._blas_threads()), kept(place_of(self)):
             data, problem = self._read(X, y, sample_weight)
@@ -198,7 +180,14 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
             self._take(data, trained, model.method)
         return self
 
-    def path(self, X, y, Cs=None, n_components=None, sample_weight=None) -> list:
+    def path(
+        self,
+        X: Any,
+        y: Any,
+        Cs: Iterable[float] | None = None,
+        n_components: Iterable[int] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> list:
         """Models for every C of ``Cs``, or for every size of ``n_components``, in one run.
 
         Along C the basis is the one that training finds at ``self.C``, and each machine
@@ -217,7 +206,7 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
         settings = self._settings()
         with at_most(self._blas_threads()):
             data, problem = self._read(X, y, sample_weight)
-        values = list(Cs if Cs is not None else n_components)
+        values: list[Any] = list(Cs if Cs is not None else n_components)  # type: ignore[arg-type]
         if not values:
             return []
         name = "C" if Cs is not None else "n_components"
@@ -247,38 +236,15 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
         mass = masses(C_of(self), weighted(self, data))
         return data, KernelProblem.of(self, data, mass)
 
-    def _settings(self):
-        """Check all parameters before any work."""
-        if self.method not in METHODS:
-            raise ValueError(
-                f"method={self.method!r} is not known; choose one of {', '.join(METHODS)}."
-            )
-        if self.preimage not in PREIMAGES:
-            raise ValueError(
-                f"preimage={self.preimage!r} is not known; choose one of "
-                f"{', '.join(PREIMAGES)}."
-            )
-        for name in ("n_components", "max_terms"):
-            value = getattr(self, name)
-            if value is None and name == "n_components":
-                continue
-            whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-            if not whole or value < 1:
-                raise ValueError(
-                    f"{name}={value!r} is not possible: it must be a positive whole number."
-                )
-        check_scale(self.scale)
-        _positive("memory", self.memory, "a number of bytes")
-        settings = super()._settings()
-        if math.isinf(C_of(self)):
+    def _check(self) -> None:
+        if isinstance(self.C, numbers.Real) and math.inf == self.C:
             raise ValueError("C=inf is not possible with kernels: choose a finite C.")
         find_device(self.device)
-        return settings
 
     def _take(self, data, trained: Trained, method: str) -> None:
         """Set the fitted attributes."""
         if trained.converged:
-            warn_zero_weights(trained.coefficients, stacklevel=4)
+            warn_zero_weights(trained.coefficients)
         for attribute in ("n_features_in_", "feature_names_in_"):  # of an earlier fit
             self.__dict__.pop(attribute, None)
         self.kernel_, self.basis_ = trained.kernel, own(trained.points, data.X)
@@ -298,11 +264,11 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
         self.seconds_ = trained.seconds
         if trained.warning:
             text = trained.warning + still_zero(trained.coefficients)
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+            warn(text, ConvergenceWarning)
 
     # using ------------------------------------------------------------------------------
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: Any) -> np.ndarray:
         """Scores of shape (samples, classes); predict takes the largest.
 
         With two classes, one number per sample, as everywhere in scikit-learn.
@@ -310,14 +276,12 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """The class with the largest score, the first one on ties."""
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
 
     def _scores(self, X) -> np.ndarray:
-        from maxmargin.kernels.basis import expand
-
         check_is_fitted(self, "dual_coef_")
         X = read_input(self, X)
         if self.columns_ is not None:  # a precomputed table: columns of the basis
@@ -331,14 +295,10 @@ class KernelSVM(ClassifierMixin, NestedKernel, MaxMarginEstimator):
     # saving (model_file.py) -------------------------------------------------------------
 
     def _get_state(self):
-        from maxmargin.kernel_svm.saving import state_of
-
         return state_of(self)
 
     @classmethod
     def _from_state(cls, params, arrays, state):
-        from maxmargin.kernel_svm.saving import model_from
-
         return model_from(cls, params, arrays, state)
 
     @property

@@ -17,11 +17,11 @@ TILE = 1024  # samples whose distances stay in the processor's cache
 
 
 class GaussianRows:
-    """From numbers of samples to their rows, which hold until the next call."""
+    """From numbers of samples to their rows, which hold until the worker's next call."""
 
     def __init__(self, X: np.ndarray, gamma: float):
         self.X, self.gamma = np.ascontiguousarray(X), X.dtype.type(gamma)
-        self.buffer = np.empty((0, len(X)), X.dtype)
+        self.buffers: dict[int, np.ndarray] = {}
         self.columns = None
         if X.shape[1] <= FEW:
             self.columns = np.ascontiguousarray(X.T)
@@ -30,27 +30,38 @@ class GaussianRows:
             self.norms = squared_norms(self.X)
             self.near = X.dtype.type(np.finfo(X.dtype).eps ** 0.5)
 
-    def __call__(self, rows: np.ndarray) -> np.ndarray:
-        if len(self.buffer) < len(rows):  # new memory costs as much as a row's values
-            self.buffer = np.empty((len(rows), len(self.X)), self.X.dtype)
-        out, rows = self.buffer[: len(rows)], np.asarray(rows, np.int64)
+    def __call__(
+        self, rows: np.ndarray, part: slice | None = None, worker: int = 0
+    ) -> np.ndarray:
+        """At a slice of the samples, or at all."""
+        part = part or slice(0, len(self.X))
+        out = self._buffer(worker, len(rows), part.stop - part.start)
+        rows = np.asarray(rows, np.int64)
         if self.columns is not None:
-            by_differences(self.X, self.columns, rows, self.gamma, out)
+            by_differences(self.X, self.columns, rows, self.gamma, part.start, out)
         else:
-            np.matmul(self.X[rows], self.X.T, out=out)
-            from_products(self.X, self.norms, rows, self.near, self.gamma, out)
+            np.matmul(self.X[rows], self.X[part].T, out=out)
+            here = rows, self.near, self.gamma, part.start, out
+            from_products(self.X, self.norms, *here)
         return np.exp(out, out=out)
+
+    def _buffer(self, worker: int, rows: int, width: int) -> np.ndarray:
+        """Memory of a worker's: new memory costs as much as a row's values."""
+        known = self.buffers.get(worker)
+        if known is None or len(known) < rows * width:
+            known = self.buffers[worker] = np.empty(rows * width, self.X.dtype)
+        return known[: rows * width].reshape(rows, width)
 
 
 @kernel
-def by_differences(X, columns, rows, gamma, out):
-    """out_ij = -gamma |x_(rows_i) - x_j|^2."""
-    d, n = columns.shape
+def by_differences(X, columns, rows, gamma, first, out):
+    """out_ij = -gamma |x_(rows_i) - x_(first + j)|^2."""
+    d, end = len(columns), first + out.shape[1]
     zero = gamma - gamma
-    for low in range(0, n, TILE):
-        high = min(low + TILE, n)
+    for low in range(first, end, TILE):
+        high = min(low + TILE, end)
         for i in range(len(rows)):
-            x, values = X[rows[i]], out[i, low:high]
+            x, values = X[rows[i]], out[i, low - first : high - first]
             for j in range(high - low):
                 values[j] = zero
             k = 0
@@ -69,16 +80,17 @@ def by_differences(X, columns, rows, gamma, out):
 
 
 @kernel
-def from_products(X, norms, rows, near, gamma, out):
+def from_products(X, all_norms, rows, near, gamma, first, out):
     """The same, where ``out`` holds products; those that cancel by differences."""
-    n, two = len(norms), gamma / gamma + gamma / gamma
+    n, two = out.shape[1], gamma / gamma + gamma / gamma
+    norms = all_norms[first : first + n]
     for i in range(len(rows)):
-        values, norm = out[i], norms[rows[i]]
+        values, norm = out[i], all_norms[rows[i]]
         for j in range(n):
             values[j] = (norm + norms[j]) - two * values[j]
         for j in range(n):
             if values[j] <= near * (norm + norms[j]):
-                values[j] = distance(X[rows[i]], X[j], gamma - gamma)
+                values[j] = distance(X[rows[i]], X[first + j], gamma - gamma)
         for j in range(n):
             values[j] *= -gamma
 

@@ -12,12 +12,16 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from maxmargin.classes.input import read_classes, validated
-from maxmargin.core.arrays import csr_arrays
-from maxmargin.core.estimator import check_weights
+from maxmargin.classes.input import plain, read_classes
+from maxmargin.classes.taxonomy.labels import class_lines, resolve
+from maxmargin.classes.taxonomy.losses import class_costs
+from maxmargin.core.encoded import check_weights
 from maxmargin.core.label_costs import cost_table
 from maxmargin.core.unused_columns import check_columns
+from maxmargin.fitting.tables import check_finite, read_new
+from maxmargin.kernels import as_kernel, check
 from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.checks import looks_up
 from maxmargin.kernels.inputs import count, is_sparse
 
 UNKNOWN = (
@@ -53,9 +57,6 @@ class KernelProblem:
 
     @classmethod
     def of(cls, model, data: Data, mass: np.ndarray) -> KernelProblem:
-        from maxmargin.kernels import as_kernel, check
-        from maxmargin.kernels.checks import looks_up
-
         kernel = as_kernel(
             model.kernel, model.gamma, model.degree, model.coef0, X=data.X
         )
@@ -83,10 +84,6 @@ class KernelProblem:
 
 
 def _taxonomy(model, classes) -> tuple[np.ndarray, np.ndarray | None]:
-    from maxmargin.classes.input import plain
-    from maxmargin.classes.taxonomy.labels import class_lines, resolve
-    from maxmargin.classes.taxonomy.losses import class_costs
-
     names = plain(np.array(classes))
     tree = resolve(model.taxonomy, names, ".")
     lines = class_lines(tree, names)
@@ -128,7 +125,7 @@ def read_training(model, X, y, sample_weight) -> Data:
         )
         if known is not None:
             raise ValueError(UNKNOWN)
-        _finite(X)
+        check_finite(X)
         if is_sparse(X):
             check_columns(X.indices, X.shape[1], X.shape[1])
         return Data(X, numbers, weights, attributes)
@@ -174,14 +171,7 @@ def read_input(model, X) -> Any:
             f"The precomputed matrix has {width} columns, but must have a column for each "
             f"of the {model.n_features_in_} training samples."
         )
-    X = validated(model, X, reset=False)
-    _finite(X)
-    return X
-
-
-def _finite(X) -> None:
-    if not np.isfinite(X.data if is_sparse(X) else X).all():
-        csr_arrays(X)  # says where
+    return read_new(model, X)
 
 
 def weighted(model, data: Data) -> np.ndarray:

@@ -12,6 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.classes import dense
+from maxmargin.classes.taxonomy import structure as taxonomy
+from maxmargin.core.encoded import SINGLE_PRECISION_MASS
+from maxmargin.core.formulation import make_form
+from maxmargin.core.objective import Objective
+from maxmargin.solvers import registry
+from maxmargin.solvers.best import LostPrecision
+from maxmargin.solvers.driver import drive
+from maxmargin.solvers.exact_blocks import alpha_from, planes_from
+
 
 @dataclass
 class Solved:
@@ -28,9 +38,6 @@ def solve(Z, y, cost, mass, limits, alpha=None) -> Solved:
     Coordinates of single precision are trained on in double where C_i |z|^2 is too large,
     or where that turns out to be needed.
     """
-    from maxmargin.core.estimator import SINGLE_PRECISION_MASS
-    from maxmargin.solvers.best import LostPrecision
-
     if _largest(mass) * _largest(Z) ** 2 > SINGLE_PRECISION_MASS:
         Z = Z.astype(np.float64, copy=False)
     try:
@@ -41,33 +48,37 @@ def solve(Z, y, cost, mass, limits, alpha=None) -> Solved:
         return _solve(Z.astype(np.float64), y, cost, mass, limits, alpha)
 
 
+def solve_on(device, Z, y, cost, mass, limits, alpha=None) -> Solved:
+    """The machine where its coordinates lie; on a CPU, from the dual point ``alpha``."""
+    if device.name == "cpu":
+        return solve(Z, y, cost, mass, limits, alpha)
+    from maxmargin.kernel_svm.device_solver import solve_on_device
+
+    return solve_on_device(Z, y, cost, mass, limits, device)
+
+
 def _largest(values: np.ndarray) -> float:
     return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
 def _solve(Z, y, cost, mass, limits, alpha) -> Solved:
-    from maxmargin.classes.dense import make_batch, weight_table
-    from maxmargin.solvers.exact_blocks import alpha_from, planes_from
-
-    batch = make_batch(Z, y, cost)
+    batch = dense.make_batch(Z, y, cost)
     planes = None if alpha is None else planes_from(batch, alpha, mass)
     machine, solution = _train(batch, batch.n_labels, mass, limits, planes)
-    weights = np.array(weight_table(batch, solution.w), np.float64)
+    weights = np.array(batch.weight_table(solution.w), np.float64)
     alpha = alpha_from(batch, machine.planes)[:, : batch.n_labels]
     return Solved(weights, solution, alpha)
 
 
 def solve_lines(Z, problem, limits) -> Solved:
     """Train with a function per node of a taxonomy; weights are (k, nodes)."""
-    from maxmargin.classes.taxonomy.structure import make_batch
-
     n, k = Z.shape
     indptr = np.arange(n + 1, dtype=np.int64) * k
     indices = np.tile(np.arange(k, dtype=np.int32), n)
     lines = [np.flatnonzero(row).tolist() for row in problem.lines]
     ones = np.ones(problem.lines.shape[1])
     rows = indptr, indices, np.ascontiguousarray(Z).ravel()
-    batch = make_batch(*rows, k, problem.y, problem.cost, lines, ones, Z.dtype)
+    batch = taxonomy.make_batch(*rows, k, problem.y, problem.cost, lines, ones, Z.dtype)
     _, solution = _train(batch, batch.node_width, problem.mass, limits)
     weights = solution.w.reshape(k, -1)[:, : len(ones)]
     return Solved(np.array(weights, np.float64), solution, np.zeros((n, 0)))
@@ -75,11 +86,6 @@ def solve_lines(Z, problem, limits) -> Solved:
 
 def _train(batch, width: int, mass, limits, planes=None) -> tuple:
     """(solver, solution) of a batch with so many weights per coordinate."""
-    from maxmargin.core.formulation import make_form
-    from maxmargin.core.objective import Objective
-    from maxmargin.solvers import registry
-    from maxmargin.solvers.driver import drive
-
     form = make_form("margin", "linear", limits.tol)
     size = batch.n_features * width
     objective = Objective(batch, size, form, mass, batch.values.dtype)

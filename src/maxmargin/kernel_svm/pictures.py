@@ -10,6 +10,7 @@ import numpy as np
 from maxmargin.plots.training import GREY, INK, _axes, _pyplot
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def plot_basis_images(
-    model: Any, shape: tuple[int, ...] | None = None, columns: int = 15, ax=None
+    model: Any,
+    shape: tuple[int, ...] | None = None,
+    columns: int = 15,
+    ax: Axes | None = None,
 ) -> Figure:
     """Basis points as pictures, by the class that they speak for most.
 

@@ -11,11 +11,14 @@ import numpy as np
 from maxmargin.plots.training import GREY, INK, _axes
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Okabe and Ito, and three of Tol; neighbours differ in lightness too
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-COLOURS += ("#882255", "#F0E442", "#332288", "#999933")
+COLOURS: tuple[str, ...] = (
+    *("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"),
+    *("#882255", "#F0E442", "#332288", "#999933"),
+)
 MARKERS = "osD^vP*X<>"
 STEPS = 160  # points along a side of the plane
 ANCHORS = 500  # samples that say where the data are, beside the plane
@@ -31,7 +34,7 @@ def plot_boundary(
     y: Sequence,
     columns: tuple[int, int] | None = None,
     names: Sequence[str] | None = None,
-    ax=None,
+    ax: Axes | None = None,
 ) -> Figure:
     """Decision regions in a plane, with samples and basis points.
 
@@ -48,7 +51,7 @@ def plot_boundary(
     names : list of the names of columns, or None
     ax : Axes or None
     """
-    X, y = _samples(model, X, y)
+    X, y = _samples(model, X, y)  # type: ignore[assignment]
     plane = _Plane.of(X, columns, names)
     points = plane.flat(X)
     (ax,) = _axes(ax, figsize=(6.4, 5.4))
@@ -240,7 +243,7 @@ def _draw_basis(ax, model, plane) -> None:
 
 
 def plot_accuracy_by_size(
-    models: Sequence | Mapping[str, Any], X: Any, y: Sequence, ax=None
+    models: Sequence | Mapping[str, Any], X: Any, y: Sequence, ax: Axes | None = None
 ) -> Figure:
     """Accuracy on X and y against the number of basis functions.
 
@@ -248,7 +251,9 @@ def plot_accuracy_by_size(
     names and such lists. A list of one, such as the exact machine, is a level to compare
     with.
     """
-    lists = dict(models) if isinstance(models, Mapping) else {"": models}
+    lists: dict[str, Any] = (
+        dict(models) if isinstance(models, Mapping) else {"": models}
+    )
     lists = {k: v if isinstance(v, (list, tuple)) else [v] for k, v in lists.items()}
     if not lists or not all(lists.values()):
         raise ValueError(

@@ -7,22 +7,30 @@ feasible will do. With a the signed ones and z the coordinates of an example,
 
     within = sum_ik alpha_ik cost(y_i, k) - 1/2 |sum_i a_i (x) z_i|^2,
 
-and the same with phi(x_i) in place of z_i for the exact machine (``bounds.py``).
+and the same with phi(x_i) in place of z_i for the exact machine (:func:`exact_dual`).
 """
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 
 from maxmargin.kernel_svm.certificate import KernelCertificate
-from maxmargin.kernel_svm.clock import Clock
 from maxmargin.kernel_svm.linear import Solved, signed
+from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.basis import ROWS, expand
-from maxmargin.kernels.inputs import double, take, toarray
+from maxmargin.kernels.inputs import count, double, take, toarray
+from maxmargin.solvers.clock import Clock
 from maxmargin.solvers.result import Certificate
 
 HASTY_TERMS = 2000  # that a proof has at most when time is up
 UNKNOWN = float("nan")
+TABLES = (
+    3  # of a block's size that a kernel has at a time: itself and what it is made of
+)
+LARGEST = 8192  # rows of a block: larger ones are not faster
 
 
 def prove(problem, basis, Z, solved: Solved, model, clock: Clock) -> KernelCertificate:
@@ -35,22 +43,22 @@ def prove(problem, basis, Z, solved: Solved, model, clock: Clock) -> KernelCerti
         return _certificate(found.primal, found.dual, found.dual, False, UNKNOWN)
 
 
-def prove_sampled(problem, cuts, model, clock: Clock) -> KernelCertificate:
+def prove_sampled(
+    problem, rows, beta, primal: float, model, clock: Clock
+) -> KernelCertificate:
     """Of a mixture of sampled cuts: with no more mass than C_i, its terms are a dual point.
 
     A sampled example stands for others and may have more mass than its own C_i; it is cut
-    back to that. The optimum of the sampled cuts themselves (``SampledCuts.dual``) is no
-    bound, and is not said here.
+    back to that. The optimum of the sampled cuts themselves, the ``dual`` of their solver,
+    is no bound, and is not said here.
     """
-    from maxmargin.kernel_svm.bounds import exact_dual
-
-    y, mass, beta = problem.y[cuts.points], problem.mass[cuts.points], cuts.coefficients
-    nothing = _certificate(cuts.primal, 0.0, 0.0, False, UNKNOWN)
+    y, mass = problem.y[rows], problem.mass[rows]
+    nothing = _certificate(primal, 0.0, 0.0, False, UNKNOWN)
     if len(beta) > _most(model, clock):
         return nothing
     try:
         X = double(problem.X)
-        points = take(X, cuts.points)
+        points = take(X, rows)
         scores = expand(problem.kernel, X, points, beta)
         square = _square(beta, np.asarray(problem.kernel(points)))
         primal = 0.5 * square + _risk(problem, slice(None), scores)
@@ -73,8 +81,6 @@ def _feasible(alpha, y, mass) -> np.ndarray:
 
 
 def _proved(problem, basis, Z, solved: Solved, model, clock) -> KernelCertificate:
-    from maxmargin.kernel_svm.bounds import best_multiple, exact_dual
-
     classes = (
         problem.lines is None
     )  # with a taxonomy, there are no dual variables by class
@@ -152,3 +158,65 @@ def _certificate(primal, dual, within, exact, residual) -> KernelCertificate:
     return KernelCertificate(
         **vars(proof), within=min(within, primal), residual=residual
     )
+
+
+# the exact dual ---------------------------------------------------------------------
+
+
+def exact_dual(
+    kernel: Kernel, X: Any, coefficients: np.ndarray, linear: float, memory: float
+) -> tuple[float, float]:
+    """(value, |v|^2): max over t in [0, 1] of t linear - t^2 / 2 |v|^2.
+
+    v = sum_i a_i (x) phi(x_i) for the signed `coefficients` a, of shape (n, classes), of a
+    dual point alpha: a_ik = C_i [k = y_i] - alpha_ik; `linear` is its sum of alpha times
+    costs. Dual points make a convex set with 0 in it, so t alpha is one as well, and the
+    value is a lower bound for the optimum of the exact machine.
+
+    |v|^2 = sum_k a_k' K a_k is summed in blocks over the rows with a_i != 0, in double
+    precision whatever that of X is: of terms that cancel, as with a large C, single
+    precision can promise too much. Tables of a block take at most `memory` bytes together
+    (one pair of rows always fits): the smaller, the slower.
+    """
+    a = np.asarray(coefficients, np.float64)
+    if a.ndim != 2 or len(a) != count(X):
+        raise ValueError(
+            f"coefficients must have a row for each of the {count(X)} samples and a column "
+            f"per class, but have the shape {a.shape}."
+        )
+    if not np.isfinite(a).all() or not math.isfinite(linear):
+        raise ValueError("coefficients and linear must be finite numbers.")
+    square = _square_in_blocks(kernel, X, a, _block_rows(X, a.shape[1], memory))
+    return best_multiple(linear, square), square
+
+
+def best_multiple(linear: float, square: float) -> float:
+    """max over t in [0, 1] of t linear - t^2 / 2 square."""
+    t = min(max(linear / square, 0.0), 1.0) if square > 0 else float(linear > 0)
+    return t * linear - 0.5 * t * t * square
+
+
+def _block_rows(X: Any, classes: int, memory: float) -> int:
+    """b with room for tables of b x b values and two times b rows of samples."""
+    if not memory > 0:
+        raise ValueError(f"memory must be a positive number of bytes, not {memory!r}.")
+    shape = getattr(X, "shape", ())
+    width = 2 * (shape[1] if len(shape) == 2 else 0) + classes
+    # 8 (TABLES b^2 + width b) = memory
+    b = (math.sqrt(width**2 + TABLES * memory / 2) - width) / (2 * TABLES)
+    return min(max(int(b), 1), LARGEST)
+
+
+def _square_in_blocks(kernel: Kernel, X: Any, a: np.ndarray, size: int) -> float:
+    rows = np.flatnonzero(a.any(axis=1))
+    total = 0.0
+    for first in range(0, len(rows), size):
+        here = rows[first : first + size]
+        left = double(take(X, here))
+        for second in range(first, len(rows), size):
+            there = rows[second : second + size]
+            same = second == first
+            block = kernel(left) if same else kernel(left, double(take(X, there)))
+            products = np.asarray(block, np.float64) @ a[there]
+            total += (1 if same else 2) * float(np.vdot(a[here], products))
+    return max(total, 0.0)

@@ -5,11 +5,8 @@ look at what the next cut wants and the span cannot give, add the point whose im
 nearest to that, solve again. Here a stage adds many points at once (the basis doubles or
 so), starts them at violated examples, and lets points and coefficients follow the gradient
 of the objective (``descent.py``), which gave far better bases than preimages of the cut
-itself (``preimages.py``). Solving within the span is the linear machine on coordinates
-(``linear.py``), from the last dual point.
-
-``method="training-points"`` (the thesis's CPSP(tr)) adds training points, each the best of
-59, which need no gradient: any kernel, any input.
+itself. Solving within the span is the linear machine on coordinates (``linear.py``), from
+the last dual point. ``training_points.py`` grows a basis without gradients.
 """
 
 from __future__ import annotations
@@ -20,23 +17,24 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.kernel_svm import preimages
-from maxmargin.kernel_svm.clock import INTERRUPTED, Clock
+from maxmargin.engine.interrupts import INTERRUPTED
+from maxmargin.engine.threads import Team
 from maxmargin.kernel_svm.descent import (
     Examples,
     Gaussians,
     Smooth,
     Terms,
     all_scores,
+    coordinates,
     descend,
     margins,
 )
-from maxmargin.kernel_svm.device_solver import solve_on
 from maxmargin.kernel_svm.devices import Cpu
 from maxmargin.kernel_svm.isometry import find_isometry
-from maxmargin.kernel_svm.linear import Solved, signed, solve
+from maxmargin.kernel_svm.linear import Solved, solve, solve_on
 from maxmargin.kernels.basis import ROWS, Basis
-from maxmargin.kernels.inputs import take
+from maxmargin.kernels.distances import Gaussian
+from maxmargin.solvers.clock import Clock
 from maxmargin.solvers.result import Limits
 
 FIRST = 10  # points of the first stage
@@ -70,32 +68,6 @@ def stages(n_components: int, wanted=()) -> list[int]:
     return sorted({min(s, n_components) for s in sizes} | {n_components})
 
 
-def grow_points(
-    kernel, X, y, cost, mass, sizes, rng, limits, clock: Clock | None = None
-) -> Iterator[Stage]:
-    """Stages of training points, each the best of a few for what is still missing.
-
-    After the first stage, time that is over ends them.
-    """
-    clock = clock or Clock()
-    chosen = np.zeros(0, np.int64)
-    stage = None
-    for size in sizes:
-        if stage is not None and clock.over():
-            return
-        pulls, alpha = first_pulls(y, cost, mass), None
-        if stage is not None:
-            alpha = stage.solved.alpha
-            pulls = signed(alpha, y, mass)
-        basis = stage.basis if stage else None
-        new = preimages.best_of(kernel, X, pulls, basis, size - len(chosen), rng)
-        chosen = np.concatenate([chosen, np.setdiff1d(new, chosen)])
-        basis = Basis(kernel, take(X, chosen))
-        Z = basis.transform(X)
-        stage = Stage(basis, solve(Z, y, cost, mass, clock.within(limits), alpha))
-        yield stage
-
-
 def pursue(
     kernel,
     X,
@@ -106,15 +78,12 @@ def pursue(
     rng,
     limits,
     device: Cpu | None = None,
-    preimage="gradient",
     clock: Clock | None = None,
+    threads: int = 1,
 ) -> Iterator[Stage]:
     """Stages of points that lie anywhere; X is a dense table, the kernel smooth.
 
     After the first stage, time that is over ends them; one that has begun is left undone.
-
-    With preimage="gradient", points start at violated examples and follow the gradient of
-    the objective; with "fixed-point" they stay at the preimages (``preimages.py``).
     """
     device, clock = device or Cpu(), clock or Clock()
     X = np.ascontiguousarray(X)
@@ -123,20 +92,7 @@ def pursue(
     B = np.zeros((0, rows.shape[1]), np.float32)
     beta, stage = np.zeros((0, len(cost)), np.float32), None
     for size in sizes:
-        starts = _starts(
-            shape,
-            kernel,
-            rows,
-            examples,
-            B,
-            beta,
-            y,
-            mass,
-            size - len(B),
-            fixed,
-            rng,
-            preimage,
-        )
+        starts = _starts(shape, rows, examples, B, beta, mass, size - len(B), rng)
         everyone = np.concatenate([B, starts])
         weights = _rough(shape, examples, everyone, y, cost, mass, rng)
         if size <= TOGETHER or len(B) == 0:
@@ -150,10 +106,10 @@ def pursue(
         if terms.others is not None:
             steps = LATER_STEPS
         steps = int(device.steps * min(steps, EPOCHS * len(y) / Cpu.sample))
-        if preimage == "fixed-point":
-            steps = 0
         if steps:
-            terms = descend(shape, examples, terms, steps, rng, clock)
+            team = Team(threads)
+            with team.at_work():
+                terms = descend(shape, examples, terms, steps, rng, clock, team)
         if stage is not None and clock.over():
             return
         moved = device.get(terms.points)
@@ -177,8 +133,6 @@ def search_space(kernel, X, rng) -> tuple[np.ndarray, Any, Callable, int]:
     The search is in single precision. Where only distances count, data that it would not
     do justice to are measured from their mean, in a unit of their own, a power of two.
     """
-    from maxmargin.kernels.distances import Gaussian
-
     if not isinstance(kernel, Gaussian):
         return _single(X), Smooth(kernel), lambda points: points.astype(X.dtype), 0
     single, origin, unit = _measured(X)
@@ -229,40 +183,22 @@ def first_pulls(y, cost, mass) -> np.ndarray:
     return pulls
 
 
-def _starts(
-    shape, kernel, rows, examples, B, beta, y, mass, new, fixed, rng, preimage
-) -> np.ndarray:
-    """New points: violated examples, or preimages of what those of a class pull towards."""
-    from maxmargin.kernels.distances import Gaussian
-
-    device = examples.device
+def _starts(shape, rows, examples: Examples, B, beta, mass, new, rng) -> np.ndarray:
+    """New points: violated examples."""
+    device, fixed = examples.device, examples.fixed_columns
     scores = all_scores(shape, examples, device.put(B), device.put(beta))
-    margin, worst = (device.get(values) for values in margins(examples, scores))
+    margin = device.get(margins(examples, scores)[0])
     live = np.flatnonzero((margin < 0) & (mass > 0))
     if len(live) < new:
-        live = np.arange(len(y))
-    seeds = rng.choice(live, new, replace=len(live) < new)
-    starts = rows[seeds]
-    if preimage == "fixed-point":
-        sample = rng.choice(live, min(len(live), preimages.ENOUGH), replace=False)
-        # examples of the start's class pull, those that are taken for it push
-        pull = (y[sample][:, None] == y[seeds]) * 1.0
-        pull -= worst[sample][:, None] == y[seeds]
-        pull *= mass[sample][:, None]
-        x = rows[sample]
-        towards = preimages.ascend
-        if isinstance(kernel, Gaussian):
-            towards, kernel = preimages.fixed_points, Gaussian(shape.gamma)
-        starts = towards(kernel, x, pull.astype(np.float32), starts)
+        live = np.arange(len(margin))
+    starts = rows[rng.choice(live, new, replace=len(live) < new)]
     if fixed:
         starts[:, -fixed:] = 0
-    return starts.astype(np.float32)
+    return starts
 
 
 def _rough(shape, examples: Examples, points, y, cost, mass, rng) -> np.ndarray:
     """Coefficients to begin with: the machine on a sample of the examples."""
-    from maxmargin.kernel_svm.descent import coordinates
-
     device, n = examples.device, len(y)
     rows = np.sort(rng.choice(n, ROUGH, replace=False)) if n > ROUGH else np.arange(n)
     at, b = device.index(rows), device.put(points)

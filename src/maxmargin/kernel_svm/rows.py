@@ -8,23 +8,40 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.kernel import kernel as compiled
+from maxmargin.engine.threads import ALONE, Team
 from maxmargin.kernel_svm.devices import Cpu
 from maxmargin.kernel_svm.gaussian_rows import GaussianRows
+from maxmargin.kernel_svm.ranges import over_ranges_of
 from maxmargin.kernels.inputs import count, is_sparse, take, toarray
 
 BLOCKS = 3 * 8  # bytes per value while a block of rows is computed
 LEAST_ROWS = 100  # that memory must hold
 SHARE = 0.1  # of the memory, that such a block may take
+TOGETHER = 8  # rows that are quicker to compute than one after the other
+READING = 24  # rows that take as long to compute as samples take to be read
+LINES = 128  # of a table between some samples, that one thread fills at least
 
 
 class Rows:
     """A cache of ``room`` rows; those that were not used for longest make way.
 
     ``values[slots]`` are the rows that :meth:`slots` was asked for, until the next call.
+    ``compute(rows, part, worker)`` gives rows at a slice of the samples, for a thread of
+    the team; it is asked for all samples at once unless ``in_parts``.
     """
 
-    def __init__(self, compute: Callable, n: int, room: int, dtype, together: int):
-        self.compute, self.together = compute, together
+    def __init__(
+        self,
+        compute: Callable,
+        n: int,
+        room: int,
+        dtype,
+        together: int,
+        team: Team = ALONE,
+        in_parts: bool = True,
+    ):
+        self.compute, self.together, self.team = compute, together, team
+        self.filling = team if in_parts else ALONE
         self.values = np.empty((room, n), dtype)
         self.slot = np.full(n, -1)  # of every row, -1 where it is not here
         self.owner = np.full(room, -1)
@@ -49,21 +66,44 @@ class Rows:
             self.owner[free] = -1
             for first in range(0, k, self.together):
                 part = slice(first, first + self.together)
-                self.values[free[part]] = self.compute(missing[part])
+                self._fill(free[part], missing[part])
                 self.owner[free[part]] = missing[part]
                 self.slot[missing[part]] = free[part]
             self.used[free] = self.calls
             self.computed += k
         return self.slot[rows]
 
+    def _fill(self, free: np.ndarray, rows: np.ndarray) -> None:
+        n = self.values.shape[1]
+
+        def fill_rows(worker, some):
+            values = self.compute(rows[some], slice(0, n), worker)
+            self.values[free[some]] = values
+
+        def fill_part(worker, part):
+            self.values[free, part] = self.compute(rows, part, worker)
+
+        if isinstance(self.compute, GaussianRows):  # a row costs what it costs alone
+            over_ranges_of(self.filling, "rows", fill_rows, len(rows), n, TOGETHER)
+        else:
+            work = READING + len(rows)
+            over_ranges_of(self.filling, "rows", fill_part, n, work)
+
     def among(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(slots, the kernel between these samples in double precision)."""
         slots, rows = self.slots(rows), np.asarray(rows, np.int64)
-        return slots, some_columns(self.values, slots, rows)
+        out = np.empty((len(rows), len(rows)))
 
-    def get(self, rows: np.ndarray) -> np.ndarray:
-        """These rows."""
-        return self.values[self.slots(rows)]
+        def fill(worker, part):
+            some_columns(self.values, slots[part], rows, out[part])
+
+        over_ranges_of(self.team, "among", fill, len(rows), len(rows), LINES)
+        return slots, out
+
+    def blocks(self, rows: np.ndarray) -> Callable:
+        """These rows, as a function of a slice of the samples and a thread."""
+        slots = self.slots(rows)
+        return lambda part, worker: self.values[slots, part]
 
 
 class Table:
@@ -71,44 +111,56 @@ class Table:
 
     _double: Callable | None = None  # computes rows in double precision
 
-    def __init__(self, problem, device: Cpu, memory: float):
+    def __init__(self, problem, device: Cpu, memory: float, team: Team = ALONE):
         self.problem, self.device, self.memory = problem, device, memory
+        self.team = team
+        # functions of the user's need not bear threads, strings are read for every part
+        vectors = problem.kernel.differentiable and hasattr(problem.X, "shape")
+        self.in_parts = vectors and device.name == "cpu"
 
-    def compute(self, rows: np.ndarray) -> np.ndarray:
-        """These rows, in double precision."""
+    def blocks(self, rows: np.ndarray) -> Callable:
+        """As those of :class:`Rows`, computed, in double precision."""
         if self._double is None:
             self._double = self._computer(np.float64)
-        return self._double(rows)
+        compute = self._double
+        if self.in_parts:
+            return lambda part, worker: compute(rows, part, worker)
+        values = compute(rows, slice(0, count(self.problem.X)), 0)
+        return lambda part, worker: values[:, part]
 
     def rows(self, dtype) -> Rows:
         """A cache of rows that takes the memory that is allowed."""
         n, classes = count(self.problem.X), len(self.problem.cost)
-        return Rows(self._computer(dtype), n, *rooms(n, classes, dtype, self.memory))
+        limits = rooms(n, classes, dtype, self.memory)
+        return Rows(self._computer(dtype), n, *limits, self.team, self.in_parts)
 
     def _computer(self, dtype) -> Callable:
         """From numbers of samples to their rows of the kernel matrix."""
         X, kernel, device = self.problem.X, self.problem.kernel, self.device
         if kernel.kind == "precomputed":
-            return lambda rows: toarray(X[rows])
+            return lambda rows, *_: toarray(X[rows])
         if device.name != "cpu":
             there = device.put(X.toarray() if is_sparse(X) else X, dtype)
-            return lambda rows: device.get(kernel(there[device.index(rows)], there))
+            return lambda rows, *_: device.get(kernel(there[device.index(rows)], there))
         if dtype == np.float64 and getattr(X, "dtype", None) == np.float32:
             X = X.astype(np.float64)
         if kernel.kind == "rbf" and isinstance(X, np.ndarray):
             return GaussianRows(X, kernel.gamma)
-        return lambda rows: kernel(take(X, rows), X)
+        every = slice(0, count(X))
+
+        def compute(rows, part, worker):
+            return kernel(take(X, rows), X if part == every else take(X, part))
+
+        return compute
 
 
 @compiled
-def some_columns(values, slots, columns):
-    q = len(slots)
-    out = np.empty((q, q))
-    for i in range(q):
+def some_columns(values, slots, columns, out):
+    """out_ij = values at column j of the row in slot i."""
+    for i in range(len(slots)):
         row = values[slots[i]]
-        for j in range(q):
+        for j in range(len(columns)):
             out[i, j] = row[columns[j]]
-    return out
 
 
 def rooms(n: int, classes: int, dtype, memory: float) -> tuple[int, Any, int]:

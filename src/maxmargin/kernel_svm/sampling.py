@@ -22,16 +22,16 @@ The risk, and with it the test whether to stop, is exact: it is read from all ex
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.kernels.base import Kernel, must_be_kernel
+from maxmargin.kernel_svm.objective import KernelObjective, train_machine, worst
 from maxmargin.kernels.basis import expand
-from maxmargin.kernels.inputs import count, float_type, take
-from maxmargin.kernels.parameters import positive, whole
+from maxmargin.kernels.inputs import float_type, take
+from maxmargin.solvers.result import Solution
+from maxmargin.solvers.simplex import ascend_simplex
+from maxmargin.solvers.solver import Solver
 
 IDLE_ROUNDS = 20  # after which a cut that carries no mass is dropped
 INNER = 0.01  # the quadratic program is solved to this share of the tolerance
@@ -39,58 +39,23 @@ ROUNDING = 1e-13  # ... but not beyond this share of its numbers
 MAX_STEPS = 200_000  # ... nor in more steps
 
 
-class SampledCuts(NamedTuple):
-    """f_k(x) = sum_j coefficients[j, k] kernel(X[points[j]], x), and how it was found.
-
-    ``primal`` is the exact objective of f. ``dual`` is the optimum of the model that the
-    sampled cuts make. It is NO bound for the exact problem: a sample may overestimate the
-    risk, so that ``dual`` can even exceed ``primal``; by how much it can exceed the optimum
-    says theorem 6.2 (``bounds.theorem_6_2``), with some probability. ``history`` has a row
-    per round.
-    """
-
-    points: np.ndarray
-    coefficients: np.ndarray
-    primal: float
-    dual: float
-    history: list[dict]
-    converged: bool
-    interrupted: bool = False
-
-
-class _Problem(NamedTuple):
-    kernel: Kernel
-    X: Any
-    y: np.ndarray
-    cost: np.ndarray
-    mass: np.ndarray
-
-    def worst(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(hinges, classes) of all examples."""
-        every = np.arange(len(self.y))
-        values = scores + self.cost[self.y]
-        values -= scores[every, self.y][:, None]
-        found = values.argmax(axis=1)
-        return np.maximum(values[every, found], 0.0), found
-
-
-class _Cut(NamedTuple):
+class Cut(NamedTuple):
     rows: np.ndarray
     coefficients: np.ndarray  # (rows, classes)
     scores: np.ndarray  # (n, classes)
 
 
-class _Model:
+class Model:
     """Cuts, the first of which is R >= 0, and the mixture of them that is best so far."""
 
     def __init__(self, shape: tuple[int, int]):
         none = np.zeros(0, np.int64), np.zeros((0, shape[1]))
         self.shape = shape
-        self.cuts = [_Cut(*none, np.zeros((1, shape[1])))]
+        self.cuts = [Cut(*none, np.zeros((1, shape[1])))]
         self.offsets, self.alpha = np.zeros(1), np.ones(1)
         self.gram, self.idle = np.zeros((1, 1)), np.zeros(1, int)
 
-    def add(self, cut: _Cut, offset: float) -> None:
+    def add(self, cut: Cut, offset: float) -> None:
         t = len(self.cuts)
         self.cuts.append(cut)
         gram = np.zeros((t + 1, t + 1))
@@ -103,8 +68,6 @@ class _Model:
         self.alpha, self.idle = np.append(self.alpha, 0.0), np.append(self.idle, 0)
 
     def solve(self, tolerance: float) -> None:
-        from maxmargin.solvers.simplex import ascend_simplex
-
         tolerance = max(tolerance, ROUNDING * float(np.abs(self.offsets).max()))
         ascend_simplex(self.gram, self.offsets, self.alpha, tolerance, MAX_STEPS)
         self.idle = np.where(self.alpha > 0, 0, self.idle + 1)
@@ -129,98 +92,87 @@ class _Model:
                 out += share * cut.scores
         return out
 
-    def terms(self) -> list[tuple[float, np.ndarray, np.ndarray]]:
-        pairs = zip(self.alpha, self.cuts, strict=True)
-        return [(a, cut.rows, cut.coefficients) for a, cut in pairs if a > 0]
+    def mixture(self) -> np.ndarray:
+        """Coefficients of all samples, flat."""
+        out = np.zeros(self.shape)
+        for share, cut in zip(self.alpha, self.cuts, strict=True):
+            if share > 0:
+                out[cut.rows] += share * cut.coefficients
+        return out.ravel()
 
 
-def sample_cuts(
-    kernel: Kernel,
-    X: Any,
-    y: Any,
-    cost: Any,
-    mass: Any,
-    r: int,
-    tol: float,
-    rng: Any,
-    max_iter: int,
-    progress: Callable[[dict], Any] | None = None,
-) -> SampledCuts:
+class SampledCuts(Solver):
+    """Cuts of at most r samples; stops where the model's optimum is near the objective.
+
+    ``dual`` is that optimum. It is NO bound for the exact problem: a sample may
+    overestimate the risk, so that it can even exceed the primal; by how much it can exceed
+    the optimum says theorem 6.2 of Yu's thesis, with some probability. Memory:
+    (n, classes) numbers per cut, for those in use and those that were in the last 20
+    rounds, and blocks of 8,192 by r values of the kernel.
+    """
+
+    unit = "cuts"
+    looks = 1, 1.0
+    ends = True
+    found = False
+    kept = ()  # no checkpoint
+
+    def __init__(self, objective: KernelObjective, r: int):
+        self.objective, self.r = objective, r
+        batch = objective.batch
+        self.model = Model((len(batch.y), len(batch.cost)))
+        self.best, self.classes, self.violated = np.inf, batch.y, None
+
+    def step(self) -> None:
+        if self.violated is not None:
+            self.add()
+        self.look()
+
+    def add(self) -> None:
+        """A cut of some that were violated at the last look."""
+        batch, problem = self.objective.batch, self.objective.problem
+        cut = sampled_cut(
+            problem, self.classes, self.violated, self.r, self.objective.rng
+        )
+        costs = batch.cost[batch.y, self.classes][self.violated]
+        self.model.add(cut, float(self.objective.mass[self.violated] @ costs))
+        self.model.solve(INNER * self.objective.tol * self.best)
+        self.found = True
+
+    def look(self) -> None:
+        """The objective at the mixture of cuts, from all samples."""
+        objective, model = self.objective, self.model
+        y, mass = objective.batch.y, objective.mass
+        sweep = worst(model.scores(), y, objective.batch.cost)
+        objective.oracle_calls += len(y)
+        self.estimate = 0.5 * model.square() + float(mass @ sweep.hinges)
+        if self.estimate < self.best:
+            self.best = self.estimate
+            self.w = objective.known(model.mixture(), self.best, sweep)
+        self.dual = model.dual()
+        self.classes = sweep.outputs
+        self.violated = np.flatnonzero((self.classes != y) & (mass > 0))
+        self.stationary = len(self.violated) == 0
+
+    def columns(self) -> dict:
+        """``current`` is the objective at the last mixture, ``primal`` the best so far."""
+        cuts = len(self.model.cuts) - 1
+        now = {"current": self.estimate, "cuts": cuts}
+        return now | {"violated": len(self.violated)}
+
+
+def sample_cuts(problem, r: int, rng, limits) -> Solution:
     """Minimise the objective of this module with cuts of at most r examples.
 
-    y are class numbers, ``cost[true, predicted]`` is a table with a zero diagonal, `mass`
-    the C_i. It stops when the objective at w exceeds that of the model by no more than tol
-    of it (the thesis's epsilon is tol times it over sum C_i), and returns the best w it has
-    met; so does Ctrl-C after the first cut. `progress` gets every row of the history
-    (``current`` is the objective at w, ``primal`` the best so far), and may return True to
-    stop. Memory: (n, classes) numbers per cut, for the cuts in use and those that were in
-    the last 20 rounds, and blocks of 8,192 by r values of the kernel.
+    It stops when the objective exceeds the optimum of the model by no more than tol of it
+    (the thesis's epsilon is tol times it over sum C_i); w is the best that was met.
     """
-    problem = _checked(kernel, X, y, cost, mass)
-    r, max_iter = whole(r, "r", high=2**53), whole(max_iter, "max_iter", high=2**53)
-    tol, rng = positive(tol, "tol"), np.random.default_rng(rng)
-    model = _Model((len(problem.y), len(problem.cost)))
-    rounds = _Rounds(problem, model, r, tol, rng, progress)
-    interrupted = False
-    try:
-        rounds.run(max_iter)
-    except KeyboardInterrupt:
-        if len(rounds.history) < 2:  # the first row is that of f = 0
-            raise
-        interrupted = True
-    points, coefficients = _sum(rounds.terms, len(problem.cost))
-    last = rounds.history[-1]
-    return SampledCuts(
-        points,
-        coefficients,
-        last["primal"],
-        last["dual"],
-        rounds.history,
-        rounds.converged,
-        interrupted,
-    )
+    objective = KernelObjective(problem, limits.tol, rng)
+    objective.exact = False
+    return train_machine(objective, SampledCuts(objective, r), limits)
 
 
-class _Rounds:
-    """The loop, and the best mixture of cuts it has met."""
-
-    def __init__(self, problem, model, r, tol, rng, progress):
-        self.problem, self.model, self.r, self.tol = problem, model, r, tol
-        self.rng, self.progress = rng, progress
-        self.best, self.terms, self.history = np.inf, [], []
-        self.converged = False
-
-    def run(self, max_iter: int) -> None:
-        problem, model, began = self.problem, self.model, time.perf_counter()
-        for iteration in range(1, max_iter + 1):
-            hinges, classes = problem.worst(model.scores())
-            primal = 0.5 * model.square() + float(problem.mass @ hinges)
-            if primal < self.best:
-                self.best, self.terms = primal, model.terms()
-            violated = np.flatnonzero((classes != problem.y) & (problem.mass > 0))
-            dual = model.dual()
-            self.converged = primal - dual <= self.tol * primal or len(violated) == 0
-            row = {
-                "iteration": iteration,
-                "primal": self.best,
-                "current": primal,
-                "dual": dual,
-                "gap": self.best - dual,
-                "cuts": len(model.cuts) - 1,
-                "violated": len(violated),
-                "seconds": time.perf_counter() - began,
-            }
-            self.history.append(row)
-            stopped = self.progress is not None and self.progress(row)
-            if self.converged or stopped or iteration == max_iter:
-                return
-            costs = problem.cost[problem.y, classes][violated]
-            cut = _sampled_cut(problem, classes, violated, self.r, self.rng)
-            model.add(cut, float(problem.mass[violated] @ costs))
-            model.solve(INNER * self.tol * self.best)
-
-
-def _sampled_cut(problem: _Problem, classes, violated, r: int, rng) -> _Cut:
+def sampled_cut(problem, classes, violated, r: int, rng) -> Cut:
     rows, masses = sample(violated, problem.mass[violated], r, rng)
     coefficients = np.zeros((len(rows), len(problem.cost)))
     places = np.arange(len(rows))
@@ -229,7 +181,7 @@ def _sampled_cut(problem: _Problem, classes, violated, r: int, rng) -> _Cut:
     points = take(problem.X, rows)
     scores = expand(problem.kernel, problem.X, points, coefficients)
     scores = scores.astype(float_type(problem.X), copy=False)
-    return _Cut(rows, coefficients, scores)
+    return Cut(rows, coefficients, scores)
 
 
 def sample(
@@ -248,50 +200,3 @@ def sample(
     places = np.searchsorted(ends, (np.arange(r) + rng.random()) * step, side="right")
     taken, times = np.unique(np.minimum(places, len(ends) - 1), return_counts=True)
     return examples[order[taken]], times * step
-
-
-def _sum(terms: list, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """(points, coefficients) of a mixture of cuts, every point once."""
-    rows = [rows for _, rows, _ in terms]
-    points, places = np.unique(np.concatenate(rows), return_inverse=True)
-    coefficients = np.zeros((len(points), n_classes))
-    np.add.at(
-        coefficients, places, np.concatenate([a * table for a, _, table in terms])
-    )
-    used = coefficients.any(axis=1)
-    return points[used], coefficients[used]
-
-
-def _checked(kernel, X, y, cost, mass) -> _Problem:
-    kernel, n = must_be_kernel(kernel, "kernel"), count(X)
-    if n == 0:
-        raise ValueError("X has no samples to train on.")
-    cost = _numbers(cost, "cost")
-    if cost.ndim != 2 or cost.shape[0] != cost.shape[1] or len(cost) < 2:
-        raise ValueError(
-            "cost must be a square table with a row per class, at least two, but has the "
-            f"shape {cost.shape}."
-        )
-    if np.diag(cost).any():
-        raise ValueError("cost must have a zero diagonal: the truth costs nothing.")
-    mass = _numbers(mass, "mass")
-    y = np.asarray(y)
-    for name, values in (("y", y), ("mass", mass)):
-        if values.shape != (n,):
-            raise ValueError(
-                f"{name} must have an entry for each of the {n} samples of X, but has the "
-                f"shape {values.shape}."
-            )
-    if y.dtype.kind not in "iu" or y.min() < 0 or y.max() >= len(cost):
-        raise ValueError(f"y must be class numbers from 0 to {len(cost) - 1}.")
-    return _Problem(kernel, X, y, cost, mass)
-
-
-def _numbers(values: Any, name: str) -> np.ndarray:
-    try:
-        values = np.asarray(values, np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers.") from None
-    if not (np.isfinite(values) & (values >= 0)).all():
-        raise ValueError(f"{name} must be finite and not negative.")
-    return values

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from maxmargin.core.saved import Saved, restore_shared, shared_state
+from maxmargin.core.saved import Saved
+from maxmargin.fitting.saving import restore_shared, shared_state
 from maxmargin.kernel_svm.certificate import KernelCertificate
-from maxmargin.kernel_svm.scaling import Scaling, check_scale
-from maxmargin.kernel_svm.training import METHODS
+from maxmargin.kernel_svm.parameters import METHODS
+from maxmargin.kernel_svm.scaling import Scaling
 from maxmargin.kernels import as_kernel, from_state
 from maxmargin.kernels.inputs import is_sparse
 
@@ -88,7 +89,7 @@ def model_from(cls, params, arrays, state):
         model.n_features_in_ = saved.whole("features", 1)
         if model.basis_.shape[1] != model.n_features_in_:
             raise ValueError("basis points and features do not fit together")
-        check_scale(model.scale)
+        model._check_parameters("scale")
         if model.scale is not None:
             model.scaling_ = Scaling.saved(saved, model.n_features_in_)
         if k:

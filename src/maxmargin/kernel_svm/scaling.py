@@ -20,8 +20,6 @@ import numpy as np
 from maxmargin.core.saved import Saved
 from maxmargin.kernels.inputs import is_sparse
 
-SCALES = (None, "standard", "range")
-
 
 @dataclass(frozen=True)
 class Scaling:
@@ -77,13 +75,6 @@ def _times(X: Any, factors: np.ndarray) -> Any:
     X = X.tocsr(copy=True)
     X.data = (X.data * factors[X.indices]).astype(X.dtype)
     return X
-
-
-def check_scale(scale: Any) -> None:
-    if scale not in SCALES:
-        raise ValueError(
-            f'scale={scale!r} is not known; choose "standard", "range" or None.'
-        )
 
 
 def scaled(model: Any, X: Any) -> tuple[Any, Scaling | None]:

@@ -9,28 +9,22 @@ import numpy as np
 
 from maxmargin.core.compiling import announce, say_on_stderr
 from maxmargin.core.data_weight import C_of
-from maxmargin.core.estimator import SINGLE_PRECISION_TOL
+from maxmargin.core.encoded import SINGLE_PRECISION_TOL
+from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.engine.threads import Team
 from maxmargin.kernel_svm.bases import Found, check_memory, find_bases
 from maxmargin.kernel_svm.certificate import KernelCertificate
-from maxmargin.kernel_svm.clock import INTERRUPTED, Clock, Progress
+from maxmargin.kernel_svm.devices import find_device
+from maxmargin.kernel_svm.exact import MAX_ROUNDS, AllSamples, Exact, train_exact
 from maxmargin.kernel_svm.input import KernelProblem
-from maxmargin.kernel_svm.linear import Solved
+from maxmargin.kernel_svm.linear import Solved, solve_lines, solve_on
 from maxmargin.kernel_svm.proofs import prove, prove_sampled
-from maxmargin.kernels.basis import NOTHING, Basis
+from maxmargin.kernel_svm.rows import Table
+from maxmargin.kernel_svm.sampling import sample_cuts
+from maxmargin.kernels.basis import NOTHING, Basis, expand
 from maxmargin.kernels.inputs import count, take, toarray
-from maxmargin.solvers.result import Certificate
+from maxmargin.solvers.clock import Clock
 
-METHODS = (
-    "auto",
-    "subspace-pursuit",
-    "training-points",
-    "nystroem",
-    "nystroem-kmeans",
-    "nystroem-leverage",
-    "incomplete-cholesky",
-    "sampling",
-    "exact",
-)
 SAMPLED_CUTS = 200  # where max_iter says nothing else
 FULL_TABLE = 2**27  # bytes of a kernel's table of double precision that do not hurt
 SLACK = 0.1  # share of tol that scores may be off by, with rows of single precision
@@ -63,10 +57,11 @@ def train_sizes(problem, model, settings, name: str, values: list) -> list[tuple
 
     Bases grow. Ctrl-C leaves out the values that were not begun.
     """
-    _, limits, _, seed, _ = settings
+    limits, seed, threads = settings.limits, settings.seed, settings.n_jobs
     if limits.verbose == 1:
         announce(say_on_stderr)
     rng, clock = np.random.default_rng(seed), Clock(limits.max_time)
+    team = Team(threads)
     if limits.checkpoint is not None and (
         model.method == "sampling" or model.device != "cpu"
     ):
@@ -77,18 +72,19 @@ def train_sizes(problem, model, settings, name: str, values: list) -> list[tuple
     if model.method == "sampling":
         machines = _sampled(problem, model, limits, rng, clock, name, values)
     elif model.method == "exact":
-        machines = _exactly(problem, model, limits, rng, clock, name, values)
+        machines = _exactly(problem, model, limits, rng, clock, name, values, team)
     elif name == "C":
         machines = _along_C(problem, model, limits, rng, clock, values)
     else:
         machines = _along_sizes(problem, model, limits, rng, clock, values)
     done = {}
     try:
-        for i, trained in machines:
-            trained.seconds = clock.seconds()
-            done[i] = trained
-            if clock.interrupted:
-                break
+        with team.at_work():
+            for i, trained in machines:
+                trained.seconds = clock.seconds()
+                done[i] = trained
+                if clock.interrupted:
+                    break
     except KeyboardInterrupt:  # before there is a machine of this value
         if not done:
             raise
@@ -141,9 +137,6 @@ def _trained(problem, found: Found, model, limits, clock) -> tuple:
 
 
 def _coordinates(problem, basis: Basis, model) -> np.ndarray:
-    from maxmargin.kernel_svm.devices import find_device
-    from maxmargin.kernels.basis import expand
-
     if problem.kernel.kind == "precomputed":
         return toarray(problem.X[:, basis.points]) @ basis.inverse.T
     device = find_device(model.device)
@@ -159,10 +152,6 @@ def _coordinates(problem, basis: Basis, model) -> np.ndarray:
 
 def _solved(problem, Z, model, limits, alpha) -> Solved:
     """The machine on the coordinates."""
-    from maxmargin.kernel_svm.device_solver import solve_on
-    from maxmargin.kernel_svm.devices import find_device
-    from maxmargin.kernel_svm.linear import solve_lines
-
     single = Z.dtype == np.float32 and limits.tol >= 1e-4 and problem.lines is None
     Z = Z if single else Z.astype(np.float64, copy=False)
     if problem.lines is not None:
@@ -188,48 +177,45 @@ def _machine(problem, found: Found, Z, solved, model, limits, clock) -> Trained:
     basis, solution = found.basis, solved.solution
     clock.saw(solution.status)  # of Ctrl-C, the proof must know
     certificate = prove(problem, basis, Z, solved, model, clock)
-    status = clock.saw(solution.status)
-    converged = solution.converged and Z is not None and not clock.interrupted
-    warning = ""
-    if not converged:
-        where = "within the span of the basis"
-        if found.wanted is not None:
-            where = f"{where}, {len(basis)} points where {found.wanted} were asked for"
-        gap = solution.certificate.relative_gap
-        warning = unfinished(gap, where, status, limits)
+    where = "within the span of the basis"
+    if found.wanted is not None:
+        where = f"{where}, {len(basis)} points where {found.wanted} were asked for"
     by_class = solved.weights
     if problem.lines is not None:
         by_class = by_class @ problem.lines.T
-    precomputed = problem.kernel.kind == "precomputed"
+    expansion = basis.points, basis.coefficients(by_class)
+    if Z is None:
+        solution = replace(solution, converged=False)
+    return _ended(problem, expansion, certificate, solution, where, limits, clock)
+
+
+def _ended(problem, expansion, certificate, solution, where, limits, clock) -> Trained:
+    """The machine of these (points, coefficients), and what to warn of."""
+    points, coefficients = expansion
+    converged, warning = solution.converged and not clock.interrupted, ""
+    if not converged:
+        status, gap = clock.saw(solution.status), solution.certificate.relative_gap
+        warning = (
+            f"Training {status} at a relative gap of {gap:.3g} {where} "
+            f"(tol={limits.tol:g}). Allow more max_iter or max_time, or a larger tol."
+        )
     return Trained(
         problem.kernel,
-        basis.points,
-        basis.coefficients(by_class),
+        points,
+        coefficients,
         certificate,
         solution.history,
         converged,
-        np.asarray(basis.points) if precomputed else None,
+        np.asarray(points) if problem.kernel.kind == "precomputed" else None,
         warning=warning,
-    )
-
-
-def unfinished(gap: float, where: str, status: str, limits) -> str:
-    """What to warn of."""
-    return (
-        f"Training {status} at a relative gap of {gap:.3g} {where} (tol={limits.tol:g}). "
-        "Allow more max_iter or max_time, or a larger tol."
     )
 
 
 # all training points ------------------------------------------------------------------
 
 
-def _exactly(problem, model, limits, rng, clock, name, values):
+def _exactly(problem, model, limits, rng, clock, name, values, team: Team):
     """One machine for all sizes; along C, each starts from that of the next smaller."""
-    from maxmargin.kernel_svm.devices import find_device
-    from maxmargin.kernel_svm.exact import Ascent, solve_exact
-    from maxmargin.kernel_svm.rows import Table
-
     device, given = find_device(model.device), problem.kernel.kind == "precomputed"
     lengths = problem.X.diagonal() if given else problem.kernel.diagonal(problem.X)
     if np.max(lengths) <= 0:
@@ -241,25 +227,30 @@ def _exactly(problem, model, limits, rng, clock, name, values):
     large = 8.0 * len(problem) ** 2 > FULL_TABLE
     single = large and limits.tol >= SINGLE_PRECISION_TOL
     single = single and rounding <= SLACK * limits.tol
-    table = Table(problem, device, model.memory)
-    ascent, C = Ascent(problem, table, rng, single), C_of(model)
+    table = Table(problem, device, model.memory, team)
+    solver, C = Exact(AllSamples(problem, table, limits.tol, rng, single)), C_of(model)
+    limits = replace(limits, max_iter=limits.max_iter or MAX_ROUNDS)
     order = np.argsort(values, kind="stable").tolist() if name == "C" else [0]
     for i in order:
         if name == "C":
-            ascent.scale(float(values[i]) / C)
+            solver.scale(float(values[i]) / C)
             C = float(values[i])
-        trained = _of_all(problem, solve_exact(ascent, limits, clock), limits, clock)
+        solution = train_exact(solver, clock.within(limits))
+        with Undisturbed(raising=False) as late:  # there are weights: they are kept
+            trained = _of_all(problem, solution, limits, clock)
+        clock.interrupted |= late.came
         yield i, trained
     if name != "C":
         yield from ((i, replace(trained)) for i in range(1, len(values)))
 
 
-def _of_all(problem, machine, limits, clock: Clock) -> Trained:
+def _of_all(problem, solution, limits, clock: Clock) -> Trained:
     """Terms of the support vectors, copies of a point together."""
-    clock.saw(machine.status)
-    rows = np.flatnonzero(machine.a.any(axis=1))
-    rows = rows if len(rows) else np.zeros(1, np.int64)
-    a, precomputed = machine.a[rows], problem.kernel.kind == "precomputed"
+    clock.saw(solution.status)
+    rows, a = terms(solution.w, problem)
+    if not len(rows):
+        rows, a = np.zeros(1, np.int64), np.zeros((1, len(problem.cost)))
+    precomputed = problem.kernel.kind == "precomputed"
     if problem.lines is not None:
         a = a @ (problem.lines @ problem.lines.T)
     points = rows if precomputed else take(problem.X, rows)
@@ -268,23 +259,9 @@ def _of_all(problem, machine, limits, clock: Clock) -> Trained:
         total = np.zeros((len(points), a.shape[1]))
         np.add.at(total, places.ravel(), a)
         a = total
-    proof = Certificate.of(machine.primal, machine.dual, machine.proved)
-    converged = machine.status == "converged" and not clock.interrupted
-    warning = ""
-    if not converged:
-        status = clock.saw(machine.status)
-        where = "within the span of all training points"
-        warning = unfinished(proof.relative_gap, where, status, limits)
-    return Trained(
-        problem.kernel,
-        points,
-        a,
-        KernelCertificate(**vars(proof), within=proof.dual),
-        machine.history,
-        converged,
-        rows if precomputed else None,
-        warning=warning,
-    )
+    proof, where = solution.certificate, "within the span of all training points"
+    proof = KernelCertificate(**vars(proof), within=proof.dual)
+    return _ended(problem, (points, a), proof, solution, where, limits, clock)
 
 
 # sampling ---------------------------------------------------------------------------------
@@ -307,27 +284,19 @@ def _sampled(problem, model, limits, rng, clock, name, values):
 
 
 def _cuts(problem, size, model, limits, rng, clock) -> Trained:
-    from maxmargin.kernel_svm.sampling import sample_cuts
+    limits = replace(limits, max_iter=limits.max_iter or SAMPLED_CUTS)
+    size = min(size, count(problem.X))
+    solution = sample_cuts(problem, size, rng, clock.within(limits))
+    clock.saw(solution.status)
+    rows, a = terms(solution.w, problem)
+    primal = solution.certificate.primal
+    proof = prove_sampled(problem, rows, a, primal, model, clock)
+    expansion, where = (take(problem.X, rows), a), "to the model of its cuts"
+    return _ended(problem, expansion, proof, solution, where, limits, clock)
 
-    size, most = min(size, count(problem.X)), limits.max_iter or SAMPLED_CUTS
-    arguments = problem.kernel, problem.X, problem.y, problem.cost, problem.mass
-    progress = Progress(limits, clock)
-    cuts = sample_cuts(*arguments, size, limits.tol, rng, most, progress)
-    progress.end()
-    converged = cuts.converged and not clock.interrupted
-    certificate = prove_sampled(problem, cuts, model, clock)
-    warning = ""
-    if not converged:
-        status = progress.status or f"stopped after {most} cuts"
-        status = clock.saw(INTERRUPTED if cuts.interrupted else status)
-        gap = max(cuts.primal - cuts.dual, 0.0) / cuts.primal if cuts.primal else 0.0
-        warning = unfinished(gap, "to the model of its cuts", status, limits)
-    return Trained(
-        problem.kernel,
-        take(problem.X, cuts.points),
-        cuts.coefficients,
-        certificate,
-        cuts.history,
-        converged,
-        warning=warning,
-    )
+
+def terms(w: np.ndarray, problem) -> tuple[np.ndarray, np.ndarray]:
+    """(samples, coefficients) of those that have any."""
+    a = w.reshape(len(problem), -1)
+    rows = np.flatnonzero(a.any(axis=1))
+    return rows, a[rows]

@@ -4,6 +4,8 @@ A kernel k gives Gram blocks ``k(X, Y)``, ``k.diagonal(X)``, and ``k.gradient`` 
 differentiable; it is printed as its formula, and stored as plain values.
 """
 
+from typing import TYPE_CHECKING
+
 from maxmargin.families import lazily
 
 _WHERE = {
@@ -24,4 +26,25 @@ _WHERE = {
 }
 
 __all__ = list(_WHERE)
-__getattr__, __dir__ = lazily(__name__, _WHERE)
+
+if TYPE_CHECKING:  # what type checkers and editors see of it
+    from maxmargin.kernels.base import Kernel as Kernel
+    from maxmargin.kernels.checks import check as check
+    from maxmargin.kernels.compose import exp as exp, normalized as normalized
+    from maxmargin.kernels.distances import laplace as laplace, rbf as rbf
+    from maxmargin.kernels.given import (
+        function as function,
+        pairwise as pairwise,
+        precomputed as precomputed,
+    )
+    from maxmargin.kernels.inputs import count as count, take as take
+    from maxmargin.kernels.names import as_kernel as as_kernel
+    from maxmargin.kernels.states import from_state as from_state
+    from maxmargin.kernels.strings import (
+        mismatch as mismatch,
+        spectrum as spectrum,
+        weighted_degree as weighted_degree,
+    )
+    from maxmargin.kernels.vectors import linear as linear, polynomial as polynomial
+else:
+    __getattr__, __dir__ = lazily(__name__, _WHERE)

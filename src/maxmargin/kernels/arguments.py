@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.kernels.base import Kernel, must_be_kernel
+from maxmargin.kernels.base import Kernel, must_be_kernel, set_field
 from maxmargin.kernels.formulas import Formula
 from maxmargin.kernels.inputs import count, is_sparse, vectors
 from maxmargin.kernels.tables import full
-from maxmargin.kernels.vectors import set_field
 
 
 @dataclass(frozen=True, repr=False)

@@ -19,6 +19,7 @@ import numpy as np
 
 from maxmargin.kernels import inputs
 from maxmargin.kernels.formulas import ATOM, Formula
+from maxmargin.kernels.parameters import positive
 
 MAX_DEPTH = 50  # of kernels in kernels
 _MINUS = (
@@ -84,57 +85,39 @@ class Kernel:
 
     def after(self, feature_map: Any, name: str | None = None) -> Kernel:
         """k(f(x), f(x')), where `feature_map` turns a batch of samples into another."""
-        from maxmargin.kernels.arguments import After
-
-        return After(self, feature_map, name)
+        return _made().arguments.After(self, feature_map, name)
 
     def of(self, part: Any) -> Kernel:
         """k(x[part], x'[part]): columns of a table, or an item of a tuple or dict."""
-        from maxmargin.kernels.arguments import Of
-
-        return Of(self, part)
+        return _made().arguments.Of(self, part)
 
     def __add__(self, other: Any) -> Kernel:
-        from maxmargin.kernels.compose import added
-
-        return added(self, other)
+        return _made().compose.added(self, other)
 
     def __radd__(self, other: Any) -> Kernel:
-        from maxmargin.kernels.compose import added
-
-        return added(other, self)
+        return _made().compose.added(other, self)
 
     def __mul__(self, other: Any) -> Kernel:
-        from maxmargin.kernels.compose import multiplied
-
-        return multiplied(self, other)
+        return _made().compose.multiplied(self, other)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Kernel:
-        from maxmargin.kernels.compose import multiplied
-        from maxmargin.kernels.parameters import positive
-
         if isinstance(other, Kernel):
             raise ValueError(
                 "A quotient of kernels is no kernel; kernels.normalized(k) divides by "
                 "the square roots of k(x, x) and k(x', x')."
             )
-        return multiplied(self, 1.0 / positive(other, "The divisor of a kernel"))
+        divisor = positive(other, "The divisor of a kernel")
+        return _made().compose.multiplied(self, 1.0 / divisor)
 
     def __pow__(self, degree: Any) -> Kernel:
-        from maxmargin.kernels.compose import Power
+        return _made().compose.Power(self, degree)
 
-        return Power(self, degree)
-
-    def __sub__(self, other: Any) -> Kernel:
+    def __sub__(self, *_: Any) -> Kernel:
         raise ValueError(_MINUS)
 
-    def __rsub__(self, other: Any) -> Kernel:
-        raise ValueError(_MINUS)
-
-    def __neg__(self) -> Kernel:
-        raise ValueError(_MINUS)
+    __rsub__ = __neg__ = __sub__
 
     # what kernels answer -------------------------------------------------------------
 
@@ -207,6 +190,14 @@ class Kernel:
     __repr__ = __str__
 
 
+def _made() -> Any:
+    """The modules of kernels that are made of kernels, which need this one."""
+    import maxmargin.kernels.arguments
+    import maxmargin.kernels.compose
+
+    return maxmargin.kernels
+
+
 def _listed(value: Any) -> tuple:
     return value if isinstance(value, tuple) else (value,)
 
@@ -237,3 +228,8 @@ def must_be_kernel(value: Any, where: str) -> Kernel:
     else:
         hint = ""
     raise ValueError(f"{where} must be a kernel, not {type(value).__name__}{hint}.")
+
+
+def set_field(kernel: Kernel, name: str, value: Any) -> None:
+    """Put a checked value into a frozen kernel, while it is made."""
+    object.__setattr__(kernel, name, value)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.linalg import cholesky, lapack, solve_triangular
 
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.inputs import count, take
@@ -106,8 +107,6 @@ def expand(kernel, X, points, coefficients: np.ndarray, device=None) -> np.ndarr
 
 def independent_rows(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(L, kept): the Cholesky factor of the rows that do not depend on those before."""
-    from scipy.linalg import cholesky, lapack
-
     diagonal = np.diag(gram).copy()
     try:
         factor = cholesky(gram, lower=True)
@@ -131,6 +130,4 @@ def independent_rows(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _inverse(factor: np.ndarray) -> np.ndarray:
-    from scipy.linalg import solve_triangular
-
     return solve_triangular(factor, np.eye(len(factor)), lower=True)

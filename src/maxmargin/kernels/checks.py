@@ -64,7 +64,7 @@ def _check_table(
             f"the shape {diagonal.shape}."
         )
     gap = np.abs(K.diagonal() - diagonal)
-    i = int(np.argmax(gap))
+    i = int(np.argmax(gap))  # type: ignore[assignment]
     if not gap[i] <= tolerance * size:
         raise ValueError(
             f"{kernel}: diagonal(X) says {diagonal[i]:.6g} for sample {chosen[i]} of X, "

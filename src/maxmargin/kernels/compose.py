@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.kernels.base import Kernel, must_be_kernel
+from maxmargin.kernels.base import Kernel, must_be_kernel, set_field
 from maxmargin.kernels.formulas import (
     ATOM,
     PRODUCT,
@@ -29,7 +29,7 @@ from maxmargin.kernels.tables import (
     multiply,
     power,
 )
-from maxmargin.kernels.vectors import Constant, set_field
+from maxmargin.kernels.vectors import Constant
 
 MAX_TERMS = 1000
 

@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.base import Kernel, set_field
 from maxmargin.kernels.formulas import ATOM, Formula, factor
 from maxmargin.kernels.inputs import is_sparse, is_tensor, pair, toarray, vectors
-from maxmargin.kernels.parameters import width
-from maxmargin.kernels.scales import known, read_width
+from maxmargin.kernels.parameters import known, read_width, width
 from maxmargin.kernels.tables import (
     BLOCK,
     exponential,
@@ -22,7 +21,6 @@ from maxmargin.kernels.tables import (
     squared_norms,
     weighted_rows,
 )
-from maxmargin.kernels.vectors import set_field
 
 _FEW = 4  # rows whose distances are computed one by one
 

@@ -9,11 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.kernels.arguments import function_name, named
-from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.base import Kernel, set_field
 from maxmargin.kernels.formulas import ATOM, Formula, number
 from maxmargin.kernels.inputs import count, is_tensor, pair, take, toarray, vectors
 from maxmargin.kernels.parameters import positive, real, whole
-from maxmargin.kernels.vectors import set_field
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,7 +94,7 @@ class Function(Kernel):
             ) from None
 
     def _values(self) -> dict[str, Any]:
-        return {"blocks": self.blocks, "name": named(self.name)}
+        return {"blocks": self.blocks, "name": named(self.name)}  # type: ignore[arg-type]
 
     def _formula(self, x: str, y: str) -> Formula:
         return Formula(f"{self.name}({x}, {y})", ATOM)
@@ -165,7 +164,7 @@ class Pairwise(Kernel):
                     f"The kernel {self.metric} has no parameter {name!r}; it has "
                     f"{', '.join(sorted(known)) or 'none'}."
                 )
-        checks = {"gamma": positive, "degree": whole}
+        checks: dict[str, Any] = {"gamma": positive, "degree": whole}
         pairs = {name: checks.get(name, real)(v, name) for name, v in pairs.items()}
         set_field(self, "parameters", tuple(sorted(pairs.items())))
 

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 _FULL = 2**62
 _SMALL = 10_000  # numbers up to it need no sorting
@@ -119,8 +120,6 @@ class Counter:
 
     def tables(self) -> tuple[Any, np.ndarray]:
         """The counts, and a weight for each column."""
-        import scipy.sparse as sp
-
         rows, columns = np.concatenate(self.rows), np.concatenate(self.columns)
         ones = np.ones(len(rows))
         counts = sp.csr_array((ones, (rows, columns)), shape=(self.n, self.width))

@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -25,14 +25,14 @@ PREFIX = "kernel__"
 class NestedKernel:
     """An estimator whose parameter ``kernel`` may be a kernel with parameters."""
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All parameters; with ``deep``, those of a kernel object as ``kernel__name``."""
         params = super().get_params(deep=deep)
         if deep and isinstance(getattr(self, "kernel", None), Kernel):
             params |= {PREFIX + k: v for k, v in parameters_of(self.kernel).items()}
         return params
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters; ``kernel__name`` makes a new kernel of the one that is there."""
         inner = {k: v for k, v in params.items() if k.startswith(PREFIX)}
         own = {k: v for k, v in params.items() if k not in inner}

@@ -14,11 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.kernels import kmers
-from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.base import Kernel, set_field
 from maxmargin.kernels.formulas import ATOM, Formula
 from maxmargin.kernels.parameters import whole
 from maxmargin.kernels.tables import product
-from maxmargin.kernels.vectors import set_field
 
 MAX_PATTERNS = 5000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.base import Kernel, set_field
 from maxmargin.kernels.formulas import (
     ATOM,
     PRODUCT,
@@ -15,10 +15,10 @@ from maxmargin.kernels.formulas import (
     number,
     raised,
 )
-from maxmargin.kernels.inputs import pair, vectors
-from maxmargin.kernels.parameters import positive, real, whole, width
-from maxmargin.kernels.scales import known, read_width
+from maxmargin.kernels.inputs import count, float_type, pair, vectors
+from maxmargin.kernels.parameters import known, positive, read_width, real, whole, width
 from maxmargin.kernels.tables import (
+    full,
     multiply,
     power,
     product,
@@ -107,16 +107,10 @@ class Constant(Kernel):
         set_field(self, "value", positive(self.value, "A constant kernel", why))
 
     def _block(self, X: Any, Y: Any) -> Any:
-        from maxmargin.kernels.inputs import count, float_type
-        from maxmargin.kernels.tables import full
-
         Y = X if Y is None else Y
         return full(X, (count(X), count(Y)), self.value, float_type(X, Y))
 
     def _diagonal(self, X: Any) -> Any:
-        from maxmargin.kernels.inputs import count, float_type
-        from maxmargin.kernels.tables import full
-
         return full(X, (count(X),), self.value, float_type(X))
 
     def _gradient(self, X: Any, B: Any, C: Any) -> Any:
@@ -124,11 +118,6 @@ class Constant(Kernel):
 
     def _formula(self, x: str, y: str) -> Formula:
         return Formula(number(self.value), ATOM)
-
-
-def set_field(kernel: Kernel, name: str, value: Any) -> None:
-    """Put a checked value into a frozen kernel, while it is made."""
-    object.__setattr__(kernel, name, value)
 
 
 def linear() -> Kernel:

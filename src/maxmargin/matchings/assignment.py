@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import kernel
+from maxmargin.core.kernel import inner
 
 
-@kernel
+@inner
 def best_links(weight, source_room, target_room, taken):
     """taken <- the links of the best matching, as a table of booleans."""
     n, m = weight.shape

@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from scipy.special import xlogy
 
-from maxmargin.core.parameters import effective_jobs
+from maxmargin.core.jobs import effective_jobs
 from maxmargin.core.saved import Saved
 from maxmargin.engine.threads import Team
+from maxmargin.matchings.bitext_kernels import hmm_posteriors
 from maxmargin.matchings.bitext_training import P_NULL, Corpus
+from maxmargin.matchings.parameters import FORMS
 
 Pair = tuple[Sequence[str], Sequence[str]]
-FORMS = ("word", "stem3", "stem4")
 FLOOR = 1e-7  # t of a pair that the bitext never showed
 # Pairs below both are forgotten after training: most pairs met by chance.
 LEAST_T, LEAST_DICE = 1e-4, 0.02
@@ -142,7 +143,6 @@ class BitextStatistics:
 
     def _posterior(self, model, number, direction, words, tables) -> np.ndarray:
         """Links by HMM ``number`` of a model (0: one form, 1: all), in one direction."""
-        from maxmargin.matchings.bitext_kernels import hmm_posteriors
 
         def mean(values):  # geometric, over forms
             return np.exp(np.mean(np.log(np.maximum(values, FLOOR)), axis=0))

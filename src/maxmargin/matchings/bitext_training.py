@@ -14,6 +14,11 @@ import numpy as np
 from scipy.special import digamma
 
 from maxmargin.engine.threads import ALONE, Team
+from maxmargin.matchings.bitext_kernels import (
+    common_prefixes,
+    hmm_counts,
+    model1_counts,
+)
 
 P_NULL = 0.2  # a generated word has no generating one
 MODEL1_PASSES, HMM_PASSES = 5, 5
@@ -100,8 +105,6 @@ class Corpus:
 
     def likeness(self) -> np.ndarray:
         """Common prefix of the words of each pair, relative to the longer; 0 if short."""
-        from maxmargin.matchings.bitext_kernels import common_prefixes
-
         letters, sizes = zip(*map(_letters, self.vocabularies), strict=True)
         prefix = common_prefixes(*letters, *self.of)
         longest = np.maximum(sizes[0][self.of[0]], sizes[1][self.of[1]])
@@ -121,8 +124,6 @@ class Corpus:
         return [model1, *(self._hmm(model1, prior, g, team) for g in (alone, together))]
 
     def _model1(self, prior):
-        from maxmargin.matchings.bitext_kernels import model1_counts
-
         t = [prior / np.bincount(of, prior)[of] for of in self.of]
         nulls = [_shares_by_form(self.vocabularies[1 - d]) for d in (0, 1)]
         for _ in range(MODEL1_PASSES):
@@ -171,8 +172,6 @@ class Corpus:
         Threads take ranges of sentence pairs and count apart; sums are in the ranges'
         order, so that they depend on the number of threads alone.
         """
-        from maxmargin.matchings.bitext_kernels import hmm_counts
-
         fixed = self.cells, self.pair[forms], self.starts
         fixed = (*fixed, tuple(side[forms] for side in self.words), *tables)
         n = len(self.cells) - 1

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.core.checks import is_whole
 from maxmargin.core.listed import is_pair, listed
 from maxmargin.matchings.bitext import LONGEST, Links, check_inside
 from maxmargin.matchings.metrics import as_links
+from maxmargin.matchings.word_pairs import GROUPS
 
 Pair = tuple[list[str], list[str]]
 LARGEST = 1e9  # of a feature: beyond it, single precision has no room for the others
@@ -112,8 +113,7 @@ def split_unknown(y: Any, pairs: list[Pair]) -> tuple[Any, list | None]:
         for link in filter(_open_word, value):
             side = 0 if link[1] is None else 1
             word, n = link[side], len(masks[k][side])
-            whole = isinstance(word, numbers.Integral) and not isinstance(word, bool)
-            if not whole or not 0 <= word < n:
+            if not is_whole(word) or not 0 <= word < n:
                 raise ValueError(
                     f"y[{k}] holds {tuple(link)!r}, but the {SIDES[side]} of X[{k}] has "
                     f"{n} words, numbered from 0: (i, None) says that the links of word i "
@@ -138,13 +138,7 @@ def check_fertility(fertility: Any) -> tuple[int, int]:
     """(of source words, of target words); None is no bound."""
     both = fertility if isinstance(fertility, (tuple, list)) else (fertility, fertility)
     good = len(both) == 2 and all(
-        most is None
-        or (
-            isinstance(most, numbers.Integral)
-            and not isinstance(most, bool)
-            and most > 0
-        )
-        for most in both
+        most is None or (is_whole(most) and most > 0) for most in both
     )
     if not good:
         raise ValueError(
@@ -157,25 +151,8 @@ def check_fertility(fertility: Any) -> tuple[int, int]:
     return source, target
 
 
-def check_costs(extra: Any, missing: Any) -> tuple[float, float]:
-    for name, value in (("cost_extra", extra), ("cost_missing", missing)):
-        good = isinstance(value, numbers.Real) and not isinstance(value, bool)
-        if not good or not 0.0 <= value < np.inf:
-            raise ValueError(
-                f"{name}={value!r} is not possible: it must be a finite number, zero or "
-                "more."
-            )
-    if extra == missing == 0:
-        raise ValueError(
-            "cost_extra and cost_missing are both zero: then there is nothing to learn."
-        )
-    return float(extra), float(missing)
-
-
 def check_features(features: Any) -> tuple[list[str], list[Callable]]:
     """Names of groups and functions of the user."""
-    from maxmargin.matchings.word_pairs import GROUPS
-
     if features is None:
         return list(GROUPS), []
     if isinstance(features, str) or not isinstance(features, Sequence):

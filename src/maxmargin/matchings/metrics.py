@@ -9,12 +9,12 @@ With the predicted links A, the sure ones S and the possible ones P, which inclu
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.core.checks import is_whole
 from maxmargin.core.listed import is_pair, listed
 from maxmargin.matchings.bitext import Links, parse_links
 
@@ -151,11 +151,7 @@ def _each(part, where):
 
 
 def _is_link(value) -> bool:
-    return is_pair(value) and all(map(_is_index, value))
-
-
-def _is_index(value) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    return is_pair(value) and all(map(is_whole, value))
 
 
 def _link(value, where) -> tuple[int, int]:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.matchings.metrics import as_links
-from maxmargin.plots.cells import save_figure
-from maxmargin.plots.training import BLUE, GREY, INK, ORANGE, _axes
+from maxmargin.plots.cells import PLAIN, finish
+from maxmargin.plots.training import BLUE, GREY, INK, ORANGE, _axes, _pyplot
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PLAIN = {"parse_math": False}  # a dollar is a dollar
 CELL = 0.27  # inches per word
 SURE = {"linewidth": 1.7, "edgecolor": INK}
 POSSIBLE = {"linestyle": (0, (2, 1.5)), "linewidth": 0.9, "edgecolor": GREY}
@@ -27,7 +27,7 @@ def plot_links(
     truth: Any = None,
     scores: np.ndarray | None = None,
     title: str | None = None,
-    ax=None,
+    ax: Axes | None = None,
     path: str | os.PathLike | None = None,
 ) -> Figure:
     """The grid of a sentence pair: source words as rows, target words as columns.
@@ -44,8 +44,6 @@ def plot_links(
     ax : Axes or None
     path : file to save the figure to, or None
     """
-    from matplotlib.patches import Rectangle
-
     source, target = (s.split() if isinstance(s, str) else list(s) for s in pair[:2])
     if not source or not target:
         raise ValueError("the pair has a side without words: nothing to draw.")
@@ -59,6 +57,7 @@ def plot_links(
     )
     own = ax is None
     n, m = len(source), len(target)
+    rectangle = _pyplot().Rectangle
     ax = _axes(ax, figsize=(CELL * m + 2.1, CELL * n + 1.9))[0]
     if scores is not None:
         _shade(ax, np.asarray(scores, float), (n, m))
@@ -80,7 +79,7 @@ def plot_links(
     if gold is not None:
         for kind, style in ((gold.possible, POSSIBLE), (gold.sure, SURE)):
             for i, j in kind:
-                box = Rectangle((j - 0.42, i - 0.42), 0.84, 0.84, fill=False, **style)
+                box = rectangle((j - 0.42, i - 0.42), 0.84, 0.84, fill=False, **style)
                 ax.add_patch(box)
     allowed = links if gold is None else links & {*gold.sure, *gold.possible}
     _dots(ax, allowed, {"color": BLUE})
@@ -92,13 +91,7 @@ def plot_links(
     if title:
         ax.set_title(title, loc="left", fontsize=10, color=INK, **PLAIN)
     _legend(ax, gold, links, allowed)
-    if path is not None:
-        save_figure(ax.figure, path)
-    if own and path is not None:
-        from matplotlib import pyplot
-
-        pyplot.close(ax.figure)
-    return ax.figure
+    return finish(ax.figure, own, path)
 
 
 def _check(links, source, target) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import maxmargin
+
 
 def match():
-    from maxmargin import WordAligner
-
     X = [("the house sleeps", "la maison dort"), ("he sleeps", "il dort")]
-    return WordAligner().fit(X, ["0-0 1-1 2-2", "0-0 1-1"]), X
+    return maxmargin.WordAligner().fit(X, ["0-0 1-1 2-2", "0-0 1-1"]), X

@@ -5,22 +5,37 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
-from maxmargin.core.parameters import training_parameters
-from maxmargin.core.saved import Saved, restore_shared, shared_state
+from maxmargin.core.decode import decode
+from maxmargin.core.encoded import Encoded, check_weights
 from maxmargin.core.structure import Outputs
-from maxmargin.core.unlabelled import UNLABELLED, weigh
-from maxmargin.engine.spread import over_cluster
+from maxmargin.engine.prediction import over_cluster
+from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.saving import floats
+from maxmargin.fitting.unlabelled import weigh
 from maxmargin.matchings import input as match_input
-from maxmargin.matchings.bitext_statistics import FORMS, BitextStatistics
+from maxmargin.matchings.assignment import best_links
+from maxmargin.matchings.bitext import read_bitext
+from maxmargin.matchings.bitext_statistics import BitextStatistics
+from maxmargin.matchings.k_best import k_best
 from maxmargin.matchings.metrics import AlignmentScores, alignment_scores
+from maxmargin.matchings.parameters import WordAlignerParameters
+from maxmargin.matchings.structure import (
+    POSSIBLE,
+    SURE,
+    make_batch,
+    partly_linked,
+    to_links,
+)
+from maxmargin.matchings.word_pairs import pair_features
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from maxmargin.matchings.structure import MatchingBatch
 
 Link = tuple[int, int]
@@ -28,7 +43,7 @@ CHUNK = 100  # sentence pairs whose features are held at once when predicting
 FIRST = 1e6  # weight of a sure link beside which beliefs only break ties
 
 
-class WordAligner(MaxMarginEstimator):
+class WordAligner(WordAlignerParameters, MaxMarginEstimator, init=False):
     """Word alignment as a matching of largest weight, learned with a large margin.
 
     The score of an alignment is the sum over its links of w . x_ij, with features x_ij of
@@ -49,8 +64,8 @@ class WordAligner(MaxMarginEstimator):
         is one-to-one, None no bound. Where the sure links of a training pair exceed it,
         training aims at the largest set of them that does not, and among those at the
         one the bitext believes in most; the sure links left out count as possible.
-    cost_extra, cost_missing : float, default 1 and 2
-        What links cost in the loss. A dear ``cost_missing`` makes recall better. How the
+    cost_extra, cost_missing : float, 1 and 2 by default
+        What links cost in the loss. A high ``cost_missing`` makes recall better. How the
         defaults were chosen is said in ``docs/matching.md``.
     bitext : list of sentence pairs, path, fitted BitextStatistics or None
         Sentences, without links, to learn a dictionary from; the more, the better.
@@ -89,28 +104,15 @@ class WordAligner(MaxMarginEstimator):
     """
 
     _model_name = "WordAligner.v1"
+    _fields = (floats("coef_", "n"),)
     _no_sums = "sums over matchings have no known algorithm that is quick"
     _params_in_state = ("bitext",)
-
-    __init__ = training_parameters(
-        C=0.1,
-        fertility=2,
-        cost_extra=1.0,
-        cost_missing=2.0,
-        bitext=None,
-        forms=FORMS,
-        features=None,
-        unlabelled_weight=UNLABELLED,
-    )
 
     # prediction ------------------------------------------------------------------------
 
     @over_cluster()
-    def predict(self, X) -> list[list[Link]]:
+    def predict(self, X: Any) -> list[list[Link]]:
         """The links (i, j) of every sentence pair, sorted."""
-        from maxmargin.core.decode import decode
-        from maxmargin.matchings.structure import to_links
-
         out = Outputs()
         for batch in self._batches(X):
             y = decode(batch, self.coef_, self._threads())
@@ -118,7 +120,7 @@ class WordAligner(MaxMarginEstimator):
             out += [to_links(y[a:b], batch.source_most) for a, b in cuts]
         return out
 
-    def predict_scores(self, X) -> list[np.ndarray]:
+    def predict_scores(self, X: Any) -> list[np.ndarray]:
         """The score w . x_ij of every word pair: an array (source, target) per pair.
 
         Links are predicted for their scores, but not alone: positive ones compete.
@@ -132,21 +134,19 @@ class WordAligner(MaxMarginEstimator):
             ]
         return out
 
-    def predict_k_best(self, X, k: int) -> list[list[tuple[list[Link], float]]]:
+    def predict_k_best(self, X: Any, k: int) -> list[list[tuple[list[Link], float]]]:
         """The k best alignments of every pair with their scores, best first.
 
         There are fewer if a pair has fewer. Scores of equal alignments add rounding.
         """
-        from maxmargin.matchings.k_best import k_best
-
         most = match_input.check_fertility(self.fertility)
         return [k_best(scores, *most, k) for scores in self.predict_scores(X)]
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """1 - AER, the alignment error rate of the corpus: greater is better."""
         return 1.0 - self._evaluate(X, y, sample_weight).aer
 
-    def evaluate(self, X, y, bootstrap: int = 1000) -> AlignmentScores:
+    def evaluate(self, X: Any, y: Any, bootstrap: int = 1000) -> AlignmentScores:
         """AER with a bootstrap interval, precision and recall."""
         return self._evaluate(X, y, None, bootstrap)
 
@@ -176,15 +176,16 @@ class WordAligner(MaxMarginEstimator):
 
     # training --------------------------------------------------------------------------
 
-    def _settings(self):
+    def _check(self) -> None:
         match_input.check_features(self.features)
         match_input.check_fertility(self.fertility)
-        match_input.check_costs(self.cost_extra, self.cost_missing)
-        return super()._settings()
+        if self.cost_extra == self.cost_missing == 0:
+            raise ValueError(
+                "cost_extra and cost_missing are both zero: then there is nothing to "
+                "learn."
+            )
 
     def _encode(self, X, y, sample_weight) -> Encoded:
-        from maxmargin.matchings.structure import partly_linked
-
         sample = match_input.check_pairs(X)
         if not sample.pairs:
             raise ValueError("X is empty: at least one sentence pair is needed.")
@@ -222,10 +223,7 @@ class WordAligner(MaxMarginEstimator):
             first=replace(encoded, batch=first, weights=weights[some]),
         )
 
-    def _install(self, encoded: Encoded, w) -> None:
-        self.coef_ = np.array(w, np.float64)
-
-    def learn_dictionary(self, pairs) -> BitextStatistics:
+    def learn_dictionary(self, pairs: Any) -> BitextStatistics:
         """What ``fit`` learns from ``bitext`` and these sentence pairs, without links.
 
         Several fits can share it: ``set_params(bitext=...)``.
@@ -243,8 +241,6 @@ class WordAligner(MaxMarginEstimator):
                 "make a list of it."
             )
         if isinstance(bitext, (str, os.PathLike)):
-            from maxmargin.matchings.bitext import read_bitext
-
             known = read_bitext(bitext)
         else:
             known = match_input.check_pairs(bitext, "bitext", strict=False).pairs
@@ -254,12 +250,10 @@ class WordAligner(MaxMarginEstimator):
 
     def _tables(self, sample, statistics, first: int = 0):
         """Names of the features, and an array (source, target, features) per pair."""
-        from maxmargin.matchings.word_pairs import pair_features
-
         groups, functions = match_input.check_features(self.features)
         names, tables = [], []
         for k, (pair, array) in enumerate(zip(*sample, strict=True), first):
-            own, table = pair_features(*pair, statistics, groups)
+            own, table = pair_features(*pair, statistics, groups)  # type: ignore[call-arg]
             added = [(f.__name__, f(*pair)) for f in functions]
             if array is not None:
                 added.append(("array", array))
@@ -281,30 +275,23 @@ class WordAligner(MaxMarginEstimator):
         return names, tables
 
     def _batch(self, tables, kinds, targets, dtype) -> MatchingBatch:
-        from maxmargin.matchings.structure import make_batch
-
         most = match_input.check_fertility(self.fertility)
         costs = self.cost_extra, self.cost_missing
         return make_batch(tables, kinds, targets, *most, costs, dtype)
 
-    # saving (model_file.py) ------------------------------------------------------------
+    # saving (files/model_file.py) ------------------------------------------------------
 
-    def _get_state(self):
+    def _more_state(self):
         words, facts = self.statistics_.get_state()
-        arrays = {"coef": self.coef_}
-        arrays |= {f"words.{name}": array for name, array in words.items()}
-        names = list(self.feature_names_)
-        return arrays, {"names": names, "words": facts, **shared_state(self)}
+        arrays = {f"words.{name}": array for name, array in words.items()}
+        return arrays, {"words": facts, "names": list(self.feature_names_)}
 
-    @classmethod
-    def _from_state(cls, params, arrays, state):
-        model, saved = cls(**params), Saved(arrays, state)
-        model.feature_names_ = saved.texts("names")
-        n = len(model.feature_names_)
-        model.coef_ = saved.floats("coef", n, dtype=np.float64)
+    def _loaded(self, saved, sizes) -> None:
+        self.feature_names_ = saved.texts("names")
+        if len(self.feature_names_) != sizes["n"]:
+            raise ValueError("weights and names do not fit together")
         words = saved.part("words")
-        model.statistics_ = BitextStatistics.from_state(words.arrays, words.state)
-        return restore_shared(model, state)
+        self.statistics_ = BitextStatistics.from_state(words.arrays, words.state)
 
 
 def _feasible(sure: list[Link], pair, most, statistics) -> list[Link]:
@@ -312,8 +299,6 @@ def _feasible(sure: list[Link], pair, most, statistics) -> list[Link]:
     counts = [np.bincount([link[d] for link in sure] or [0]) for d in (0, 1)]
     if all(len(sure) == 0 or c.max() <= k for c, k in zip(counts, most, strict=True)):
         return sure
-    from maxmargin.matchings.assignment import best_links
-
     known = statistics.describe(pair)
     belief = np.sqrt(known["hmm_forward"] * known["hmm_backward"])
     weight = np.full(belief.shape, -1.0)
@@ -322,7 +307,7 @@ def _feasible(sure: list[Link], pair, most, statistics) -> list[Link]:
     taken = np.zeros(belief.shape, bool)
     rooms = (np.full(n, k, np.int64) for n, k in zip(belief.shape, most, strict=True))
     best_links(weight, *rooms, taken)
-    return [tuple(link) for link in np.argwhere(taken).tolist()]
+    return [(i, j) for i, j in np.argwhere(taken).tolist()]
 
 
 def _renumbered(links: list[Link], source, target) -> list[Link]:
@@ -332,8 +317,6 @@ def _renumbered(links: list[Link], source, target) -> list[Link]:
 
 
 def _kinds(pair, gold, target) -> np.ndarray:
-    from maxmargin.matchings.structure import POSSIBLE, SURE
-
     kinds = np.zeros((len(pair[0]), len(pair[1])), np.int8)
     for link in (*gold.sure, *gold.possible):
         kinds[link] = POSSIBLE

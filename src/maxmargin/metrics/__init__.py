@@ -2,7 +2,11 @@
 
 from maxmargin.families import lazily, places
 
-_WHERE = places("metrics")
+_WHERE = {
+    "Counts": "maxmargin.metrics.labels",
+    "confusion": "maxmargin.metrics.labels",
+    **places("metrics"),
+}
 
 __all__ = list(_WHERE)
 __getattr__, __dir__ = lazily(__name__, _WHERE)

@@ -6,10 +6,11 @@ are the same in both. F1 of a sample is 2 correct / (truth + predicted), summed 
 
 from __future__ import annotations
 
-import numbers
 from typing import NamedTuple
 
 import numpy as np
+
+from maxmargin.core.checks import whole
 
 
 class Interval(NamedTuple):
@@ -46,8 +47,7 @@ def f1_difference(
 
 def _draw(size: int, n: int, seed: int) -> np.ndarray:
     """How often each of n draws takes each row."""
-    if isinstance(n, bool) or not isinstance(n, numbers.Integral) or n < 1:
-        raise ValueError(f"n={n!r} is not possible: it must be a whole number >= 1.")
+    whole("n", n)
     if not size:
         raise ValueError("there are no sentences to draw from.")
     return np.random.default_rng(seed).multinomial(

@@ -8,12 +8,12 @@ greater one. So it is named, or it is one that says so itself (1 beside 0 or -1,
 from __future__ import annotations
 
 import numbers
-import warnings
 from collections import Counter
 from collections.abc import Hashable
 
 import numpy as np
 
+from maxmargin.core.warn import warn
 from maxmargin.files.messages import short
 from maxmargin.motifs.input import listed
 
@@ -94,11 +94,9 @@ def positive_label(labels: list, place: str, option: str) -> Hashable:
             f"{place} has the labels {seen}, of which neither says that it is the one of "
             f"sequences with the motif: name that by {option}{a!r} or {option}{b!r}."
         )
-    warnings.warn(
+    warn(
         f"{place} has the labels {seen}: the rarer one, {rare!r}, is taken for that of "
         f"sequences with the motif. Say so by {option}{rare!r}, or name the other.",
-        UserWarning,
-        stacklevel=5,
     )
     return rare
 

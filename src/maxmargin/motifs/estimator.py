@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-import numbers
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
-from maxmargin.core.latent_training import check_latent_parameters
-from maxmargin.core.parameters import training_parameters
+from maxmargin.core.completion import complete_all
+from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.latent_training import check_latent_parameters
+from maxmargin.fitting.saving import floats, integers, labels, value, whole
 from maxmargin.motifs.classes import check_use, two_classes
 from maxmargin.motifs.composition import background_size, composition_scale
+from maxmargin.motifs.formats import consensus
 from maxmargin.motifs.input import LETTERS, encode_sequences, listed
-from maxmargin.motifs.saving import WIDEST
+from maxmargin.motifs.parameters import WIDEST, MotifFinderParameters
+from maxmargin.motifs.sites import best_sites, count_letters
+from maxmargin.motifs.structure import (
+    make_batch,
+    n_weights,
+    with_composition,
+    with_strands,
+)
+from maxmargin.motifs.widths import held_out_errors
+from maxmargin.motifs.words import (
+    enriched_words,
+    on_both_strands,
+    shifted_motif,
+    word_weights,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 DATA_WEIGHT = 16.0  # C by rule times the weight of all samples
-HIGHEST = 9  # order: 4^10 weights of the background
 
 
 class Site(NamedTuple):
@@ -30,7 +48,9 @@ class Site(NamedTuple):
     score: float  # above 0: the sequence is positive
 
 
-class MotifFinder(ClassifierMixin, MaxMarginEstimator):
+class MotifFinder(
+    MotifFinderParameters, ClassifierMixin, MaxMarginEstimator, init=False
+):
     """Find the motif that tells positive DNA sequences from negative ones.
 
     A positive sequence has a site of ``width`` letters somewhere, scored by position; all
@@ -122,32 +142,23 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
     """
 
     _model_name = "MotifFinder.v1"
-    _no_sums = "with hidden sites that needs a marginal likelihood, which is not here"
-
-    __init__ = training_parameters(
-        width=11,
-        order=2,
-        both_strands=None,
-        composition=True,
-        C=None,
-        unknown="refuse",
-        positive=None,
-        init="words",
-        shifts=0,
-        n_restarts=2,
-        max_outer=100,
-        self_paced=False,
-        class_weight="balanced",
+    _fields = (
+        labels("classes_", "classes"),
+        whole("width_", 1, WIDEST),
+        floats("coef_", "n"),
+        floats("letter_background_", 4),
+        floats("frequencies_", 4, low=1e-300),
+        integers("counts_", "width", 4, high=2**53),
+        whole("n_sites_", optional=True),
+        value("both_strands_", bool, optional=True),
     )
+    _no_sums = "with hidden sites that needs a marginal likelihood, which is not here"
 
     def _own_start(self, encoded, batch, k: int):
         """The sites that start k begins with, if those are to be at enriched words."""
         words = encoded.attributes.get("words_")
         if words is None:
             return None
-        from maxmargin.core.completion import complete_all
-        from maxmargin.motifs.words import word_weights
-
         if k >= len(words):
             return None if k else batch.y.copy()
         word = np.array([LETTERS.index(letter) for letter in words[k]])
@@ -156,34 +167,31 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
 
     def _moves(self, batch, truths, w):
         """Sites of the motif shifted by a few letters, the nearest first."""
-        from maxmargin.core.completion import complete_all
-        from maxmargin.motifs.words import shifted_motif
-
         for far in range(1, min(self.shifts, batch.width - 1) + 1):
             for by in (far, -far):
                 yield complete_all(batch, shifted_motif(w, batch.width, by))
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """The label of every sequence."""
         return self.classes_[(self.decision_function(X) > 0).astype(int)]
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: Any) -> np.ndarray:
         """The score of every sequence with its best site; above 0 it is positive."""
         return self._search(X)[0]
 
-    def predict_sites(self, X) -> list[Site]:
+    def predict_sites(self, X: Any) -> list[Site]:
         """The best :class:`Site` of every sequence, also of negative ones."""
         scores, places, counts = self._search(X)
         found = []
-        for value, place, count in zip(
+        for score, place, count in zip(
             scores.tolist(), places.tolist(), counts.tolist(), strict=True
         ):
             start = place % count
             strand = "+" if place < count else "-"
-            found.append(Site(start, start + self.width_, strand, value))
+            found.append(Site(start, start + self.width_, strand, score))
         return found
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """The share of sequences with the right label."""
         found = self.predict(X)
         truth = listed(y, "y", "labels")
@@ -199,7 +207,7 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
     # the motif -------------------------------------------------------------------------
 
     @property
-    def positive_(self):
+    def positive_(self) -> Any:
         return self.classes_[1].item()
 
     @property
@@ -237,50 +245,19 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
 
     def consensus(self) -> str:
         """The motif in letters, those for several bases where none stands out."""
-        from maxmargin.motifs.formats import consensus
-
         check_is_fitted(self, "coef_")
         return consensus(self.counts_)
 
     # training --------------------------------------------------------------------------
 
-    def _settings(self):
+    def _check(self) -> None:
         check_latent_parameters(self)
-        for width in self._widths():
-            _check_whole("width", width, 1, WIDEST)
-        _check_whole("order", self.order, 0, HIGHEST)
-        _check_whole("shifts", self.shifts, 0, WIDEST)
-        if self.unknown not in ("refuse", "skip"):
-            raise ValueError(
-                f"unknown={self.unknown!r} is not known; choose one of refuse, skip."
-            )
-        if not isinstance(self.both_strands, (bool, np.bool_, type(None))):
-            raise ValueError(
-                f"both_strands={self.both_strands!r} is not possible: it must be True, "
-                "False, or None to decide by words."
-            )
-        if not isinstance(self.composition, (bool, np.bool_)):
-            raise ValueError(
-                f"composition={self.composition!r} is not possible: it must be True or "
-                "False."
-            )
-        if self.class_weight not in ("balanced", None):
-            raise ValueError(
-                f"class_weight={self.class_weight!r} is not possible: it must be "
-                "'balanced' or None; for other weights give fit a sample_weight."
-            )
-        return super()._settings()
 
     def _widths(self) -> list:
-        if not isinstance(self.width, (list, tuple)):
-            return [self.width]
-        if not self.width:
-            raise ValueError("width is an empty list: give one width at least.")
-        return list(self.width)
+        width = self.width
+        return list(width) if isinstance(width, (list, tuple)) else [width]
 
     def _encode(self, X, y, sample_weight) -> Encoded:
-        from maxmargin.motifs.structure import make_batch, n_weights, with_composition
-
         widths = self._widths()
         X = listed(X, "X", "DNA sequences")
         codes, first = encode_sequences(X, self.unknown, max(widths))
@@ -291,11 +268,9 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
             weights = 0.5 * len(label) / np.bincount(label)[label]
         attributes: dict[str, Any] = {"classes_": classes, "width_": widths[0]}
         if len(widths) > 1:
-            from maxmargin.motifs.widths import held_out_errors
-
             errors = held_out_errors(self, widths, X, classes[label], label, weights)
             attributes["width_errors_"] = errors
-            attributes["width_"] = min(widths, key=errors.get)
+            attributes["width_"] = min(widths, key=errors.__getitem__)
         width = int(attributes["width_"])
         batch = make_batch(codes, first, label, width, self.order, 1)
         batch, more = self._look_at_words(batch, weights)
@@ -311,9 +286,6 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
 
     def _look_at_words(self, batch, weights):
         """(the batch with its strands, what words tell): before any training."""
-        from maxmargin.motifs.structure import with_strands
-        from maxmargin.motifs.words import enriched_words, on_both_strands
-
         both = self.both_strands
         if both is None:
             both = on_both_strands(batch, weights)
@@ -340,9 +312,6 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
 
     def _completed(self, encoded: Encoded, truths) -> None:
         """Count letters at the sites that the final weights find, as prediction does."""
-        from maxmargin.core.completion import complete_all
-        from maxmargin.motifs.sites import count_letters
-
         found = complete_all(encoded.batch, self.coef_, self._threads())
         found = np.where(encoded.weights > 0, found, 0)
         self.counts_ = count_letters(encoded.batch, found)
@@ -350,9 +319,6 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
 
     def _search(self, X):
         """(scores, places, starts on a strand) of the best sites."""
-        from maxmargin.motifs.sites import best_sites
-        from maxmargin.motifs.structure import make_batch, with_composition
-
         check_is_fitted(self, "coef_")
         X = listed(X, "X", "DNA sequences")
         codes, first = encode_sequences(X, self.unknown, self.width_)
@@ -369,24 +335,39 @@ class MotifFinder(ClassifierMixin, MaxMarginEstimator):
         tags.classifier_tags.multi_class = False
         return tags
 
-    # saving (model_file.py, saving.py) ----------------------------------------------------
+    # saving (files/model_file.py) ------------------------------------------------------
 
-    def _get_state(self):
-        from maxmargin.motifs.saving import state_of
+    def _more_state(self):
+        errors = getattr(self, "width_errors_", {})
+        return {}, {
+            "composition_scale": getattr(self, "composition_scale_", 0.0),
+            "words": getattr(self, "words_", []),
+            "width_errors": [[width, error] for width, error in errors.items()],
+        }
 
-        return state_of(self)
-
-    @classmethod
-    def _from_state(cls, params, arrays, state):
-        from maxmargin.motifs.saving import restored
-
-        return restored(cls(**params), arrays, state)
-
-
-def _check_whole(name: str, value, low: int, high: int) -> None:
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not whole or not low <= value <= high:
-        raise ValueError(
-            f"{name}={value!r} is not possible: it must be a whole number from {low} to "
-            f"{high}" + (", or a list of such." if name == "width" else ".")
-        )
+    def _loaded(self, saved, sizes) -> None:
+        if len(self.classes_) != 2:
+            raise ValueError("there are not two classes")
+        if "composition_scale" not in saved.state:  # a file older than compositions
+            self.composition = False
+        if self.composition:
+            self.composition_scale_ = saved.number("composition_scale")
+            if not self.composition_scale_ > 0:
+                raise ValueError("'composition_scale' is not positive")
+        size = n_weights(self.width_, self.order, self.composition)
+        if (sizes["n"], sizes["width"]) != (size, self.width_):
+            raise ValueError("weights and width do not fit together")
+        seen = int(self.counts_.sum(axis=1).max())
+        if "n_sites" in saved.state:
+            self.words_ = saved.texts("words")
+        else:  # older files have no such values
+            self.n_sites_, self.both_strands_ = seen, bool(self.both_strands)
+        if self.n_sites_ < seen:
+            raise ValueError(f"'n_sites' is {self.n_sites_}, out of range")
+        errors = saved.value("width_errors", list)
+        if errors:
+            if any(
+                type(e) is not list or [*map(type, e)] != [int, float] for e in errors
+            ):
+                raise ValueError("'width_errors' is not a list of widths and errors")
+            self.width_errors_ = dict(errors)

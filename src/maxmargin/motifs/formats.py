@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -88,7 +88,7 @@ def motif_of(model, name: str = "motif") -> Motif:
     return Motif(name, *shown, model.both_strands_)
 
 
-def write_meme(path: str | os.PathLike, model, name: str = "motif") -> None:
+def write_meme(path: str | os.PathLike, model: Any, name: str = "motif") -> None:
     """Write the motif of a model, or a :class:`Motif`, as probabilities."""
     motif = model if isinstance(model, Motif) else motif_of(model, name)
     write_text(path, meme_text(motif), ENCODING)
@@ -112,7 +112,7 @@ def meme_text(motif: Motif) -> str:
     )
 
 
-def write_jaspar(path: str | os.PathLike, model, name: str = "motif") -> None:
+def write_jaspar(path: str | os.PathLike, model: Any, name: str = "motif") -> None:
     """Write the motif of a model, or a :class:`Motif`, as counts."""
     motif = model if isinstance(model, Motif) else motif_of(model, name)
     write_text(path, jaspar_text(motif), ENCODING)
@@ -132,7 +132,8 @@ def read_jaspar(path: str | os.PathLike | RawText) -> list[Motif]:
     """The motifs of a JASPAR file."""
     text, name = read_text(path, ENCODING)
     motifs: list[Motif] = []
-    head, rows, began = None, {}, 0
+    head: Any = None
+    rows, began = {}, 0
 
     def finish() -> None:
         sizes = {len(row) for row in rows.values()}

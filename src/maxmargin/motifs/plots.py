@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from maxmargin.core.checks import one_of
 from maxmargin.motifs.formats import Motif, motif_of
 from maxmargin.motifs.input import LETTERS
-from maxmargin.plots.training import BLUE, INK, ORANGE
+from maxmargin.plots.training import BLUE, INK, ORANGE, _axes
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
 
 # From the palette of Okabe and Ito; letters say the same without colour.
 COLOURS = {"A": "#009E73", "C": "#0072B2", "G": "#E69F00", "T": "#D55E00"}
 KINDS = ("sites", "probabilities", "weights")
 
 
-def plot_logo(model, kind: str = "sites", title: str | None = None, ax=None) -> Figure:
+def plot_logo(
+    model: Any, kind: str = "sites", title: str | None = None, ax: Axes | None = None
+) -> Figure:
     """The motif as a stack of letters per position, the largest on top.
 
     Parameters
@@ -32,10 +37,7 @@ def plot_logo(model, kind: str = "sites", title: str | None = None, ax=None) -> 
     title : str or None
     ax : Axes or None
     """
-    if kind not in KINDS:
-        raise ValueError(
-            f"kind={kind!r} is not known; choose one of {', '.join(KINDS)}."
-        )
+    one_of("kind", kind, KINDS)
     if kind == "weights":
         odds = model.log_odds()
         heights = odds - odds.mean(axis=1, keepdims=True)
@@ -44,11 +46,7 @@ def plot_logo(model, kind: str = "sites", title: str | None = None, ax=None) -> 
     else:
         motif = model if isinstance(model, Motif) else motif_of(model)
         heights = information(motif.probabilities())
-    if ax is None:
-        from matplotlib import pyplot
-
-        width = 1.2 + 0.42 * len(heights)
-        _, ax = pyplot.subplots(figsize=(max(width, 4.0), 2.6), layout="constrained")
+    (ax,) = _axes(ax, figsize=(max(1.2 + 0.42 * len(heights), 4.0), 2.6))
     for j, column in enumerate(heights):
         _stack(ax, j, column)
     ax.set_xlim(-0.5, len(heights) - 0.5)
@@ -68,7 +66,7 @@ def plot_logo(model, kind: str = "sites", title: str | None = None, ax=None) -> 
     return ax.figure
 
 
-def plot_site_scores(truth, scores, ax=None) -> Figure:
+def plot_site_scores(truth: Any, scores: ArrayLike, ax: Axes | None = None) -> Figure:
     """How the scores of the best sites lie, of sequences with the motif and without."""
     truth, scores = np.asarray(truth, bool), np.asarray(scores, float)
     if truth.shape != scores.shape or not len(scores):
@@ -76,10 +74,7 @@ def plot_site_scores(truth, scores, ax=None) -> Figure:
             f"there are {len(truth)} labels and {len(scores)} scores: give one of each for "
             "every sequence."
         )
-    if ax is None:
-        from matplotlib import pyplot
-
-        _, ax = pyplot.subplots(figsize=(6.4, 3.2), layout="constrained")
+    (ax,) = _axes(ax, figsize=(6.4, 3.2))
     edges = np.histogram_bin_edges(scores, 30)
     for name, kind, colour, style in (
         ("without the motif", ~truth, BLUE, "stepfilled"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -59,7 +60,7 @@ def count_letters(batch, labels) -> np.ndarray:
 
 
 def write_bed(
-    path: str | os.PathLike, names: Iterable[str], sites, motif="motif"
+    path: str | os.PathLike, names: Iterable[str], sites: Any, motif: str = "motif"
 ) -> None:
     """Sites as BED6: name of the sequence, start, end, name of the motif, score, strand.
 
@@ -79,7 +80,7 @@ def bed_lines(names, sites, motif: str = "motif") -> list[str]:
 
 
 def write_gff(
-    path: str | os.PathLike, names: Iterable[str], sites, motif="motif"
+    path: str | os.PathLike, names: Iterable[str], sites: Any, motif: str = "motif"
 ) -> None:
     """Sites as GFF3, version 3: type sequence_motif, with the score of training."""
     _write(path, gff_lines(names, sites, motif))

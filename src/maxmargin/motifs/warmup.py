@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import maxmargin
+
 
 def motif():
-    from maxmargin import MotifFinder
-
     X = ["ACGTTTACGT", "CCGTTTAGGA", "ACACACGCGC", "GGCACAGCGC"]
-    return MotifFinder(width=4, order=1).fit(X, [1, 1, 0, 0]), X
+    return maxmargin.MotifFinder(width=4, order=1).fit(X, [1, 1, 0, 0]), X

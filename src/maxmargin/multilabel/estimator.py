@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from maxmargin.classes.input import read_rows, rows_of
+from maxmargin.classes.input import rows_of
 from maxmargin.classes.multiclass import MulticlassSVM
 from maxmargin.classes.variance_rule import FACTORS_OF_SETS, C_by_variance
-from maxmargin.core.estimator import Encoded, check_weights
+from maxmargin.core.decode import decode
+from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.expectations import expectations
 from maxmargin.core.label_costs import label_weights
-from maxmargin.core.parameters import training_parameters
-from maxmargin.core.saved import Saved
+from maxmargin.fitting.saving import labels, value
+from maxmargin.fitting.tables import read_rows
+from maxmargin.multilabel.label_graph import (
+    check_edges,
+    chosen_edges,
+    make_label_graphs,
+    packed,
+    searching_batch,
+    summing_batch,
+    training_batch,
+    unpacked,
+)
 from maxmargin.multilabel.labels import is_table, read_sets, write_sets
+from maxmargin.multilabel.margins import label_margins
+from maxmargin.multilabel.metrics import MultilabelReport, multilabel_scores
+from maxmargin.multilabel.parameters import MultilabelSVMParameters
+from maxmargin.multilabel.structure import HAMMING, KINDS, make_batch
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
-class MultilabelSVM(MulticlassSVM):
+class MultilabelSVM(MultilabelSVMParameters, MulticlassSVM, init=False):
     """Predict sets of labels, trained for the loss of whole sets.
 
     Minimises ``1/2 |W|^2 + C sum_i s_i H_i(W)``, where H_i is the largest violation over
@@ -71,9 +90,10 @@ class MultilabelSVM(MulticlassSVM):
     """
 
     _model_name = "MultilabelSVM.v1"
-
-    __init__ = training_parameters(
-        {"graph": None}, C=None, loss="hamming", fit_intercept=True
+    _fields = (
+        labels("classes_", "k"),
+        *MulticlassSVM._fields[1:],
+        value("_table", bool),
     )
 
     edges_ = edge_coef_ = None  # of models without a graph, also of old files
@@ -85,16 +105,14 @@ class MultilabelSVM(MulticlassSVM):
         tags.target_tags.single_output = False
         return tags
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: Any) -> np.ndarray:
         """Scores of shape (samples, labels); those above 0 are predicted.
 
         With a graph, by how much the best set with a label beats the best one without it.
         """
         if self.edge_coef_ is None:
             return self._scores(X)
-        from maxmargin.multilabel.margins import label_margins
-
-        return label_margins(*self._searched(X), len(self.classes_), self._threads())
+        return label_margins(*self._searched(X), len(self.classes_), self._threads())  # type: ignore[call-arg]
 
     @available_if(lambda self: self.objective == "log")
     def predict_proba(self, X) -> np.ndarray:
@@ -104,16 +122,13 @@ class MultilabelSVM(MulticlassSVM):
         """
         if self.edge_coef_ is None:
             return 0.5 * (1.0 + np.tanh(0.5 * self._scores(X)))
-        from maxmargin.core.expectations import expectations
-        from maxmargin.multilabel.label_graph import summing_batch
-
         batch, w = self._searched(X)
         summed = summing_batch(batch.graphs, batch.y)
         tables, _ = expectations(summed, w, self._threads())
         n = len(self.classes_)
         return np.array([flat[1 : 2 * n : 2] for flat in tables]).reshape(-1, n)
 
-    def predict(self, X) -> np.ndarray | list[tuple[Any, ...]]:
+    def predict(self, X: Any) -> np.ndarray | list[tuple[Any, ...]]:
         """Sets as y had them in training: a 0/1 table, or a list of tuples of labels."""
         found = self._found(X)
         return found if self._table else write_sets(found, self.classes_)
@@ -122,19 +137,11 @@ class MultilabelSVM(MulticlassSVM):
         """The best sets as a 0/1 table."""
         if self.edge_coef_ is None:
             return (self._scores(X) > 0).astype(np.int64)
-        from maxmargin.core.decode import decode
-
-        found = decode(*self._searched(X), self._threads())
+        found = decode(*self._searched(X), self._threads())  # type: ignore[call-arg]
         return found.reshape(-1, len(self.classes_)).astype(np.int64)
 
     def _searched(self, X):
         """(a batch of the family graphs whose search finds sets, its weights)."""
-        from maxmargin.multilabel.label_graph import (
-            make_label_graphs,
-            packed,
-            searching_batch,
-        )
-
         rows, width = rows_of(self, self._check_input(X))
         n = len(self.classes_)
         graphs = make_label_graphs(rows, width, n, self._edges, np.ones(n))
@@ -143,14 +150,14 @@ class MultilabelSVM(MulticlassSVM):
             coef = np.hstack([coef, self.intercept_[:, None]])
         return searching_batch(graphs), packed(coef, self.edge_coef_)
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Mean F1 of the samples' sets (1 where both are empty)."""
         return self.evaluate(X, y, sample_weight).f1
 
-    def evaluate(self, X, y, sample_weight=None):
+    def evaluate(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None
+    ) -> MultilabelReport:
         """A :class:`~maxmargin.multilabel.metrics.MultilabelReport` of predictions."""
-        from maxmargin.multilabel.metrics import multilabel_scores
-
         scores = self.decision_function(X)
         truth, _ = read_sets(y, self.classes_)
         _check_sizes(len(scores), len(truth))
@@ -159,8 +166,6 @@ class MultilabelSVM(MulticlassSVM):
         return multilabel_scores(truth, found, scores, weights)
 
     def _encode(self, X, y, sample_weight) -> Encoded:
-        from maxmargin.multilabel.structure import make_batch
-
         X, attributes = read_rows(self, X)
         truth, classes = read_sets(y)
         _check_sizes(X.shape[0], len(truth))
@@ -175,7 +180,7 @@ class MultilabelSVM(MulticlassSVM):
             settings = truth, cost, weights, attributes, C
             return self._encode_graph(rows, n_features, *settings)
         dtype = np.float64
-        batch = make_batch(*rows, n_features, truth, cost, kind, dtype)
+        batch = make_batch(*rows, n_features, truth, cost, kind, dtype)  # type: ignore[call-arg]
         attributes |= {"edges_": None, "edge_coef_": None, "relaxed_": False}
         size = n_features * batch.width
         return Encoded(batch, size, dtype, weights, attributes, C=C)
@@ -183,12 +188,6 @@ class MultilabelSVM(MulticlassSVM):
     def _encode_graph(
         self, rows, n_features, truth, cost, weights, attributes, C
     ) -> Encoded:
-        from maxmargin.multilabel.label_graph import (
-            chosen_edges,
-            make_label_graphs,
-            training_batch,
-        )
-
         if self.loss in ("f1", "ranking") and self.objective != "log":
             raise ValueError(
                 f"loss={self.loss!r} is not possible with a graph: choose 'hamming' or a "
@@ -210,8 +209,6 @@ class MultilabelSVM(MulticlassSVM):
         if encoded.attributes["edges_"] is None:
             super()._install(encoded, w)
             return
-        from maxmargin.multilabel.label_graph import unpacked
-
         d = encoded.attributes["n_features_in_"]
         n = len(encoded.attributes["classes_"])
         rows, self.edge_coef_ = unpacked(w, n, d + bool(self.fit_intercept))
@@ -219,8 +216,6 @@ class MultilabelSVM(MulticlassSVM):
         self.intercept_ = rows[:, d].copy() if self.fit_intercept else np.zeros(n)
 
     def _kind_and_cost(self, classes):
-        from maxmargin.multilabel.structure import HAMMING, KINDS
-
         if isinstance(self.loss, dict):
             return HAMMING, label_weights(self.loss, classes.tolist())
         if not isinstance(self.loss, str) or self.loss not in KINDS:
@@ -233,29 +228,21 @@ class MultilabelSVM(MulticlassSVM):
 
     # saving (files/model_file.py) ------------------------------------------------------
 
-    def _get_state(self):
-        arrays, state = super()._get_state()
-        if self.edge_coef_ is not None:
-            arrays |= {"edges": self._edges, "edge_coef": self.edge_coef_}
-            state["relaxed"] = self.relaxed_
-        return arrays, {**state, "table": self._table}
+    def _more_state(self):
+        if self.edge_coef_ is None:
+            return {}, {}
+        arrays = {"edges": self._edges, "edge_coef": self.edge_coef_}
+        return arrays, {"relaxed": self.relaxed_}
 
-    @classmethod
-    def _from_state(cls, params, arrays, state):
-        saved = Saved(arrays, state)
-        classes = saved.labels("classes")
-        model = cls(**params)._restored(saved, classes, len(classes))
-        model._table = saved.value("table", bool)
-        if "edges" in arrays:
-            from maxmargin.multilabel.label_graph import check_edges
-
-            edges = saved.integers("edges", None, 2, high=len(classes) - 1)
-            check_edges(edges)
-            model._edges, model.edges_ = edges, model.classes_[edges]
-            shape = len(edges), 2, 2
-            model.edge_coef_ = saved.floats("edge_coef", *shape, dtype=np.float64)
-            model.relaxed_ = saved.value("relaxed", bool)
-        return model
+    def _loaded(self, saved, sizes) -> None:
+        if "edges" not in saved.arrays:
+            return
+        edges = saved.integers("edges", None, 2, high=sizes["k"] - 1)
+        check_edges(edges)
+        self._edges, self.edges_ = edges, self.classes_[edges]
+        shape = len(edges), 2, 2
+        self.edge_coef_ = saved.floats("edge_coef", *shape, dtype=np.float64)
+        self.relaxed_ = saved.value("relaxed", bool)
 
 
 def _check_sizes(n_inputs: int, n_sets: int) -> None:

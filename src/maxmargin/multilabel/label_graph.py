@@ -18,6 +18,19 @@ from itertools import combinations
 
 import numpy as np
 
+from maxmargin.graphs.batch import Graphs
+from maxmargin.graphs.field import make_field
+from maxmargin.graphs.labellings import (
+    Reweighting,
+    Rounding,
+    elimination_graphs,
+    with_search,
+)
+from maxmargin.graphs.methods import TooWide, exact_sums, relaxed_batch
+from maxmargin.graphs.rows import Rows
+from maxmargin.graphs.schema import Blocks
+from maxmargin.multilabel.subsets import MOST, AllSets
+
 SHRUNK = np.sqrt(0.5)
 WIDEST = 1 << 16  # joint states up to which search is exact
 FORMS = "choose None, 'tree', 'full', or a list of pairs of labels"
@@ -112,11 +125,6 @@ def likely_tree(truth, weights) -> np.ndarray:
 
 def make_label_graphs(rows, n_features: int, n_labels: int, edges, cost):
     """``Graphs`` with a node per label, for these rows in CSR form."""
-    from maxmargin.graphs.batch import Graphs
-    from maxmargin.graphs.field import make_field
-    from maxmargin.graphs.rows import Rows
-    from maxmargin.graphs.schema import Blocks
-
     indptr, indices, values = rows
     n, m = len(indptr) - 1, len(edges)
     each = np.arange(n_labels, dtype=np.int64)
@@ -165,23 +173,17 @@ def make_label_graphs(rows, n_features: int, n_labels: int, edges, cost):
 
 def training_batch(graphs, truth, objective: str, tol: float):
     """(name of the method, a batch to train with)."""
-    from maxmargin.graphs.choice import relaxed_batch
-
     y = np.ascontiguousarray(truth, np.int32).ravel()
     found = exact_batch(graphs, y, objective)
     if found is not None:
         return found
     if objective == "log":
-        from maxmargin.graphs.structures.reweighted import reweighted_graphs
-
-        return "reweighted", reweighted_graphs(graphs, y)
+        return "reweighted", with_search(graphs, y, Reweighting())
     return "relaxed", relaxed_batch(graphs, y, tol)
 
 
 def summing_batch(graphs, y):
     """A batch with exact sums over all sets, for probabilities."""
-    from maxmargin.graphs.choice import TooWide, exact_sums
-
     try:
         return exact_sums(graphs, y)
     except TooWide:
@@ -198,23 +200,18 @@ def searching_batch(graphs):
     found = exact_batch(graphs, y)
     if found is not None:
         return found[1]
-    from maxmargin.graphs.structures.rounded import rounded_graphs
-
-    return rounded_graphs(graphs, y)
+    return with_search(graphs, y, Rounding())
 
 
 def exact_batch(graphs, y, objective: str = "hinge"):
     """(name of the method, batch) of an exact search, or None."""
-    from maxmargin.graphs.structures.elimination import elimination_graphs
-    from maxmargin.multilabel.subsets import MOST, SubsetGraphs
-
     sets = 1 << len(graphs.blocks.states)
     few = sets <= min(WIDEST, 1 << MOST) and objective != "log"
     # of all sets, each costs less than a joint state of elimination
     batch, _ = elimination_graphs(graphs, y, sets >> 3 if few else WIDEST)
     if batch is not None:
         return "elimination", batch
-    return ("all sets", SubsetGraphs(graphs.node_start, y, graphs)) if few else None
+    return ("all sets", with_search(graphs, y, AllSets())) if few else None
 
 
 def unpacked(w, n_labels: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:

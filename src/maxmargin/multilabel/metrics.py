@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,12 @@ class MultilabelReport:
         return "\n".join([f"{self.samples} samples", *lines])
 
 
-def multilabel_scores(truth, found, scores=None, weights=None) -> MultilabelReport:
+def multilabel_scores(
+    truth: Any,
+    found: Any,
+    scores: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> MultilabelReport:
     """Compare 0/1 tables (samples, labels); ``scores`` are for the ranking loss.
 
     >>> report = multilabel_scores([[1, 0, 1], [0, 1, 0]], [[1, 0, 0], [0, 1, 0]])

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.plots.training import BLUE, GREY, INK, ORANGE
+from maxmargin.plots.training import BLUE, GREY, INK, ORANGE, _axes
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST = 40  # labels in one picture
 
 
-def plot_label_scores(truth, found, labels, ax=None) -> Figure:
+def plot_label_scores(
+    truth: Any, found: Any, labels: Any, ax: Axes | None = None
+) -> Figure:
     """Precision and recall of every label, most frequent first.
 
     ``truth`` and ``found`` are 0/1 tables (samples, labels). Of more than 40 labels, the
@@ -30,11 +33,7 @@ def plot_label_scores(truth, found, labels, ax=None) -> Figure:
     hits = (truth & found).sum(axis=0)[order]
     given, wanted = found.sum(axis=0)[order], truth.sum(axis=0)[order]
     places = np.arange(len(order))
-    if ax is None:
-        from matplotlib import pyplot
-
-        height = 1.6 + 0.28 * len(order)
-        _, ax = pyplot.subplots(figsize=(6.4, height), layout="constrained")
+    (ax,) = _axes(ax, figsize=(6.4, 1.6 + 0.28 * len(order)))
     series = (("precision", given, "o", BLUE), ("recall", wanted, "D", ORANGE))
     for name, total, marker, colour in series:
         known = total > 0

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import maxmargin
+
 
 def multilabel():
-    from maxmargin import MultilabelSVM
-
     X = [[0.0, 1.0], [1.0, 0.1], [0.2, 0.9], [0.9, 0.0]]
-    return MultilabelSVM().fit(X, [{0}, {1}, {0, 1}, set()]), X
+    return maxmargin.MultilabelSVM().fit(X, [{0}, {1}, {0, 1}, set()]), X

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # From the palette of Okabe and Ito.
@@ -21,7 +22,7 @@ BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#8C8C8C", "#333333"
 LINE = 0.42  # height of a line of labels under pictures of height 1
 
 
-def plot_convergence(model: Any, ax=None) -> Figure:
+def plot_convergence(model: Any, ax: Axes | Sequence[Axes] | None = None) -> Figure:
     """Primal and dual of a fit against time, and the relative gap that they prove.
 
     Of a fit with hidden parts, bounds of every convex problem, and the objective after
@@ -164,7 +165,7 @@ def plot_predictions(
     predictions: Mapping[str, Sequence[Sequence]],
     title: str | None = None,
     columns: int = 2,
-    ax=None,
+    ax: Axes | None = None,
 ) -> Figure:
     """A row of pictures per sequence, over what they are and what each model reads.
 
@@ -226,7 +227,7 @@ def _write_labels(ax, name, labels, truth, x, y) -> None:
     ax.text(x - 0.25, y, name, ha="right", color=GREY if plain else INK, **style)
     for t, (label, true) in enumerate(zip(labels, truth, strict=True)):
         if label == true:
-            look = {"color": GREY if plain else INK}
+            look: dict[str, Any] = {"color": GREY if plain else INK}
         else:
             box = {"boxstyle": "round,pad=0.18", "fc": ORANGE, "ec": "none"}
             look = {"color": "white", "weight": "bold", "bbox": box}

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 from maxmargin.plots.training import BLUE, ORANGE, _axes
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST = 60  # bars that have room
 
 
-def plot_weights(rows: Sequence[tuple[str, str, float]], ax=None) -> Figure:
+def plot_weights(
+    rows: Sequence[tuple[str, str, float]], ax: Axes | None = None
+) -> Figure:
     """Bars of (group, name, weight), in this order from the top; at most 60.
 
     The names of groups are shown if there are several.

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-import numbers
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.classes.input import read_rows, validated
 from maxmargin.core.arrays import csr_arrays
-from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
-from maxmargin.core.latent_training import LATENT, check_latent_parameters
-from maxmargin.core.parameters import training_parameters
-from maxmargin.core.saved import Saved, restore_shared, shared_state
+from maxmargin.core.completion import complete_all
+from maxmargin.core.encoded import Encoded, check_weights
 from maxmargin.core.unused_columns import check_columns
 from maxmargin.core.variances import C_for_scale, total_variance
+from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.latent_training import LATENT, check_latent_parameters
+from maxmargin.fitting.saving import FEATURE_NAMES, floats
+from maxmargin.fitting.tables import read_new, read_rows
 from maxmargin.kernels.nested import refuse_unused
+from maxmargin.rankings import metrics, pairs, top_k
+from maxmargin.rankings.metrics import AT, RankingReport, ranking_scores
+from maxmargin.rankings.parameters import TopKRankerParameters
 from maxmargin.rankings.queries import check_grades, gains, group, unpack
+from maxmargin.rankings.start import classification_weights
 
-LOSSES = ("precision", "ndcg", "average-precision", "pairwise")
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 # C times the total variance. In cross-validation for "ndcg" on six tables, 1 and 3 differ
 # little; on two of them 30 ranks better, but takes several times as long on long lists.
 FACTOR = 2.0
 
 
-class TopKRanker(MaxMarginEstimator):
+class TopKRanker(TopKRankerParameters, MaxMarginEstimator, init=False):
     """Rank the documents of a query by ``coef_ @ x``, trained for what a list is judged by.
 
     Minimises ``1/2 |w|^2 + C sum_q s_q H_q(w)`` over queries q, where H_q bounds the loss
@@ -82,26 +90,22 @@ class TopKRanker(MaxMarginEstimator):
     """
 
     _model_name = "TopKRanker.v1"
+    _fields = (
+        floats("coef_", "d"),
+        floats("initial_", "d", optional=True),
+        FEATURE_NAMES,
+    )
     _given = ("given", "classification")
     _no_sums = "rankings have no sums over all orders"
-
-    __init__ = training_parameters(
-        k=10,
-        C=None,
-        loss="ndcg",
-        relevant=1.0,
-        init="classification",
-        n_restarts=1,
-        max_outer=100,
-        self_paced=False,
-    )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X, y, qid=None, sample_weight=None):
+    def fit(
+        self, X: Any, y: Any, qid: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Train on documents X with grades y, where qid says to which query each belongs.
 
         Documents of a query need not stand together. ``sample_weight`` has one number for
@@ -109,27 +113,32 @@ class TopKRanker(MaxMarginEstimator):
         """
         return super().fit((X, qid), y, sample_weight)
 
-    def path(self, X, y, Cs, qid=None, sample_weight=None) -> list:
+    def path(
+        self,
+        X: Any,
+        y: Any,
+        Cs: Iterable[float],
+        qid: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> list:
         """Fit one model per C; see :meth:`StructuralSVM.path`."""
         return super().path((X, qid), y, Cs, sample_weight)
 
-    def predict(self, X, qid=None) -> np.ndarray:
+    def predict(self, X: Any, qid: Any = None) -> np.ndarray:
         """The score of every document; it is compared within a query only."""
         check_is_fitted(self, "coef_")
         X, _ = unpack(X, qid)
-        X = validated(self, X, reset=False)
-        if not np.isfinite(X.data if issparse(X) else X).all():
-            csr_arrays(X)  # says where
+        X = read_new(self, X)
         if issparse(X):
             return np.asarray(X @ self.coef_)
         # not by BLAS, which rounds equal rows by where they stand: ties must stay ties
         return np.einsum("ij,j->i", X, self.coef_)
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: Any) -> np.ndarray:
         """The same as predict."""
         return self.predict(X)
 
-    def rank(self, X, qid=None) -> np.ndarray:
+    def rank(self, X: Any, qid: Any = None) -> np.ndarray:
         """Rows of X, query after query as they first appear, each with the best first.
 
         Documents with equal scores stand as they were given.
@@ -140,10 +149,8 @@ class TopKRanker(MaxMarginEstimator):
         ranked = [rows[np.argsort(-scores[rows], kind="stable")] for rows in groups]
         return np.concatenate([np.zeros(0, np.int64), *ranked])
 
-    def score(self, X, y, qid=None) -> float:
+    def score(self, X: Any, y: Any, qid: Any = None) -> float:
         """What training is for: P@k, NDCG@k, MAP, or the share of pairs in order."""
-        from maxmargin.rankings import metrics
-
         scores = self.predict(X)
         _, qid = unpack(X, qid)
         if self.loss == "precision":
@@ -154,10 +161,8 @@ class TopKRanker(MaxMarginEstimator):
             return metrics.pairs_in_order(y, scores, qid)
         return metrics.mean_average_precision(y, scores, qid, self.relevant)
 
-    def evaluate(self, X, y, qid=None):
+    def evaluate(self, X: Any, y: Any, qid: Any = None) -> RankingReport:
         """A :class:`~maxmargin.rankings.metrics.RankingReport` of predictions."""
-        from maxmargin.rankings.metrics import AT, ranking_scores
-
         scores = self.predict(X)
         _, qid = unpack(X, qid)
         at = sorted({*AT, self.k})
@@ -165,28 +170,12 @@ class TopKRanker(MaxMarginEstimator):
 
     # training --------------------------------------------------------------------------
 
-    def _settings(self):
-        if self.loss not in LOSSES:
-            raise ValueError(
-                f"loss={self.loss!r} is not known; choose one of {', '.join(LOSSES)}."
-            )
-        whole = isinstance(self.k, numbers.Integral) and not isinstance(self.k, bool)
-        if not whole or self.k < 1:
-            raise ValueError(
-                f"k={self.k!r} is not possible: it must be a whole number >= 1."
-            )
-        if not isinstance(self.relevant, numbers.Real) or not np.isfinite(
-            self.relevant
-        ):
-            raise ValueError(
-                f"relevant={self.relevant!r} is not possible: it must be a grade."
-            )
+    def _check(self) -> None:
         if self.loss == "precision":
             check_latent_parameters(self)
         else:
             why = f"loss={self.loss!r} hides nothing; it is for loss='precision'."
             refuse_unused(self, tuple(LATENT), why)
-        return super()._settings()
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         X, qid = unpack(*X)
@@ -207,14 +196,11 @@ class TopKRanker(MaxMarginEstimator):
             of_rows = np.repeat(weights, np.diff(groups.first))
             C = C_for_scale(total_variance(X, of_rows) / FACTOR)
         batch = self._batch(rows, groups.first, d, worth)
-        if self.loss == "precision" and isinstance(self.init, str):
-            from maxmargin.core.completion import complete_all
-            from maxmargin.rankings.start import classification_weights
-
-            if self.init == "classification":
-                w = classification_weights(X, relevant, groups.first, weights > 0)
-                attributes["initial_"] = w
-                batch = batch._replace(y=complete_all(batch, w))
+        init = self.init if isinstance(self.init, str) else None
+        if self.loss == "precision" and init == "classification":
+            w = classification_weights(X, relevant, groups.first, weights > 0)
+            attributes["initial_"] = w
+            batch = batch._replace(y=complete_all(batch, w))
         return Encoded(batch, d, np.float64, weights, attributes, C=C)
 
     def _worth(self, grades, relevant) -> np.ndarray:
@@ -224,8 +210,6 @@ class TopKRanker(MaxMarginEstimator):
         return gains(grades) * relevant if self.loss == "ndcg" else relevant
 
     def _batch(self, rows, first, d, worth):
-        from maxmargin.rankings import pairs, top_k
-
         if self.loss == "precision":
             k = min(int(self.k), np.iinfo(np.int32).max)
             return top_k.make_batch(rows, first, d, worth, k)
@@ -242,35 +226,11 @@ class TopKRanker(MaxMarginEstimator):
             "than another: check y and qid."
         )
 
-    def _install(self, encoded: Encoded, w) -> None:
-        self.coef_ = np.array(w, np.float64)
-
     # saving (files/model_file.py) ------------------------------------------------------
 
-    def _get_state(self):
-        arrays, state = {"coef": self.coef_}, shared_state(self)
-        if hasattr(self, "initial_"):
-            arrays["initial"] = self.initial_
-        if hasattr(self, "feature_names_in_"):
-            state["feature_names_in"] = self.feature_names_in_
-        return arrays, state
-
-    @classmethod
-    def _from_state(cls, params, arrays, state):
-        saved = Saved(arrays, state)
-        model = cls(**params)
-        model.coef_ = saved.floats("coef", None, dtype=np.float64)
-        n = model.n_features_in_ = len(model.coef_)
-        if n == 0:
+    def _loaded(self, saved, sizes) -> None:
+        if not sizes["d"]:
             raise ValueError("there are no weights")
-        if "initial" in arrays:
-            model.initial_ = saved.floats("initial", n, dtype=np.float64)
-        if "feature_names_in" in state:
-            names = saved.labels("feature_names_in")
-            if names.dtype != object or len(names) != n:
-                raise ValueError("weights and feature names do not fit together")
-            model.feature_names_in_ = names
-        return restore_shared(model, state)
 
 
 def _differ(values, groups) -> np.ndarray:

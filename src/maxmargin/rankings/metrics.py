@@ -15,13 +15,16 @@ form (McSherry & Najork 2008): an order that the file happens to have is worth n
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.core.checks import whole
 from maxmargin.rankings.queries import check_grades, gains, group
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 AT = (1, 3, 5, 10)
 
@@ -58,7 +61,9 @@ class RankingReport:
         return "\n".join(rows)
 
 
-def ranking_scores(y, scores, qid, at=AT, relevant: float = 1.0) -> RankingReport:
+def ranking_scores(
+    y: Any, scores: ArrayLike, qid: Any, at: Any = AT, relevant: float = 1.0
+) -> RankingReport:
     """All metrics of documents with grades y that were given these scores.
 
     >>> report = ranking_scores([0, 1, 2], [0.3, 0.2, 0.1], [7, 7, 7], at=(1, 2))
@@ -66,7 +71,7 @@ def ranking_scores(y, scores, qid, at=AT, relevant: float = 1.0) -> RankingRepor
     ({1: 0.0, 2: 0.5}, 0.5833)
     """
     lists = _ranked(y, scores, qid)
-    at = [_place(k) for k in at]
+    at = [whole("k", k) for k in at]
     return RankingReport(
         precision={k: _mean(_precision(q, k, relevant) for q in lists) for k in at},
         ndcg={k: _mean(_ndcg(q, k) for q in lists) for k in at},
@@ -78,33 +83,39 @@ def ranking_scores(y, scores, qid, at=AT, relevant: float = 1.0) -> RankingRepor
     )
 
 
-def precision_at_k(y, scores, qid, k: int = 10, relevant: float = 1.0) -> float:
+def precision_at_k(
+    y: Any, scores: ArrayLike, qid: Any, k: int = 10, relevant: float = 1.0
+) -> float:
     """Mean precision at k. A list of fewer than k documents is filled with irrelevant ones.
 
     >>> precision_at_k([0, 1, 1], [0.3, 0.2, 0.1], ["a", "a", "a"], k=2)
     0.5
     """
-    k = _place(k)
+    k = whole("k", k)
     return _mean(_precision(q, k, relevant) for q in _ranked(y, scores, qid))
 
 
-def mean_average_precision(y, scores, qid, relevant: float = 1.0) -> float:
+def mean_average_precision(
+    y: Any, scores: ArrayLike, qid: Any, relevant: float = 1.0
+) -> float:
     """Mean over queries of average precision (MAP)."""
     return _mean(_average_precision(q, relevant) for q in _ranked(y, scores, qid))
 
 
-def ndcg_at_k(y, scores, qid, k: int = 10) -> float:
+def ndcg_at_k(y: Any, scores: ArrayLike, qid: Any, k: int = 10) -> float:
     """Mean NDCG at k, with gains 2^grade - 1."""
-    k = _place(k)
+    k = whole("k", k)
     return _mean(_ndcg(q, k) for q in _ranked(y, scores, qid))
 
 
-def mean_reciprocal_rank(y, scores, qid, relevant: float = 1.0) -> float:
+def mean_reciprocal_rank(
+    y: Any, scores: ArrayLike, qid: Any, relevant: float = 1.0
+) -> float:
     """Mean over queries of 1 / place of the first relevant document (MRR)."""
     return _mean(_reciprocal(q, relevant) for q in _ranked(y, scores, qid))
 
 
-def pairs_in_order(y, scores, qid) -> float:
+def pairs_in_order(y: Any, scores: ArrayLike, qid: Any) -> float:
     """Mean share of the pairs with different grades that are in order; ties count half.
 
     Queries without such pairs are left out; without any, it is 1.
@@ -150,12 +161,6 @@ def _ranked(y, scores, qid) -> list[Ranked]:
         new = scores[rows[1:]] != scores[rows[:-1]]
         lists.append(Ranked(grades[rows], np.concatenate([[0], np.cumsum(new)])))
     return lists
-
-
-def _place(k) -> int:
-    if not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1:
-        raise ValueError(f"k={k!r} is not possible: it must be a whole number >= 1.")
-    return int(k)
 
 
 def _mean(values) -> float:

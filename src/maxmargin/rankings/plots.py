@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from maxmargin.plots.training import GREY, INK
+from maxmargin.core.checks import one_of
+from maxmargin.plots.training import GREY, INK, _axes
+from maxmargin.rankings.metrics import ranking_scores
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # From the palette of Okabe and Ito.
@@ -16,29 +19,26 @@ NAMES = {"precision": "precision at k", "ndcg": "NDCG at k"}
 
 
 def plot_ranking_curves(
-    y, scores: Mapping, qid, metric: str = "precision", most: int = 20, ax=None
+    y: Any,
+    scores: Mapping,
+    qid: Any,
+    metric: str = "precision",
+    most: int = 20,
+    ax: Axes | None = None,
 ) -> Figure:
     """A metric against k = 1 .. ``most``, one line for every model.
 
     ``scores`` are {name of a model: its scores of the documents}; ``metric`` is "precision"
     or "ndcg".
     """
-    from maxmargin.rankings.metrics import ranking_scores
-
-    if metric not in NAMES:
-        raise ValueError(
-            f"metric={metric!r} is not known; choose one of {', '.join(NAMES)}."
-        )
+    one_of("metric", metric, NAMES)
     if not isinstance(scores, Mapping) or not scores:
         raise ValueError("scores must be a dict of the scores of at least one model.")
     ks = range(1, most + 1)
     reports = {
         name: ranking_scores(y, values, qid, at=ks) for name, values in scores.items()
     }
-    if ax is None:
-        from matplotlib import pyplot
-
-        _, ax = pyplot.subplots(figsize=(6.4, 4.0), layout="constrained")
+    (ax,) = _axes(ax, figsize=(6.4, 4.0))
     for i, (name, report) in enumerate(reports.items()):
         found = list(getattr(report, metric).values())
         style = {"color": COLOURS[i % len(COLOURS)], "marker": "o", "markersize": 3.5}

@@ -9,6 +9,7 @@ Yu, 5.4.3).
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
 
 def classification_weights(X, relevant, first, use=None, C: float = 1.0) -> np.ndarray:
@@ -18,7 +19,6 @@ def classification_weights(X, relevant, first, use=None, C: float = 1.0) -> np.n
     liblinear sees the columns that hold a value only: it allocates all others too, with
     sizes that overflow, and ends the process if it fails.
     """
-    import scipy.sparse as sp
     from sklearn.svm import LinearSVC
 
     sizes = np.diff(first)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import maxmargin
+
 
 def rank():
-    from maxmargin import TopKRanker
-
     X = [[0.0, 1.0], [1.0, 0.1], [0.2, 0.9], [0.9, 0.0]]
     y, qid = [0, 1, 0, 1], [1, 1, 2, 2]
-    TopKRanker(k=1, loss="precision").fit(X, y, qid)
-    return TopKRanker().fit(X, y, qid), X
+    maxmargin.TopKRanker(k=1, loss="precision").fit(X, y, qid)
+    return maxmargin.TopKRanker().fit(X, y, qid), X

@@ -26,8 +26,8 @@ class AveragedStart(LBFGS):
 
     def step(self) -> None:
         if not self.begun:
-            crew = self.objective.crew
-            found = crew.reduce("alone", crew.shards, PASSES)
+            executor = self.objective.executor
+            found = executor.reduce("alone", executor.shards, PASSES)
             self.w[:] = found.vector.dense(len(self.w))
             self.objective.oracle_calls += PASSES * self.objective.n
             self.begun = True

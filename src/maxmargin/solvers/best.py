@@ -10,7 +10,8 @@ weights with the lowest ``found`` are kept, not those that happen to have tight 
 What a certificate claims is computed in double precision, also where training is not:
 primals always are (scores are double, whatever w is), and of duals only those count for
 the gap that were summed up anew from the dual variables (``proved``). The dual that steps
-add up (``dual``) serves to guess when a certificate is worth its price.
+add up (``dual``) serves to guess when a certificate is worth its price. Only the sums of
+one thread that trains in double precision are taken for what they would be anew.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ import time
 
 import numpy as np
 
-from maxmargin.core.interrupts import Undisturbed
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.core.state import Stateful, require, restored
 from maxmargin.core.vectors import sum_of_squares
+from maxmargin.engine.interrupts import Undisturbed
 from maxmargin.solvers.proofs import check_dual, compare
 from maxmargin.solvers.result import Certificate
 
@@ -137,7 +138,8 @@ class Best(Stateful):
 
     def see_dual(self, dual: float) -> None:
         self.dual = max(self.dual, dual)
-        if self.objective.dtype == np.float64:
+        # what several threads have added up is a proof only once it is added up anew
+        if self.objective.dtype == np.float64 and self.objective.team.size == 1:
             self.proved = self.dual
 
     def prove(self, dual: float) -> None:
@@ -153,6 +155,8 @@ class Best(Stateful):
             self.proved = min(self.proved, self.primal)
         self.dual = self.proved
         for row in history:  # each is a bound on the optimum, if the last one is
+            if solver.primal < math.inf:  # what its steps added up: not certified
+                row["primal"] = max(row["primal"], self.primal)
             row["dual"] = min(row["dual"], self.dual)
             row["gap"] = max(row["primal"] - row["dual"], 0.0)
 
@@ -284,10 +288,12 @@ class Best(Stateful):
         the slopes at both the second.
         """
         objective = self.objective
-        squared = sum_of_squares(w)
         gap = primal - self.dual
         late = time.perf_counter() >= objective.deadline
-        if late or not objective.scalable or squared == 0 or gap <= tol * primal:
+        if late or not objective.scalable or gap <= tol * primal:
+            return primal, multiple, sweep
+        squared = sum_of_squares(w)
+        if squared == 0:
             return primal, multiple, sweep
         # Nearly separated, and C is large: a little longer, w violates nothing.
         t = objective.obeying(sweep)
@@ -325,7 +331,8 @@ class Best(Stateful):
     def certificate(self) -> Certificate:
         return Certificate.of(self.primal, self.proved, self.objective.exact)
 
-    def bounds(self) -> dict:
+    def bounds(self, primal: float = math.inf) -> dict:
         """The bounds as a part of a history row, as far as the steps know them."""
-        seen = Certificate.of(self.primal, self.dual, self.objective.exact)
+        seen = min(self.primal, primal), self.dual
+        seen = Certificate.of(*seen, self.objective.exact)
         return {name: getattr(seen, name) for name in ("primal", "dual", "gap")}

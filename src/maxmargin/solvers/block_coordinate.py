@@ -16,11 +16,11 @@ import time
 
 import numpy as np
 
-from maxmargin.core.interrupts import Undisturbed
 from maxmargin.core.kernel import run
 from maxmargin.core.objective import Objective
 from maxmargin.core.state import require
 from maxmargin.core.vectors import blend_into, sum_of_squares
+from maxmargin.engine.interrupts import Undisturbed
 from maxmargin.solvers.driver import NotSeparable, not_separable
 from maxmargin.solvers.newton import newton_steps
 from maxmargin.solvers.planes import (
@@ -39,7 +39,6 @@ from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.stored_planes import check_planes
 
 WORTHWHILE = 0.03  # share of the estimated gap that a pass over chosen blocks must gain
-IN_FLIGHT = 16  # blocks of a pass for one that is visited at the same time as others
 MAX_CACHED = 50  # passes over stored planes in a step: more hardly ever pay
 CACHED_COST = 1.0  # a visit without the oracle, in visits with it
 MAX_ROOM = 64  # planes of one block: beyond, moving mass among them costs too much
@@ -65,9 +64,13 @@ class PlaneSolver(Solver):
         self._others: list = []  # buffers of other threads than the first
         self.signs = Signs(objective)
         self.planes = planes
-        if planes is None:
+        if planes is None:  # those of the truth: w and the dual are 0
             self.planes = make_planes(objective.batch, objective.form, objective.mass)
-        self.rebuild()
+            w = np.zeros(objective.n_weights)
+            self.ask(rebuild, self.buffers, np.zeros(0, np.int64), w)  # is compiled
+            self.signs.restart(w)
+        else:
+            self.rebuild()
 
     def ask(self, kernel, *arguments):
         """Run a kernel on batch, formulation, planes and what else it takes."""
@@ -85,7 +88,7 @@ class PlaneSolver(Solver):
         def part(worker, blocks):
             return self.ask(kernel, self._buffers_of(worker), blocks, *rest)
 
-        return self.team.share(part, kernel, blocks, most=len(blocks) // IN_FLIGHT)
+        return self.team.share(part, kernel, blocks, self.team.at_once(len(blocks)))
 
     def _buffers_of(self, worker: int):
         while len(self._others) < worker:
@@ -129,7 +132,7 @@ class PlaneSolver(Solver):
 
     def more_room(self) -> None:
         room = 2 * self.planes.alpha.shape[1]
-        self.planes = with_room(self.objective.batch, self.planes, room)
+        self.planes = with_room(self.objective.batch, self.planes, room, self.team)
 
     def newton(self) -> float:
         """Where planes are few and passes are Python's: all of them together."""
@@ -175,7 +178,9 @@ class BlockCoordinate(PlaneSolver):
         schedule.passes += 1
         squared = self.average.take(self.w, schedule.passes, self.team)
         if self.team.size > 1:  # gains were estimates
+            hoped = self.dual
             self.dual = dual_value(self.planes, objective.form, squared)
+            self.falls |= self.team.heed(before, hoped, self.dual)
             gained = self.dual - before
         self.estimate = objective.primal_from_hinges(squared, self.hinges)
         # Blocks with small gaps can hold most of the gap together: when the chosen few
@@ -235,7 +240,7 @@ class BlockCoordinate(PlaneSolver):
         return both if isinstance(self.objective.batch, tuple) else both[::-1]
 
     def learn_from(self, sweep) -> None:
-        """A certificate's planes are free; worth storing where the oracle is dear."""
+        """A certificate's planes are free; worth storing where the oracle is expensive."""
         if not isinstance(self.objective.batch, tuple):
             self.ask(store_planes, sweep.outputs, np.flatnonzero(sweep.hinges > 0))
 

@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.expectations import working_memory
-from maxmargin.core.kernel import run
 from maxmargin.core.objective import Objective
 from maxmargin.core.on_disk import OnDisk, OnDiskLog
 from maxmargin.core.state import Stateful, require
@@ -30,15 +28,17 @@ from maxmargin.solvers.block_coordinate import (
     WORTHWHILE,
     BlockCoordinate,
 )
+from maxmargin.solvers.block_threads import BlockThreads
 from maxmargin.solvers.exact_blocks import ExactBlocks
 from maxmargin.solvers.exponentiated import Exponentiated
 from maxmargin.solvers.handover import Handover
 from maxmargin.solvers.log_objective import LogObjective
 from maxmargin.solvers.planes import dual_value, make_planes
 from maxmargin.solvers.proofs import compare_weights
+from maxmargin.solvers.registry import load, over
+from maxmargin.solvers.row_steps import RowSteps
 from maxmargin.solvers.schedule import Average, Schedule
 from maxmargin.solvers.signs import Signs
-from maxmargin.solvers.smooth import LBFGS
 from maxmargin.solvers.solver import Solver
 
 MOST_VARIABLES = 1 << 22  # of a piece of classes; beyond, planes take less memory
@@ -68,12 +68,15 @@ class Blocks(BlockCoordinate):
         self.buffers: Any = None
         self._others: list = []
 
-    def visit(self, selective: bool) -> None:
-        """A pass over the blocks that are due; all are, unless it is selective."""
+    def visit(self, selective: bool) -> float:
+        """A pass over the blocks that are due; all are, unless it is selective.
+
+        Returns what its steps hoped that the dual would gain.
+        """
         self.selective = selective
         order = self.due()
         self.schedule.passes += 1
-        self.rise(order)
+        return self.rise(order)
 
     def rest(self) -> float:
         """The dual without 1/2 |w|^2."""
@@ -103,16 +106,17 @@ class ClosedBlocks(ExactBlocks):
         return few and ExactBlocks.applies(objective)
 
     def arrive(self, w: np.ndarray) -> None:
-        self.w, self.theta = w, self.objective.buffers().theta
+        self.w, self.threads = w, BlockThreads(self.objective)
 
     def leave(self) -> None:
-        self.w = self.theta = self._pass = None
+        self.w = self.threads = None
 
-    def visit(self, selective: bool) -> None:
+    def visit(self, selective: bool) -> float:
         order = self.schedule.choose()
         self.schedule.in_chunks(order, self._visit)
         self.schedule.passes += 1
         self.objective.oracle_calls += len(order)
+        return 0.0  # nobody adds up what they hope for
 
     def risk(self) -> float:
         return self.objective.primal_from_hinges(0.0, self.hinges)
@@ -129,15 +133,18 @@ class Distributions(Exponentiated):
         self.leave()
 
     def arrive(self, w: np.ndarray) -> None:
-        self.w, self.memory = w, run(working_memory, self.objective.batch)
+        self.w, self.rows = w, RowSteps(self.objective)
+        self.memory = self._memory_of(0)
 
     def leave(self) -> None:
-        self.w = self.memory = None
+        self.w = self.memory = self.rows = None
+        self._memories.clear()
 
-    def visit(self, selective: bool) -> None:
+    def visit(self, selective: bool) -> float:
         order, self.dual = self.schedule.choose(), 0.0
         self.schedule.passes += 1
         self.rise(order)
+        return self.dual
 
     def rest(self) -> float:
         return float(self.objective.mass @ self.gibbs.entropy)
@@ -185,10 +192,10 @@ class ByPiece(Solver):
         blend_into(self.w[:0], self.w[:0], 0.0)
 
     def step(self) -> None:
-        before, objective = self.dual, self.objective
+        before, objective, hoped = self.dual, self.objective, 0.0
         for k in objective.rng.permutation(len(self.workers)):
             with self.turn(k) as worker:
-                worker.visit(self.selective)
+                hoped += worker.visit(self.selective)
                 self.rests[k], self.risks[k] = worker.rest(), worker.risk()
             if time.perf_counter() >= objective.deadline:
                 break
@@ -197,6 +204,7 @@ class ByPiece(Solver):
         squared = self.average.take(self.w, self.passes, objective.team)
         # of the planes and w: what the steps of many threads gain is an estimate
         self.dual = float(self.rests.sum()) - 0.5 * squared
+        self.falls |= objective.team.heed(before, before + hoped, self.dual)
         self.estimate = self.guess(squared)
         worth = WORTHWHILE * (self.estimate - self.dual)
         self.selective = self.dual - before >= worth
@@ -263,18 +271,14 @@ class HandoverByPiece(Handover):
     begins = LogByPiece
 
 
-MARGINS: dict[str, type] = {"block-coordinate": ByPiece}
-LOG = {"handover": HandoverByPiece, "exponentiated": LogByPiece, "lbfgs": LBFGS}
-
-
 def by_piece(data: Scattered, make, name: str, mass: np.ndarray) -> tuple:
     """(objective, solver) of such data; ``make`` makes the objective of a batch."""
     piece = data.pieces[0]
     first = make(piece.load(), mass=mass[: piece.n])
     log = isinstance(first, LogObjective)
-    solvers = LOG if log else MARGINS
+    solvers = over("pieces", "log" if log else "hinge")
     if log and first.l1 > 0:
-        solvers = {"lbfgs": LBFGS}
+        solvers = {"lbfgs": solvers["lbfgs"]}
     if name == "auto":
         name = next(iter(solvers))
         if name == "handover":  # where distributions of all examples are not too much
@@ -286,4 +290,4 @@ def by_piece(data: Scattered, make, name: str, mass: np.ndarray) -> tuple:
         )
     first.batch = None
     objective = (OnDiskLog if log else OnDisk)(first, data, mass)
-    return objective, solvers[name](objective)
+    return objective, load(solvers[name])(objective)

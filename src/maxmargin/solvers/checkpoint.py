@@ -7,12 +7,16 @@ bytes. No numba here: models are checked when they are loaded.
 from __future__ import annotations
 
 import contextlib
-import math
 import numbers
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
+
+from maxmargin.core.checks import is_real
+from maxmargin.files.atomic import remove_leftovers, temporary_name
+from maxmargin.files.locks import Busy, reserve
+from maxmargin.files.model_values import Refused
 
 ENDING = ".checkpoint"
 
@@ -95,8 +99,7 @@ def place_of(model: Any) -> Place | None:
             "maxmargin.Checkpoint(folder, every=seconds), or None."
         )
     every = checkpoint.every
-    good = isinstance(every, numbers.Real) and not isinstance(every, bool)
-    if not good or not 0 <= every < math.inf:
+    if not is_real(every) or every < 0:
         raise ValueError(
             f"Checkpoint(every={every!r}) is not possible: it must be a number of "
             "seconds, zero or more."
@@ -118,8 +121,6 @@ def kept(*places: Place | None) -> Iterator[None]:
     if not found:
         yield
         return
-    from maxmargin.files.locks import Busy, reserve
-
     folder = os.path.realpath(found[0].folder)
     with contextlib.ExitStack() as stack:
         try:
@@ -144,9 +145,7 @@ def kept(*places: Place | None) -> Iterator[None]:
 
 def _try_to_write(folder: str) -> None:
     """Write some bytes: who may do so, and whether there is room, is seen only then."""
-    from maxmargin.files.atomic import remove_litter, temporary_name
-
-    remove_litter(os.path.join(folder, "probe"))
+    remove_leftovers(os.path.join(folder, "probe"))
     probe = os.path.join(folder, temporary_name("probe"))
     try:
         with open(probe, "xb") as file:
@@ -182,7 +181,6 @@ def look(place: Place) -> bool:
     """Whether the file of this place is there to go on from; ValueError if it is not ours,
     or if it would be lost."""
     from maxmargin.files import checkpoint_file
-    from maxmargin.files.model_values import Refused
 
     if not os.path.lexists(place.path):
         return False
@@ -202,7 +200,7 @@ def look(place: Place) -> bool:
 def described(fields: dict[str, Any]) -> str:
     """How far a fit had come; whatever a file says."""
     passes, seconds = fields.get("passes"), fields.get("seconds")
-    good = all(type(v) in (int, float) and abs(v) < 1e15 for v in (passes, seconds))
+    good = all(type(v) in (int, float) and abs(v) < 1e15 for v in (passes, seconds))  # type: ignore[arg-type]
     return f"{passes} passes, {seconds:.0f} seconds" if good else "no passes"
 
 

@@ -43,20 +43,21 @@ hinges at the present w, take part; the threshold grows until all do.
 from __future__ import annotations
 
 import math
-import time
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from maxmargin.core.completion import changed, complete_all, hidden, with_truths
-from maxmargin.core.interrupts import INTERRUPTED, STOPPED, Undisturbed
 from maxmargin.core.partial import is_partial, ordinary
+from maxmargin.engine.interrupts import INTERRUPTED, STOPPED, Undisturbed
 from maxmargin.solvers import registry
 from maxmargin.solvers.carried import carry, follow
+from maxmargin.solvers.clock import Clock
 from maxmargin.solvers.driver import drive
+from maxmargin.solvers.hidden_objective import HiddenObjective
 from maxmargin.solvers.latent_checkpoint import KeptRun
-from maxmargin.solvers.notebook import Notebook, identity
 from maxmargin.solvers.planes import Planes, copy_labels
 from maxmargin.solvers.result import Limits, Solution, StationaryPoint
 from maxmargin.solvers.warm_start import copied, feasible
@@ -128,7 +129,10 @@ def _joined(best: Descent, trial: Descent) -> Descent:
 
 
 class _Run(KeptRun):
-    """The state between outer steps: weights, value of f there, planes, rows."""
+    """Outer steps: weights, value of f there, planes, rows."""
+
+    ends, silent = True, True
+    looks = 1, 1.0
 
     def __init__(self, make, batch, name, limits, max_outer, self_paced, n_jobs):
         # planes go from one convex problem to the next, whatever the first one needs
@@ -139,60 +143,65 @@ class _Run(KeptRun):
         self.paced = self_paced
         self.easy = None
         self.threshold = math.inf
-        self.began = time.perf_counter()
+        self.clock = Clock(limits.max_time)
         self.planes: Planes | None = None
         self.carried: dict | None = None  # cuts of the last convex problem
         self.passes = 0
 
     def run(self, truths, beat: float = math.inf) -> Descent:
         """Until the end, or until f is not likely to end below ``beat``."""
-        self.w, self.value = None, math.inf
-        self.rounds: list[dict] = []
-        self.history: list[dict] = []
+        self.w, self.value, self.beat = None, math.inf, beat
+        self.outer, self.round, self.history = 0, {}, []
         self.moved = True  # whether truths are new since the last convex problem
         self.batch = with_truths(self.batch, truths)
-        self.tol, status = max(FIRST_TOL, self.limits.tol), ""
-        notebook = self._notebook()
-        if self.rounds:
-            status = notebook.ended(self.limits.tol) or self._limit_reached()
-        elif self.planes is None and isinstance(self.batch, tuple):
-            status = self._approach()
-        while not status:
-            try:
-                status, self.tol = self._outer_step(self.tol, beat)
-                if notebook is not None and status not in ENDED:
-                    notebook.note(self.state, status, self.history)
-            except KeyboardInterrupt:  # between convex problems, or for the second time
-                if self.w is None:
-                    raise
-                status = INTERRUPTED
-        if notebook is not None and status in ENDED:
-            notebook.interrupted()
+        self.tol = max(FIRST_TOL, self.limits.tol)
+        self.stationary, self.stuck, self.stopped = False, "", False
+        self.fresh = self.planes is None and isinstance(self.batch, tuple)
+        # only the first one has a checkpoint: later ones try to leave its end
+        place, self.place = self.place, None
+        limits = self.clock.within(self.limits)
+        limits = replace(limits, checkpoint=place, max_iter=sys.maxsize)
+        self.objective = HiddenObjective(self)
+        found = drive(self.objective, self, limits)
+        status = STOPPED if self.stopped else found.status
+        if not found.converged:
+            status = self.clock.saw(status)
+        rounds = {row["round"]["outer"]: row["round"] for row in found.history}
         return Descent(
             Solution(
                 w=self.w,
                 certificate=self.point,
                 history=self.history,
-                converged=status == "converged",
+                converged=found.converged,
                 status=status,
             ),
-            self.rounds,
+            list(rounds.values()),
             self.batch.y if isinstance(self.batch, tuple) else list(self.batch.Y),
         )
 
-    def _notebook(self) -> Notebook | None:
-        """The checkpoint of the first run, read; later ones only try to leave its end."""
-        place, self.place = self.place, None
-        if place is None:
-            return None
-        which = identity(self.make(self.batch, None), self.name)
-        notebook = Notebook(place, which, self.limits.tol)
-        notebook.read(self.restore, self.limits.verbose, self._prove)
-        if self.rounds and not self.confirmed:
-            notebook.status = ""  # go on: the next step proves what it can
-        return notebook
+    def step(self) -> None:
+        status = self._approach() if self.fresh else ""
+        self.fresh = False
+        if not status:
+            status, self.tol = self._outer_step(self.tol)
+        if status in ENDED:  # in the midst of a step, which no checkpoint is to hold
+            self.stopped = status == STOPPED
+            raise KeyboardInterrupt
+        self.stationary = status == "converged"
+        self.stuck = "" if self.stationary else status
 
-    def _outer_step(self, tol: float, beat: float) -> tuple[str, float]:
+    def candidates(self) -> list:
+        if self.w is None:
+            raise KeyboardInterrupt
+        return [self.w]
+
+    def done(self, relative_gap: float, tol: float) -> bool:
+        return self.stationary  # f has no dual: without one, every gap is 1
+
+    def columns(self) -> dict:
+        return {"round": self.round, "passes": self.passes}
+
+    def _outer_step(self, tol: float) -> tuple[str, float]:
         """One convex problem and new truths: (how the run ended or "", next tol)."""
         before = self.value
         solution, objective = self._convex(tol)
@@ -217,7 +226,7 @@ class _Run(KeptRun):
             self.w = solution.w if better else self.w
             self._note(primal, dual, decrease, moved, objective)
         status = self._verdict(solution, tol, start - dual, everyone)
-        if not status and everyone and after - HOPE * decrease > beat:
+        if not status and everyone and after - HOPE * decrease > self.beat:
             status = "given up"
         if moved and not status:
             self.batch = with_truths(self.batch, found)
@@ -227,12 +236,11 @@ class _Run(KeptRun):
 
     def leave(self, best: Descent, moves) -> Descent | None:
         """The first of these truths from which f ends lower; None if it does from none."""
-        limits = self.limits
         for truths in moves:
-            if limits.max_time is not None and self.seconds() >= limits.max_time:
+            if self.clock.over():
                 return None
             trial = self.run(truths, best.objective)
-            if trial.objective < best.objective * (1 - limits.tol):
+            if trial.objective < best.objective * (1 - self.limits.tol):
                 return _joined(best, trial)
             if trial.solution.status in ENDED:
                 status = {"status": trial.solution.status, "converged": False}
@@ -244,7 +252,7 @@ class _Run(KeptRun):
         """Solve problems of smaller C first; how the run ended, if it did meanwhile."""
         mass = self.make(self.batch, None).mass
         share = EASILY / max(float(mass.sum()), EASILY)
-        while share < 1.0 and not self.paced and not self._limit_reached():
+        while share < 1.0 and not self.paced and not self.clock.over():
             solution, objective = self._convex(self.tol, share)
             truths = self._complete(solution.w)[1]
             if solution.status in ENDED:
@@ -284,7 +292,7 @@ class _Run(KeptRun):
         if solver.planes is not None:
             self.planes = solver.planes
         self.carried = None if is_partial(self.batch) else carry(solver)
-        outer, seconds = len(self.rounds) + self.moved, self.seconds()
+        outer, seconds = self.outer + self.moved, self.clock.seconds()
         last = solution.history[-1]["seconds"] if solution.history else 0.0
         for row in solution.history:
             self.passes += 1
@@ -294,15 +302,13 @@ class _Run(KeptRun):
         return solution, objective
 
     def _limits(self, tol) -> Limits:
-        left = None
-        if self.limits.max_time is not None:
-            left = max(self.limits.max_time - self.seconds(), 1e-3)
-        outer = len(self.rounds) + self.moved
-        part = {"iteration": self.passes, "seconds": self.seconds(), "outer": outer}
+        part = {"iteration": self.passes, "seconds": self.clock.seconds()}
+        part["outer"] = self.outer + self.moved
         passes = self.limits.max_iter or LAST
         if tol > INNER * self.limits.tol:
             passes = min(passes, PASSES)
-        return replace(self.limits, tol=tol, max_iter=passes, max_time=left, part=part)
+        limits = self.clock.within(self.limits)
+        return replace(limits, tol=tol, max_iter=passes, part=part)
 
     def _complete(self, w):
         """(examples whose completion moves, truths at w)."""
@@ -332,11 +338,7 @@ class _Run(KeptRun):
 
     def _verdict(self, solution, tol, bound, everyone) -> str:
         limits = self.limits
-        if solution.status == INTERRUPTED:
-            return INTERRUPTED
-        if self._limit_reached().startswith("stopped after max_time"):
-            return self._limit_reached()
-        if solution.status == STOPPED:
+        if solution.status in ENDED:
             return solution.status
         if not everyone:
             return ""
@@ -347,10 +349,7 @@ class _Run(KeptRun):
         return self._limit_reached()
 
     def _limit_reached(self) -> str:
-        limits = self.limits
-        if limits.max_time is not None and self.seconds() >= limits.max_time:
-            return f"stopped after max_time={limits.max_time:g} seconds"
-        if not self.paced and len(self.rounds) >= self.max_outer:
+        if not self.paced and self.outer >= self.max_outer:
             return f"stopped after max_outer={self.max_outer} steps"
         return ""
 
@@ -378,22 +377,16 @@ class _Run(KeptRun):
 
     def _note(self, primal, dual, decrease, moved, objective) -> None:
         taking_part = objective.n if self.easy is None else int(self.easy.sum())
-        if not self.moved:  # still the same convex problem, solved better
-            self.rounds.pop()
+        self.outer += self.moved  # or still the same convex problem, solved better
         self.moved = moved > 0 or self.paced
-        self.rounds.append(
-            {
-                "outer": len(self.rounds) + 1,
-                "objective": self.value,
-                "decrease": float(decrease),
-                "primal": primal,
-                "dual": dual,
-                "moved": int(moved),
-                "examples": taking_part,
-                "passes": self.passes,
-                "seconds": self.seconds(),
-            }
-        )
-
-    def seconds(self) -> float:
-        return time.perf_counter() - self.began
+        self.round = {
+            "outer": self.outer,
+            "objective": self.value,
+            "decrease": float(decrease),
+            "primal": primal,
+            "dual": dual,
+            "moved": int(moved),
+            "examples": taking_part,
+            "passes": self.passes,
+            "seconds": self.clock.seconds(),
+        }

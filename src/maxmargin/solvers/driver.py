@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 
-from maxmargin.core.interrupts import INTERRUPTED, STOPPED
 from maxmargin.core.objective import Objective
+from maxmargin.engine.interrupts import INTERRUPTED, STOPPED
 from maxmargin.engine.lost import EngineLost
 from maxmargin.solvers.best import Best
 from maxmargin.solvers.keeper import Keeper
@@ -45,7 +46,8 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
 def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     objective.prepare()
     solver.prepare()
-    best, progress = Best(objective), Progress(limits)
+    seen = replace(limits, verbose=0, callbacks=()) if solver.silent else limits
+    best, progress = Best(objective), Progress(seen)
     history: list[dict] = []
     keeper = Keeper(limits, objective, solver, best, history)
     began = time.perf_counter() - keeper.seconds
@@ -54,7 +56,7 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     last_certified, iteration = keeper.last_certified, len(history)
     status = keeper.ended(limits.tol)
     if history and not status:
-        status = _limit_reached(objective, limits, iteration)
+        status = solver.stuck or _limit_reached(objective, solver, limits, iteration)
     small = objective.slots <= SMALL and isinstance(objective.batch, tuple)
     small = small and not limits.part
     stepping = False
@@ -65,7 +67,8 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
             iteration += 1
             stepping = False
             best.see_dual(solver.dual)
-            status = _limit_reached(objective, limits, iteration)
+            status = _limit_reached(objective, solver, limits, iteration)
+            status = solver.stuck or status
             promising = best.guess(solver.estimate) <= PROMISING * limits.tol
             loose = getattr(objective.batch, "recalls", False) or best.search_gap() > 0
             first, later = LOOSE if loose else solver.looks
@@ -78,7 +81,7 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
                 best.see_dual(solver.dual)
                 if best.exhausted(limits.tol) and not best.explore():
                     status = SEARCH_ENDED
-            if best.relative_gap() <= limits.tol or solver.stationary:
+            if solver.done(best.relative_gap(), limits.tol):
                 status = "converged"
             row = _row(objective, solver, best, iteration, time.perf_counter() - began)
             history.append(row)
@@ -107,8 +110,7 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     if stepping or not history:
         seconds = time.perf_counter() - began
         history.append(_row(objective, solver, best, len(history) + 1, seconds))
-    else:
-        history[-1].update(best.bounds())
+    history[-1].update(best.bounds())
     converged, status = status == "converged", progress.end(status)
     return Solution(
         w=best.w,
@@ -120,11 +122,11 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     )
 
 
-def _limit_reached(objective: Objective, limits: Limits, iteration: int) -> str:
+def _limit_reached(objective, solver: Solver, limits: Limits, iteration: int) -> str:
     """Which limit ends the fit after so many passes, as its status; none if empty."""
     max_iter = DEFAULT_MAX_ITER if limits.max_iter is None else limits.max_iter
     if iteration >= max_iter:
-        return f"stopped after max_iter={max_iter} passes"
+        return f"stopped after max_iter={max_iter} {solver.unit}"
     if time.perf_counter() >= objective.deadline:
         return f"stopped after max_time={limits.max_time:g} seconds"
     return ""
@@ -170,8 +172,9 @@ def _row(objective, solver, best, iteration, seconds) -> dict:
     return {
         "iteration": iteration,
         "seconds": seconds,
-        **best.bounds(),
+        **best.bounds(solver.primal),
         "oracle_calls": objective.oracle_calls,
         "oracle_seconds": seconds - update,
         "update_seconds": update,
+        **solver.columns(),
     }

@@ -1,9 +1,9 @@
 """Block-coordinate ascent where a structure solves its blocks in closed form.
 
-For multiclass problems with margin rescaling and linear slacks, every output has its own
-dual variable, so there is nothing to search for or to cache: a visit scores the example,
-solves its block (``contract.solve_block``) and updates w once. (Crammer & Singer 2001;
-Keerthi et al. 2008, the method of LIBLINEAR.)
+For classes, margin rescaling and linear slacks, every output has its own dual variable
+(``core/by_label.py``), so there is nothing to search for or to cache: a visit scores
+the example, solves its block (``contract.solve_block``) and updates w once. (Crammer &
+Singer 2001; Keerthi et al. 2008, the method of LIBLINEAR.)
 
 With many more examples than features, or a large C, the ascent from zero is slow, because
 many blocks pull hard at the same weights. Then the first passes work with a smaller C,
@@ -17,16 +17,16 @@ when the passes no longer gain much, second-order steps take over (``proximal_ne
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import numpy as np
 
 from maxmargin.core import contract
-from maxmargin.core.contract import emit_block, score, solve_block
-from maxmargin.core.interrupts import Undisturbed
-from maxmargin.core.kernel import implemented, kernel, prepared, run
+from maxmargin.core.contract import emit_block
+from maxmargin.core.kernel import implemented, kernel, run
 from maxmargin.core.state import require
 from maxmargin.core.vectors import blend_into, sum_of_squares
+from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.solvers.block_threads import BlockThreads
 from maxmargin.solvers.planes import Planes
 from maxmargin.solvers.proofs import compare_weights
 from maxmargin.solvers.proximal_newton import ProximalNewton
@@ -68,10 +68,7 @@ class ExactBlocks(Solver):
     def __init__(self, objective, planes=None):
         super().__init__(objective)
         batch = objective.batch
-        self.theta = objective.buffers().theta
-        self._pass: Callable | None = (
-            None  # so many short passes that looking up counts
-        )
+        self.threads = BlockThreads(objective)
         self.schedule = Schedule(objective, max_wait=32, longest_run=8)
         self.hinges = np.zeros(objective.n)
         pull = self._pull()
@@ -107,7 +104,8 @@ class ExactBlocks(Solver):
         return [float(STAGE_RATIO) ** -k for k in range(min(count, MAX_STAGES), 0, -1)]
 
     def prepare(self) -> None:
-        self._visit(np.zeros(0, np.int64))
+        found = self.schedule.gaps, self.hinges
+        self.threads.prepare(self.mass, self.alpha, self.w, *found)
         blend_into(self.w[:0], self.w[:0], 0.0)
 
     def step(self) -> None:
@@ -120,7 +118,7 @@ class ExactBlocks(Solver):
         if not np.array_equal(self.mass, share * objective.mass):
             with Undisturbed():
                 self._raise_mass(share * objective.mass)
-        visits = 0
+        visits, before = 0, self._dual() if objective.team.size > 1 else self.dual
         while visits < min(MIN_VISITS, MAX_SWEEPS * objective.n):
             order = schedule.choose()
             schedule.in_chunks(order, self._visit)
@@ -131,6 +129,8 @@ class ExactBlocks(Solver):
         began = time.perf_counter()
         schedule.passes += 1
         self.dual = self._dual()
+        # hopes are not added up here
+        self.falls |= objective.team.heed(before, before, self.dual)
         age = max(schedule.passes - len(self.stages), 1)
         squared = self.average.take(self.w, age)
         self.estimate = np.inf
@@ -168,6 +168,7 @@ class ExactBlocks(Solver):
             if self.dual > dual:
                 self.vain = self.vain if start is before else 0
                 break
+        self.falls |= objective.team.heed(dual, dual, self.dual)
         schedule.passes += 1
         self.estimate = self.dual  # a certificate is always worth its price here
 
@@ -176,11 +177,8 @@ class ExactBlocks(Solver):
         return [self.average.w, self.w]
 
     def _visit(self, order) -> None:
-        arguments = (self.mass, self.alpha, order, self.theta, self.w)
-        arguments = (*arguments, self.schedule.gaps, self.hinges)
-        if self._pass is None:
-            self._pass = prepared(exact_block_pass, self.objective.batch, *arguments)
-        self._pass(*arguments)
+        found = self.schedule.gaps, self.hinges
+        self.threads.visit(order, self.mass, self.alpha, self.w, *found)
 
     def _raise_mass(self, mass) -> None:
         """Scale alpha (but the truth's share) to the new mass, at the best multiple."""
@@ -192,7 +190,8 @@ class ExactBlocks(Solver):
         truth = self.objective.batch.y
         self.alpha *= t
         self.alpha[rows, truth] = 0
-        self.alpha[rows, truth] = mass - self.alpha.sum(axis=1)
+        # at least 0: rounding may leave less than nothing
+        self.alpha[rows, truth] = np.maximum(mass - self.alpha.sum(axis=1), 0)
         self.w *= self.w.dtype.type(t)
         self.mass = mass
         self.schedule.everyone()
@@ -302,17 +301,6 @@ def alpha_from(batch, planes: Planes) -> np.ndarray:
         alpha, (rows[live], planes.labels.reshape(n, room)[live]), planes.alpha[live]
     )
     return alpha
-
-
-@kernel
-def exact_block_pass(batch, mass, alpha, order, theta, w, gaps, hinges):
-    for i in order:
-        if mass[i] == 0.0:
-            gaps[i] = 0.0
-            hinges[i] = 0.0
-            continue
-        score(batch, i, w, theta)
-        gaps[i], hinges[i] = solve_block(batch, i, theta, mass[i], alpha[i], w)
 
 
 @kernel

@@ -36,11 +36,13 @@ import time
 
 import numpy as np
 
-from maxmargin.core.contract import score, shrink, spread, sums
+from maxmargin.core.contract import score, shrink, spread, spread_rows, sums
 from maxmargin.core.expectations import places, working_memory
 from maxmargin.core.kernel import inlined, kernel, run, summing
+from maxmargin.core.row_changes import add_changed_rows, grown_by_rows, squared_rows
 from maxmargin.core.state import require, require_within
 from maxmargin.core.vectors import blend_into, sum_of_squares
+from maxmargin.engine.threads import over_ranges
 from maxmargin.solvers.gibbs import (
     Gibbs,
     exact_weights_of,
@@ -50,6 +52,7 @@ from maxmargin.solvers.gibbs import (
 )
 from maxmargin.solvers.log_objective import LogObjective, finite_dot, shrunk
 from maxmargin.solvers.proofs import ROUNDING, compare_weights
+from maxmargin.solvers.row_steps import RowSteps
 from maxmargin.solvers.schedule import Average, Schedule
 from maxmargin.solvers.solver import Solver
 
@@ -71,7 +74,6 @@ class Exponentiated(Solver):
     """See the module."""
 
     kept = (*Solver.kept, "gibbs", "eta", "schedule", "average")
-    stretch = 1.0
     unshrunk = None  # v, where that is not w
 
     def __init__(self, objective: LogObjective, planes=None):
@@ -87,14 +89,24 @@ class Exponentiated(Solver):
             entropy=np.zeros(objective.n),
         )
         self.eta = np.full(objective.n, FIRST_STEP)
-        self.memory = run(working_memory, objective.batch)
+        self.rows = RowSteps(objective)
+        self._memories: list = []  # of threads
+        self.memory = self._memory_of(0)
         self.schedule = Schedule(objective)
         self.slots = np.diff(objective.batch.start)
         confidence = np.log(max(objective.mass @ self.slots, 1.0)) + CERTAIN
-        arguments = (self.gibbs, self.memory, self.w, confidence)
-        run(start_at_truth, objective.batch, *arguments)
+        self._start(confidence)
         self._rebuild()
         self.average = Average(self.v, NEWEST)
+
+    def _start(self, confidence: float) -> None:
+        batch, team = self.objective.batch, self.objective.team
+
+        def part(lo, hi):
+            memory = self.memory if team.size == 1 else run(working_memory, batch)
+            run(start_at_truth, batch, lo, hi, self.gibbs, memory, self.w, confidence)
+
+        over_ranges(part, batch.start, team)
 
     @property
     def v(self) -> np.ndarray:
@@ -106,11 +118,15 @@ class Exponentiated(Solver):
         blend_into(self.w[:0], self.w[:0], 0.0)
 
     def step(self) -> None:
-        schedule = self.schedule
+        objective, schedule, before = self.objective, self.schedule, self.dual
         self.rise(schedule.choose())
         began = time.perf_counter()
         schedule.passes += 1
-        self.average.take(self.v, schedule.passes)
+        squared = self.average.take(self.v, schedule.passes, objective.team)
+        if self.rows.shared:  # gains were estimates
+            hoped = self.dual
+            self.dual = self._dual(squared if objective.l1 == 0 else None)
+            self.falls |= objective.team.heed(before, hoped, self.dual)
         self.estimate = self.dual + float(schedule.gaps.sum())
         self.update_seconds += time.perf_counter() - began
 
@@ -164,13 +180,20 @@ class Exponentiated(Solver):
         In double precision, whatever the precision of what is kept beside the scores.
         """
         objective, place = self.objective, self.gibbs.place
-        w, entropy = np.zeros(objective.n_weights) if w is None else w, 0.0
-        for lo in range(0, objective.n, AT_ONCE):
-            hi = min(lo + AT_ONCE, objective.n)
-            scores = self.gibbs.scores[place[lo] : place[hi]].astype(np.float64)
-            arguments = (lo, hi, place, scores, self.memory, objective.mass, w)
-            entropy += run(exact_weights_of, objective.batch, *arguments)
-        return w, entropy
+        batch, mass, rows = objective.batch, objective.mass, self.rows
+        w = np.zeros(objective.n_weights) if w is None else w
+
+        def part(first, last):
+            memory = run(working_memory, batch)
+            change, entropy = rows.change(w.dtype), 0.0
+            for lo in range(first, last, AT_ONCE):
+                hi = min(lo + AT_ONCE, last)
+                scores = self.gibbs.scores[place[lo] : place[hi]].astype(np.float64)
+                arguments = lo, hi, place, scores, memory, mass, w, change, rows.locks
+                entropy += run(exact_weights_of, batch, *arguments)
+            return entropy
+
+        return w, sum(rows.over_ranges(part, batch.start))
 
     def proved(self) -> float:
         saved = self.w.copy(), self.v.copy()
@@ -180,32 +203,52 @@ class Exponentiated(Solver):
         return self.dual
 
     def _visit(self, order) -> None:
-        objective = self.objective
-        self.dual = run(
-            exponentiated_pass,
-            objective.batch,
-            self.gibbs,
-            self.memory,
-            order,
-            objective.mass,
-            self.eta,
-            self.w,
-            self.v,
-            float(objective.l1),
-            self.schedule.gaps,
-            FLAT * float(np.finfo(objective.dtype).eps),
-            self.stretch,
-            self.dual,
-        )
+        objective, before = self.objective, self.dual
+        flat = FLAT * float(np.finfo(objective.dtype).eps)
+
+        def part(worker, blocks):
+            return run(
+                exponentiated_pass,
+                objective.batch,
+                self.gibbs,
+                self._memory_of(worker),
+                self.rows.change_of(worker),
+                self.rows.locks,
+                blocks,
+                objective.mass,
+                self.eta,
+                self.w,
+                self.v,
+                float(objective.l1),
+                self.schedule.gaps,
+                flat,
+                before,
+            )
+
+        most = objective.team.at_once(len(order)) if self.rows.shared else 1
+        share = objective.team.share
+        found = share(part, exponentiated_pass, order, most, self.slots)
+        self.dual = found[0]
+        self.dual += sum(total - before for total in found[1:])
+
+    def _memory_of(self, worker: int):
+        while len(self._memories) <= worker:
+            self._memories.append(run(working_memory, self.objective.batch))
+        return self._memories[worker]
 
     def _rebuild(self) -> None:
         """w and dual anew from the distributions."""
         objective = self.objective
         arguments = (self.gibbs, self.memory, objective.mass, self.v)
         run(weights_of, objective.batch, *arguments)
-        self.w[:] = shrunk(self.v, objective.l1)
-        entropy = float(objective.mass @ self.gibbs.entropy)
-        self.dual = entropy - 0.5 * sum_of_squares(self.w)
+        if objective.l1 > 0:
+            self.w[:] = shrunk(self.v, objective.l1)
+        self.dual = self._dual()
+
+    def _dual(self, squared: float | None = None) -> float:
+        """From the entropies and |w|^2."""
+        squared = sum_of_squares(self.w) if squared is None else squared
+        return float(self.objective.mass @ self.gibbs.entropy) - 0.5 * squared
 
 
 @summing
@@ -240,16 +283,59 @@ def farthest(own, goal):
     return most
 
 
+@inlined
+def try_change(batch, i, c, mu, along, new, change, by_rows, l1, w, v, mixed):
+    """(|dw|^2 of w - c F_x^T mu, its rows): rows are only listed, else w changes."""
+    count = 0
+    if by_rows:
+        count = spread_rows(batch, i, mu, change)
+        if l1 > 0.0:
+            grown = 0.5 * grown_by_rows(change, count, -c, v, l1, w)
+            squared = max(2.0 * (grown + c * along), 0.0)
+        else:
+            squared = c * c * squared_rows(change, count)
+    elif l1 > 0.0:
+        spread(batch, i, -c, mu, v)
+        squared = max(2.0 * (shrink(batch, i, v, l1, w) + c * along), 0.0)
+    else:
+        spread(batch, i, -c, mu, v)
+        score(batch, i, w, mixed)
+        after = finite_dot(new, mixed.ravel())
+        # w.dw = -c along before and -c after after: |dw|^2 is their difference
+        squared = max(-c * (after - along), 0.0)
+    return squared, count
+
+
+@inlined
+def take_back(batch, i, c, mu, l1, w, v):
+    spread(batch, i, c, mu, v)
+    if l1 > 0.0:
+        shrink(batch, i, v, l1, w)
+
+
 @kernel
 def exponentiated_pass(
-    batch, gibbs, memory, order, mass, eta, w, v, l1, gaps, flat, stretch, dual
+    batch,
+    gibbs,
+    memory,
+    change,
+    locks,
+    order,
+    mass,
+    eta,
+    w,
+    v,
+    l1,
+    gaps,
+    flat,
+    dual,
 ):
     """Visit blocks in order; writes gaps (estimates), returns the new dual.
 
-    Gains are added up block by block: no matter where a pass is cut into calls. Steps
-    move w by ``stretch`` times as much as they should, if others step too (``shard.py``).
+    Gains are added up block by block: no matter where a pass is cut into calls.
     """
     theta, mu, work = memory
+    by_rows = len(locks) > 0
     mixed = np.empty_like(theta)
     scores, others = theta.ravel(), mixed.ravel()
     for i in order:
@@ -272,22 +358,18 @@ def exponentiated_pass(
             unmoved = attempt == 0 and step * variance < flat
             if unmoved:
                 break
-            spread(batch, i, -c * stretch, mu, v)
-            if l1 > 0.0:
-                squared = max(2.0 * (shrink(batch, i, v, l1, w) + c * along), 0.0)
-            else:
-                score(batch, i, w, mixed)
-                after = finite_dot(new, others)
-                # w.dw = -c along before and -c after after: |dw|^2 is their difference
-                squared = max(-c * (after - along), 0.0)
+            squared, count = try_change(
+                batch, i, c, mu, along, new, change, by_rows, l1, w, v, mixed
+            )
             gain = c * (entropy - gibbs.entropy[i]) + c * along - 0.5 * squared
             bend = c * variance
             best = bend / (bend + squared / step**2) if bend > 0.0 else step
             if gain >= 0.0:
+                if by_rows:
+                    add_changed_rows(change, count, -c, v, l1, w, locks)
                 break
-            spread(batch, i, c * stretch, mu, v)  # taken back
-            if l1 > 0.0:
-                shrink(batch, i, v, l1, w)
+            if not by_rows:
+                take_back(batch, i, c, mu, l1, w, v)
             step = min(max(best, SHORTER * step), MUCH_SHORTER * step)
         if unmoved:
             gaps[i] = c if farthest(own, scores) > 1.0 else 0.0

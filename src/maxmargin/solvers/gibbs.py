@@ -15,6 +15,7 @@ from maxmargin.core.contract import parts, score, shared, spread, sums, value
 from maxmargin.core.expectations import copy_into
 from maxmargin.core.kernel import kernel
 from maxmargin.solvers.log_objective import finite_dot
+from maxmargin.solvers.row_steps import spread_into
 
 
 class Gibbs(NamedTuple):
@@ -27,7 +28,7 @@ class Gibbs(NamedTuple):
 
 
 @kernel
-def start_at_truth(batch, gibbs, memory, w, confidence):
+def start_at_truth(batch, lo, hi, gibbs, memory, w, confidence):
     """theta_i favours the true parts; expectations and entropies to match.
 
     All of them, or only those that the truth has once: others (gaps, rules) belong to
@@ -36,7 +37,7 @@ def start_at_truth(batch, gibbs, memory, w, confidence):
     """
     theta, mu, work = memory
     scores, expected = theta.ravel(), mu.ravel()
-    for i in range(len(batch.start) - 1):
+    for i in range(lo, hi):
         first, last = batch.start[i], batch.start[i + 1]
         if first == last:
             continue
@@ -92,7 +93,7 @@ def gibbs_error(batch, gibbs, memory, w):
 
 
 @kernel
-def exact_weights_of(batch, lo, hi, place, kept, memory, mass, w):
+def exact_weights_of(batch, lo, hi, place, kept, memory, mass, w, change, locks):
     """w += sum_i C_i (Psi(x_i, y_i) - E_p_i Psi); returns sum_i C_i entropy(p_i).
 
     ``kept`` are the scores of the examples lo .. hi.
@@ -109,13 +110,16 @@ def exact_weights_of(batch, lo, hi, place, kept, memory, mass, w):
         entropy -= finite_dot(expected[: len(own)], scores)
         total += mass[i] * max(entropy, 0.0)
         parts(batch, i, batch.y[first:last], -1.0, mu)
-        spread(batch, i, -mass[i], mu, w)
+        spread_into(batch, i, -mass[i], mu, w, change, locks)
     return total
 
 
 @kernel
 def weights_of(batch, gibbs, memory, mass, w):
-    """w <- sum_i C_i (Psi(x_i, y_i) - E_p_i Psi)."""
+    """w <- sum_i C_i (Psi(x_i, y_i) - E_p_i Psi).
+
+    By one thread: additions are all there is to do, and several would wait for w.
+    """
     _, mu, _ = memory
     change = mu.ravel()
     for j in range(len(w)):

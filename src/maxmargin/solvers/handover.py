@@ -22,13 +22,12 @@ class Handover(Relay):
     """The dual never falls."""
 
     begins = Exponentiated
-    kept = (*Relay.kept, "squared", "seen", "falls")
+    kept = (*Relay.kept, "squared", "seen")
 
     def __init__(self, objective: LogObjective, planes=None):
         super().__init__(objective, planes)
         self.squared = 0.0  # |w|^2 + 2 l1 |w|_1, of the best candidate in that
         self.seen: list = []  # (pass, gap) of certificates
-        self.falls = False
 
     def successor(self) -> LBFGS:
         return LBFGS(self.objective)
@@ -53,7 +52,7 @@ class Handover(Relay):
         self.now.step()
         self.passes += 1
         if self.now.stationary:
-            self.now, self.seen, self.falls = self.first, [], True
+            self.now, self.seen, self.returned = self.first, [], True
 
     def candidates(self) -> list:
         candidates = super().candidates()
@@ -69,7 +68,7 @@ class Handover(Relay):
     def _stuck(self) -> bool:
         """Whether the gap fell by less than half in HALVING passes, at two looks."""
         if len(self.seen) < 2 or self.passes > self.seen[-1][0]:
-            return False  # no news
+            return False  # nothing new is known
         now, gap = self.seen[-1]
         for before, old in reversed(self.seen):
             if now - before >= HALVING:

@@ -98,7 +98,10 @@ class HardMargin(Solver):
         return self._bound()
 
     def candidates(self) -> list:
-        return self.now.candidates()[::-1]
+        found = self.now.candidates()[::-1]
+        if self.objective.team.size > 1:  # w is anew what the dual variables say
+            self.dual = self._bound()
+        return found
 
     def _solved(self) -> bool:
         estimate, dual = self.now.estimate, self.now.dual

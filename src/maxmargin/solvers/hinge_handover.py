@@ -43,7 +43,7 @@ class HingeHandover(Relay):
     """See the module. The first solver is kept as it was, in case that the turn returns."""
 
     begins = BlockCoordinate
-    kept = (*Relay.kept, "last_gap", "lowest", "calls", "rounds", "falls")
+    kept = (*Relay.kept, "last_gap", "lowest", "calls", "rounds")
 
     def __init__(self, objective, planes=None):
         super().__init__(objective, planes)
@@ -51,7 +51,6 @@ class HingeHandover(Relay):
         self.lowest = math.inf  # primal at a point of the second solver
         self.calls = 0  # of the oracle, until the handover
         self.rounds = 0  # of the second solver
-        self.falls = False  # whether the turn has returned, to a lower dual
 
     @staticmethod
     def applies(objective) -> bool:
@@ -79,7 +78,7 @@ class HingeHandover(Relay):
             self.rounds += 1
             self.lowest = min(self.lowest, self.now.estimate)
             if self._vain():
-                self.now, self.falls = self.first, True
+                self.now, self.returned = self.first, True
 
     def learn_from(self, sweep) -> None:
         self.now.learn_from(sweep)
@@ -99,7 +98,7 @@ class HingeHandover(Relay):
 
     def _stuck(self) -> bool:
         passes, size = self.passes, self.objective.n_weights
-        if self.falls or passes < FIRST_LOOK or passes & (passes - 1):
+        if self.returned or passes < FIRST_LOOK or passes & (passes - 1):
             return False
         gap, before = self._gap(self.now.estimate), self.last_gap
         self.last_gap = gap

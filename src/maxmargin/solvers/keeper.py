@@ -47,7 +47,7 @@ class Keeper:
         if not self.history:
             return ""
         best, solver = self.parts["best"], self.parts["solver"]
-        if best.relative_gap() <= tol or solver.stationary:
+        if solver.done(best.relative_gap(), tol):
             return "converged"
         status = self.notebook.ended(tol)
         return "" if status == "converged" else status  # its gap says whether it is
@@ -72,11 +72,11 @@ class Keeper:
                 self.parts[name].restore(state[name])
         history = state["history"]
         require(type(history) is list, "history", "no list of rows")
-        check_history(history, self.parts["best"])
+        best = self.parts["best"]
+        check_history(history, best.bounds(self.parts["solver"].primal))
         for row in history:
             row["dual"] = min(row["dual"], self.most)
             row["gap"] = max(row["primal"] - row["dual"], 0.0)
-        best = self.parts["best"]
         best.dual, best.proved = min(best.dual, self.most), min(best.proved, self.most)
         self.history[:] = history
         self.last_certified = restored(0, state["last_certified"], "last_certified")

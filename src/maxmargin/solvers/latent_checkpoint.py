@@ -7,7 +7,6 @@ if the planes prove it; else the run goes on, and the next step proves what it c
 
 from __future__ import annotations
 
-import time
 from dataclasses import astuple
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from maxmargin.core.completion import with_truths
 from maxmargin.core.kernel import run
-from maxmargin.core.state import Stateful, require, restored
+from maxmargin.core.state import require, restored
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers import registry
 from maxmargin.solvers.carried import check_carried, follow
@@ -23,15 +22,16 @@ from maxmargin.solvers.cut_proofs import proved_by_cuts
 from maxmargin.solvers.planes import Planes, dual_value, make_planes, rebuild
 from maxmargin.solvers.proofs import compare
 from maxmargin.solvers.result import StationaryPoint
+from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.stored_planes import check_latent_planes, check_truths
 from maxmargin.solvers.warm_start import copied, feasible
 
 
-class KeptRun(Stateful):
+class KeptRun(Solver):
     """What the state between two outer steps is, for ``concave_convex.py``."""
 
-    kept = ("w", "value", "planes", "rounds", "history", "moved", "passes", "tol")
-    kept = (*kept, "easy", "threshold", "paced", "carried")
+    kept = ("w", "value", "planes", "outer", "round", "history", "moved", "passes")
+    kept = (*kept, "tol", "easy", "threshold", "paced", "carried")
     confirmed = False  # of a checkpoint: see _confirmed()
     batch: Any
     name: str
@@ -39,8 +39,9 @@ class KeptRun(Stateful):
     carried: dict | None
 
     def state(self) -> dict:
-        batch = self.batch.y if isinstance(self.batch, tuple) else self.batch.state()
-        own = {"batch": batch, "point": astuple(self.point), "seconds": self.seconds()}
+        own = {"point": astuple(self.point), "seconds": self.clock.seconds()}
+        if isinstance(self.batch, tuple):
+            own["batch"] = self.batch.y
         return super().state() | own
 
     def restore(self, state) -> None:
@@ -54,13 +55,14 @@ class KeptRun(Stateful):
             truths = restored(self.batch.y, state["batch"])
             check_truths(self.batch, truths)
             self.batch = with_truths(self.batch, truths)
-        else:
-            self.batch.restore(state["batch"])
         if self.planes is not None:
             check_latent_planes(self.make(self.batch, None), self.planes)
         if self.carried is not None:
             check_carried(self.make(self.batch, None), self.carried)
-        self.began = time.perf_counter() - restored(0.0, state["seconds"], "seconds")
+        self.clock.go_on(restored(0.0, state["seconds"], "seconds"))
+        self.fresh, self.stuck = False, self._limit_reached()
+        reached = self.point.bound <= self.limits.tol * self.value
+        self.stationary = self.confirmed and not self.paced and reached
 
     def example(self, name: str):
         objective = self.make(self.batch, None)
@@ -73,14 +75,14 @@ class KeptRun(Stateful):
     def check_restored(self) -> None:
         require(self.w is None or np.isfinite(self.w).all(), "w", "infinite")
         require(self.tol > 0, "tol", "out of range")
-        rows = [*self.history, *self.rounds]
+        rows = [*self.history, self.round]
         require(all(type(row) is dict for row in rows), "history", "no list of rows")
         for row in rows:
             numbers = all(isinstance(v, (int, float, np.number)) for v in row.values())
             require(numbers, "history", "not all numbers")
 
-    def _prove(self) -> None:
-        """f at the weights of a checkpoint, computed anew."""
+    def proved(self) -> float:
+        """f at the weights of a checkpoint, computed anew; there is no dual."""
         point = self.point
         numbers = [point.objective, point.decrease, point.inner_gap, point.bound]
         good = all(isinstance(v, (float, np.floating)) for v in numbers)
@@ -98,6 +100,7 @@ class KeptRun(Stateful):
             follow(solver, self.carried, self.w)
             proved_by_cuts(solver)
         self.confirmed = self._confirmed()
+        return 0.0
 
     def _confirmed(self) -> bool:
         """Whether the planes prove how little another step could gain."""

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from maxmargin.core.vectors import Listed
+from maxmargin.core.vectors import SparseVector
 from maxmargin.solvers.by_piece import Blocks
 
 
@@ -31,7 +31,7 @@ class Local(Blocks):
         self.exact_point()
         self.w = None
 
-    def move(self, w, stretch, passes, selective) -> tuple[Listed, float, float]:
+    def move(self, w, stretch, passes, selective) -> tuple[SparseVector, float, float]:
         """Passes from a copy of w: (what they add to it, rise, bend), as in ``Move``."""
         planes = self.planes
         if len(self._copy) != len(w):
@@ -39,14 +39,19 @@ class Local(Blocks):
         self._copy[:] = w
         anchor, self.w = planes.alpha.copy(), self._copy
         self.planes = planes._replace(anchor=anchor, stretch=float(stretch))
+        hoped = 0.0
         for turn in range(passes):
-            self.visit(selective or turn > 0)
+            hoped += self.visit(selective or turn > 0)
             if time.perf_counter() >= self.objective.deadline:
                 break
-        change, self.w = Listed.difference(self.w, w), None
+        change, self.w = SparseVector.difference(self.w, w), None
         if stretch != 1.0:  # steps count as much against themselves: so long are they
             change.values[:] /= change.values.dtype.type(stretch)
-        return change, *self._gain()
+        rise, bend = self._gain()
+        if self.team.size > 1:  # what the steps gained, as they count it
+            along = change.along(w) + 0.5 * stretch * change.times(change)
+            self.team.heed(0.0, hoped, rise - 0.5 * bend - along)
+        return change, rise, bend
 
     def _gain(self) -> tuple[float, float]:
         """Rise and bend of the dual, without w, from the anchor to alpha."""

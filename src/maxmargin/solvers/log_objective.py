@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.choices import no_sums
 from maxmargin.core.contract import (
     extent,
     parts,
@@ -32,9 +31,13 @@ from maxmargin.core.kernel import kernel, run, summing
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.engine.threads import over_ranges
+from maxmargin.solvers.registry import no_sums
 
 SHARDS = 4  # gradients are summed in this many parts, whatever the number of threads
-MOST_PARTS = 1 << 27  # of all examples, up to which distributions are kept in memory
+MOST_PARTS = (
+    1 << 27
+)  # of all examples, up to which distributions are kept in memory ...
+MORE_PARTS = 12  # ... and in any case up to so many per weight: L-BFGS takes more
 
 
 class LogObjective(Objective):
@@ -67,7 +70,8 @@ class LogObjective(Objective):
 
         There are so many times the parts of the batch, which may be one piece of all.
         """
-        if times * places(self.batch)[-1] > MOST_PARTS:
+        most = max(MOST_PARTS, MORE_PARTS * self.n_weights)
+        if times * places(self.batch)[-1] > most:
             return "lbfgs"
         return "handover"
 

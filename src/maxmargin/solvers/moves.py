@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.vectors import Listed
+from maxmargin.core.vectors import SparseVector
 
 MAX_TURNS = 1000  # of the search over shares
 SOLVED = 1e-6
@@ -20,7 +20,7 @@ class Part(NamedTuple):
     """A number and a vector that are summed over shards."""
 
     value: float
-    vector: Listed
+    vector: SparseVector
     seconds: float  # that the slowest took
 
     def merge(self, other: Part, w: np.ndarray | None) -> Part:
@@ -37,7 +37,7 @@ class Move(NamedTuple):
     Where it was made does not matter: one that comes late is judged at the w of today.
     """
 
-    change: Listed
+    change: SparseVector
     rise: float
     bend: float
     risk: float  # of the examples, as they were met

@@ -10,18 +10,18 @@ from __future__ import annotations
 import math
 import sys
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from maxmargin.core.fingerprint import fingerprint
 from maxmargin.core.state import require
+from maxmargin.core.warn import warn
 from maxmargin.engine.lost import EngineLost
 from maxmargin.files import checkpoint_file
 from maxmargin.files.model_values import Refused
 from maxmargin.solvers.checkpoint import Place, described, look, reason_of, refusal
-from maxmargin.solvers.fingerprint import fingerprint
 
 RARELY = 50.0  # times the seconds that a copy took must pass before the next
 LARGEST_COPY = 1 << 28  # bytes
@@ -116,10 +116,11 @@ class Notebook:
 
     def _packed(self, state, status: str, history: list[dict]) -> tuple[dict, dict]:
         arrays: dict[str, np.ndarray] = {}
+        last = history[-1] if history else {"seconds": 0.0}
         fields = {
             "identity": self.identity,
-            "passes": len(history),
-            "seconds": history[-1]["seconds"] if history else 0.0,
+            "passes": last.get("passes", len(history)),  # in all its outer steps
+            "seconds": last["seconds"],
             "status": status,
             "ended": status not in GO_ON,
             "tol": self.new_tol,
@@ -135,11 +136,10 @@ class Notebook:
         except (OSError, Refused) as error:
             reason = reason_of(error) if isinstance(error, OSError) else error
             if not self.failed:
-                warnings.warn(
+                warn(
                     f"The checkpoint '{self.place.path}' cannot be written ({reason}): "
                     "training goes on, and what was written before stays as it is.",
                     RuntimeWarning,
-                    stacklevel=6,
                 )
             self.failed = True
         self.written = self.copied = time.perf_counter()
@@ -165,6 +165,7 @@ def identity(objective, solver: str) -> dict[str, str]:
         "precision": str(objective.dtype),
         "random": objective.rng.bit_generator.state,
     }
+    described |= getattr(objective, "named", {})
     return {name: fingerprint(value) for name, value in described.items()}
 
 

@@ -51,52 +51,52 @@ class ParallelAscent(Solver):
 
     def __init__(self, objective: Sharded, planes=None):
         super().__init__(objective)
-        self.crew = objective.crew
-        self.shares: list[float | None] = [None] * self.crew.shards
+        self.executor = objective.executor
+        self.shares: list[float | None] = [None] * self.executor.shards
         self.risk = 0.0
-        self.stretch = 1.0 + FIRST_STRETCH * (self.crew.shards - 1)
+        self.stretch = 1.0 + FIRST_STRETCH * (self.executor.shards - 1)
         # 1 for 2 shards, 4 for 16
-        self.passes = max(1, round(math.log2(self.crew.shards)))
+        self.passes = max(1, round(math.log2(self.executor.shards)))
         self.average = Average(self.w, NEWEST)
         self.signs = Signs(objective)
         self.rounds = 0
         self.epoch = 0  # of the dual point: moves from one before a rebuild are void
-        self.worth = Worth(self.crew.shards)
+        self.worth = Worth(self.executor.shards)
 
     def prepare(self) -> None:
         blend_into(self.w[:0], self.w[:0], 0.0)
 
     def state(self) -> dict:
-        shards = self.crew.ask("state")
+        shards = self.executor.ask("state")
         # w still has what shards had that began anew, perhaps during this very question
-        anew = sorted(self.crew.restarted)
+        anew = sorted(self.executor.restarted)
         return super().state() | {"shards": shards, "anew": anew}
 
     def restore(self, state: dict) -> None:
         super().restore(state)
-        crew, shards, anew = self.crew, state["shards"], state["anew"]
-        good = type(shards) is list and len(shards) == crew.shards
+        executor, shards, anew = self.executor, state["shards"], state["anew"]
+        good = type(shards) is list and len(shards) == executor.shards
         require(good, "shards", "not complete")
-        good = type(anew) is list and all(k in range(crew.shards) for k in anew)
+        good = type(anew) is list and all(k in range(executor.shards) for k in anew)
         require(good, "anew", "no list of shards")
-        crew.ask("restore", each=[(shard,) for shard in shards])
-        crew.restarted |= set(anew)
-        if crew.restarted:  # w and dual have what is lost, until the next step
+        executor.ask("restore", each=[(shard,) for shard in shards])
+        executor.restarted |= set(anew)
+        if executor.restarted:  # w and dual have what is lost, until the next step
             self.dual = -math.inf
 
     def check_restored(self) -> None:
         super().check_restored()
-        require(len(self.shares) == self.crew.shards, "shares", "not complete")
+        require(len(self.shares) == self.executor.shards, "shares", "not complete")
         for share in self.shares:
             good = share is None or (type(share) is float and 0 <= share <= 1)
             require(good, "shares", "out of range")
         require(math.isfinite(self.risk), "risk", "infinite")
-        most = max(float(self.crew.shards), 1.0)
+        most = max(float(self.executor.shards), 1.0)
         require(1 <= self.stretch <= most, "stretch", "out of range")
         require((self.signs.push >= 0).all(), "push", "negative")
 
     def proved(self) -> float:
-        saved, whole = self.w.copy(), not self.crew.restarted
+        saved, whole = self.w.copy(), not self.executor.restarted
         self._rebuild()
         if whole:
             compare_weights(saved, self.w)
@@ -121,9 +121,9 @@ class ParallelAscent(Solver):
         common = self.epoch, self.stretch, self.passes, selective, max(left, 0.0)
         told = [(share,) for share in self.shares]
         # one that is late was told its share, and hears no other until it answers
-        self.shares = [None] * self.crew.shards
-        move = self.crew.reduce("ascend", self.w, *common, each=told, optional=True)
-        if self.crew.restarted:  # what the others have is still a dual point
+        self.shares = [None] * self.executor.shards
+        move = self.executor.reduce("ascend", self.w, *common, each=told, optional=True)
+        if self.executor.restarted:  # what the others have is still a dual point
             self._rebuild()
         elif move is not None and move.epoch == self.epoch:
             self._take(move)
@@ -136,11 +136,11 @@ class ParallelAscent(Solver):
         move.change.add_to(self.w, share)
         self.dual += gain + self.signs.hold(self.w)
         self.objective.oracle_calls += move.calls
-        if len(move.shares) == self.crew.shards:
+        if len(move.shares) == self.executor.shards:
             self.risk = move.risk
         mean = share * sum(move.shares.values()) / len(move.shares)
         if mean < CROWDED:
-            self.stretch = min(SHORTER * self.stretch, float(self.crew.shards))
+            self.stretch = min(SHORTER * self.stretch, float(self.executor.shards))
         elif mean > FREE:
             self.stretch = max(LONGER * self.stretch, 1.0)
 
@@ -155,8 +155,8 @@ class ParallelAscent(Solver):
         told = [(share,) for share in self.shares]
         self.shares = [None] * len(told)
         self.epoch += 1
-        found = self.crew.reduce("contribution", each=told)
-        self.crew.restarted.clear()
+        found = self.executor.reduce("contribution", each=told)
+        self.executor.restarted.clear()
         total = found.vector.dense(len(self.w)).copy()
         self.signs.restart(total)
         self.w[:] = total
@@ -164,7 +164,7 @@ class ParallelAscent(Solver):
         return total, found.value
 
     def candidates(self) -> list:
-        if self.crew is self.objective.crew:
+        if self.executor is self.objective.executor:
             self._rebuild()
         else:  # it was lost, with the dual point: the weights are what is left
             self.dual = 0.0

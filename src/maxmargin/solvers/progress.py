@@ -12,11 +12,11 @@ import json
 import math
 import numbers
 import sys
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.core.interrupts import INTERRUPTED
+from maxmargin.core.warn import warn
+from maxmargin.engine.interrupts import INTERRUPTED
 from maxmargin.solvers.time_left import Curve
 
 if TYPE_CHECKING:
@@ -180,11 +180,10 @@ class Guarded:
         except Exception as error:
             self.failed = True
             name = getattr(self.callback, "__qualname__", repr(self.callback))
-            warnings.warn(
+            warn(
                 f"The callback {name} raised {type(error).__name__}: {error}. Training "
                 "goes on without it.",
                 RuntimeWarning,
-                stacklevel=2,
             )
             return None
 

@@ -42,8 +42,8 @@ def check_dual(what: str, saved: float, proved: float, scale: float, dtype) -> N
         compare(what, saved, proved, scale, dtype)
 
 
-def check_history(history: list, best) -> None:
-    """Rows count on, and what they claim grows up to the bounds of ``best``."""
+def check_history(history: list, bounds: dict) -> None:
+    """Rows count on, and what they claim grows up to these bounds."""
     primal, dual, seconds = math.inf, -math.inf, 0.0
     for number, row in enumerate(history, 1):
         require(type(row) is dict, "history", "no list of rows")
@@ -59,5 +59,5 @@ def check_history(history: list, best) -> None:
         same = row["gap"] == gap if gap == math.inf else row["gap"] == max(gap, 0.0)
         require(same, "history", "not that of its bounds")
     if history:
-        same = primal == best.primal and dual == best.dual
+        same = primal == bounds["primal"] and dual == bounds["dual"]
         require(same, "history", "not that of the best weights")

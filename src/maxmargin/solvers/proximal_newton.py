@@ -23,10 +23,8 @@ from __future__ import annotations
 import time
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 
-from maxmargin.classes import dense, structure
-from maxmargin.classes.dense import DenseClasses
-from maxmargin.classes.structure import MulticlassBatch
 from maxmargin.core.kernel import kernel
 from maxmargin.core.state import Stateful, require, require_within
 
@@ -49,7 +47,7 @@ class ProximalNewton(Stateful):
         self.mass, self.y = objective.mass, batch.y
         k = self.classes = batch.n_labels
         self.cost = batch.cost[:, :k].astype(np.float64)
-        self.x = dense_rows(batch)
+        self.x = batch.dense_rows()
         # The mass that truth holds, so that w(a) = x' (truth - a).
         self.truth = np.zeros((objective.n, k))
         self.truth[np.arange(objective.n), batch.y] = objective.mass
@@ -71,16 +69,14 @@ class ProximalNewton(Stateful):
     def applies(objective) -> bool:
         batch = objective.batch
         return (
-            isinstance(batch, (MulticlassBatch, DenseClasses))
+            hasattr(batch, "dense_rows")  # by_label.LinearInLabels
             and batch.n_features <= MAX_FEATURES
             and objective.n * max(batch.n_features, batch.width) <= MAX_ENTRIES
         )
 
     def write_weights(self, w) -> None:
         """w <- the weights found, as the batch has them."""
-        batch = self.objective.batch
-        place = dense if isinstance(batch, DenseClasses) else structure
-        place.weight_table(batch, w)[:] = self.weights
+        self.objective.batch.weight_table(w)[:] = self.weights
 
     def step(self, alpha, dual: float):
         """Towards the next proximal point of ``alpha``: (a, whether it is one)."""
@@ -175,19 +171,8 @@ class ProximalNewton(Stateful):
         )
 
 
-def dense_rows(batch) -> np.ndarray:
-    if isinstance(batch, DenseClasses):
-        return batch.values.astype(np.float64)
-    n = len(batch.indptr) - 1
-    x = np.zeros((n, batch.n_features))
-    x[np.repeat(np.arange(n), np.diff(batch.indptr)), batch.indices] = batch.values
-    return x
-
-
 def _factor(x, scale):
     """(Cholesky factor of the scaled I + x' diag(scale) x, the scales)."""
-    from scipy.linalg import cho_factor
-
     x = x * np.sqrt(scale)[:, None]
     h = x.T @ x
     h.flat[:: len(h) + 1] += 1.0
@@ -198,8 +183,6 @@ def _factor(x, scale):
 
 
 def _precondition(factors, r):
-    from scipy.linalg import cho_solve
-
     q = np.empty_like(r)
     for k, (factor, size) in enumerate(factors):
         q[:, k] = size * cho_solve(factor, size * r[:, k], check_finite=False)
@@ -217,7 +200,7 @@ def project_all(scores, centre, cost, y, mass, nu, a, active):
         for j in range(k):
             b[j] = centre[i, j] + (cost[y[i], j] + scores[i, j] - base) / nu
         level, count = -np.inf, k + 1
-        while True:  # as in classes/structure.py (Michelot 1986)
+        while True:  # drop what is below the level until nothing is (Michelot 1986)
             above, left = 0.0, 0
             for j in range(k):
                 if b[j] > level:

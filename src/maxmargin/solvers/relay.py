@@ -14,12 +14,13 @@ class Relay(Solver):
     """
 
     begins: type
-    kept: tuple[str, ...] = ("first", "passes")
+    kept: tuple[str, ...] = ("first", "passes", "returned")
 
     def __init__(self, objective, planes=None):
         self.objective = objective
         self.first = self.now = self.begins(objective, planes)
         self.passes = 0
+        self.returned = False  # whether the turn has gone back, to a lower dual
 
     def successor(self) -> Solver:
         raise NotImplementedError(f"{type(self).__name__} must define successor().")
@@ -35,6 +36,10 @@ class Relay(Solver):
     @property
     def update_seconds(self) -> float:
         return self.first.update_seconds
+
+    @property
+    def falls(self) -> bool:
+        return self.returned or self.first.falls
 
     @property
     def w(self):

@@ -9,7 +9,6 @@ import time
 
 import numpy as np
 
-from maxmargin.core.kernel import kernel
 from maxmargin.core.state import Stateful, require, require_within
 from maxmargin.core.vectors import blend_into
 from maxmargin.engine.threads import ALONE, Team, over_vector
@@ -121,15 +120,8 @@ class Average(Stateful):
         return sum(over_vector(team, part, len(w)))
 
 
-@kernel
 def due(gaps, seen, low, wait, next_visit, max_wait, passes):
     """Blocks that are due in this pass, once those seen last know how long to wait."""
-    for i in seen:
-        wait[i] = min(2 * wait[i], max_wait) if gaps[i] < low else 1
-        next_visit[i] = passes - 1 + wait[i]
-    blocks, count = np.empty(len(wait), np.int64), 0
-    for i in range(len(wait)):
-        if next_visit[i] <= passes:
-            blocks[count] = i
-            count += 1
-    return blocks[:count].copy()
+    wait[seen] = np.where(gaps[seen] < low, np.minimum(2 * wait[seen], max_wait), 1)
+    next_visit[seen] = passes - 1 + wait[seen]
+    return np.flatnonzero(next_visit <= passes)

@@ -20,11 +20,13 @@ import sys
 import time
 from typing import Any, NamedTuple
 
+from maxmargin.core.fingerprint import fingerprint
 from maxmargin.core.objective import Objective
 from maxmargin.core.state import Stateful
 from maxmargin.core.totals import Totals
-from maxmargin.core.vectors import Listed
+from maxmargin.core.vectors import SparseVector
 from maxmargin.engine.threads import Team
+from maxmargin.solvers.exponentiated import Exponentiated
 from maxmargin.solvers.local import Local
 from maxmargin.solvers.moves import Move, Part
 
@@ -73,8 +75,6 @@ class Shard:
             self.local.prepare()
 
     def fingerprint(self) -> str:
-        from maxmargin.solvers.fingerprint import fingerprint
-
         return fingerprint(self.objective.batch)
 
     # functions of w --------------------------------------------------------------------
@@ -89,7 +89,7 @@ class Shard:
         """The sum of C_i loss_i, and its gradient."""
         began = time.perf_counter()
         losses, total = self.objective.losses_and_pull(w)
-        value, vector = float(self.objective.mass @ losses), Listed.of(total)
+        value, vector = float(self.objective.mass @ losses), SparseVector.of(total)
         return Part(value, vector, time.perf_counter() - began)
 
     def check_maxima(self, w) -> None:
@@ -106,8 +106,6 @@ class Shard:
 
     def alone(self, times: int, passes: int) -> Part:
         """Its own solution, as if its examples were all: what it adds to the average."""
-        from maxmargin.solvers.exponentiated import Exponentiated
-
         began, objective = time.perf_counter(), copy.copy(self.objective)
         w = objective.weights()
         if (
@@ -118,7 +116,7 @@ class Shard:
             for _ in range(passes):
                 solver.step()
             w = solver.average.w / w.dtype.type(times)
-        return Part(0.0, Listed.of(w), time.perf_counter() - began)
+        return Part(0.0, SparseVector.of(w), time.perf_counter() - began)
 
     # the dual point --------------------------------------------------------------------
 
@@ -139,7 +137,7 @@ class Shard:
         """The rest of its dual, and sum alpha r psi over its examples."""
         self.local.keep(share)
         w, rest = self.local.exact_point()
-        return Part(rest, Listed.of(w), 0.0)
+        return Part(rest, SparseVector.of(w), 0.0)
 
     # checkpoints -----------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""From an estimator's data to shards, a crew that runs them, and a solver."""
+"""From an estimator's data to shards, an executor that runs them, and a solver."""
 
 from __future__ import annotations
 
@@ -9,19 +9,13 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core import contract
-from maxmargin.core.choices import HIDDEN_IN_SHARDS
 from maxmargin.core.completion import hidden
 from maxmargin.core.objective import Objective
 from maxmargin.core.sharded import Sharded, ShardedLog, sources_of
 from maxmargin.core.totals import Scattered
-from maxmargin.solvers.averaged_start import AveragedStart
 from maxmargin.solvers.log_objective import LogObjective
-from maxmargin.solvers.parallel_ascent import ParallelAscent
+from maxmargin.solvers.registry import HIDDEN_IN_SHARDS, load, over
 from maxmargin.solvers.shard import ShardSpec
-
-# Methods with one cut of all examples per round need far more rounds
-# (``benchmarks/scaling.py --parts rounds``).
-SOLVERS = {"block-coordinate": ParallelAscent, "lbfgs": AveragedStart}
 
 
 @contextmanager
@@ -29,7 +23,7 @@ def over_shards(
     engine: Any, batch: Any, make: Callable, name: str, mass: np.ndarray
 ) -> Iterator[tuple[Objective, Any]]:
     """(objective, solver) of a fit over shards; ``make`` makes objectives of batches."""
-    from maxmargin.engine.choose import make_crew
+    from maxmargin.engine.engines import make_executor
 
     if isinstance(batch, Scattered):
         piece = batch.pieces[0]
@@ -37,7 +31,7 @@ def over_shards(
         whole = make(first, mass=mass[: piece.n])
     else:
         first, whole, slots = batch, make(batch), int(batch.start[-1])
-    name = _solver_of(whole, first, name)
+    name, solver = _solver_of(whole, first, name)
     modules = modules_of(first)
     if "__main__" in modules:
         raise ValueError(
@@ -51,11 +45,11 @@ def over_shards(
             for k, (source, numbers) in enumerate(sources_of(batch, workers))
         ]
 
-    with make_crew(engine, specs) as crew:
+    with make_executor(engine, specs) as executor:
         kind = ShardedLog if isinstance(whole, LogObjective) else Sharded
-        objective = kind(whole, crew, len(mass), slots)
+        objective = kind(whole, executor, len(mass), slots)
         objective.mass = mass
-        yield objective, SOLVERS[name](objective)
+        yield objective, load(solver)(objective)
 
 
 def modules_of(batch: Any) -> tuple[str, ...]:
@@ -71,15 +65,20 @@ def modules_of(batch: Any) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _solver_of(whole: Objective, batch: Any, name: str) -> str:
-    """The name of the solver; refuses what cannot be done in shards."""
+def _solver_of(whole: Objective, batch: Any, name: str) -> tuple[str, str]:
+    """Name and class of the solver; refuses what cannot be done in shards.
+
+    Methods with one cut of all examples per round need far more rounds
+    (``benchmarks/scaling.py --parts rounds``).
+    """
     if hidden(batch):
         raise ValueError(HIDDEN_IN_SHARDS)
-    log = isinstance(whole, LogObjective)
-    only = "lbfgs" if log else "block-coordinate"
-    if name not in ("auto", only):
+    solvers = over("shards", "log" if isinstance(whole, LogObjective) else "hinge")
+    usual = next(iter(solvers))
+    if name not in ("auto", *solvers):
         raise ValueError(
             f"solver={name!r} does not run over shards (engine=): leave it out, for "
-            f"{only!r}."
+            f"{usual!r}."
         )
-    return only
+    name = usual if name == "auto" else name
+    return name, solvers[name]

@@ -43,12 +43,3 @@ class Signs(Stateful):
         after = np.maximum(free, 0.0)
         w[self.at] = after
         return 0.5 * float(before @ before - after @ after)
-
-
-def refuse(objective: Objective, solver: str) -> None:
-    """Raise where a solver cannot keep weights from being negative."""
-    if objective.nonnegative is not None and len(objective.nonnegative):
-        raise ValueError(
-            f"solver={solver!r} cannot keep weights from being negative: choose one of "
-            "auto, block-coordinate, one-slack, n-slack."
-        )

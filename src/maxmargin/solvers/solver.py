@@ -20,22 +20,28 @@ class Solver(Stateful):
 
     dual            value of the best dual point; 0 is a bound without any
     estimate        its own guess of the primal, by which a certificate falls due
+    primal          that of the weights it offers, where its steps add that up
     stationary      True ends the fit where no dual bound can
+    stuck           why no further pass can help, if none can
     update_seconds  time spent outside the oracle so far
     planes          the dual point for a later fit to start from (``warm_start.py``)
     kept            attributes that a checkpoint needs: all that change in ``step`` and
                     outlast it (``core/state.py``)
     """
 
-    kept = ("w", "dual", "estimate", "stationary", "update_seconds")
+    kept = ("w", "dual", "estimate", "stationary", "update_seconds", "falls")
     ends = False  # whether it is ever stationary
     drifts = False  # whether ``dual`` is that but for the rounding of single precision
     # passes until a certificate is made in any case, and how many times later the next
     looks = 20, 2.0
     falls = False  # whether a dual may have been higher than what can be proved now
+    unit = "passes"  # what its steps are called
+    silent = False  # whether others show what it does: drivers that its steps run
 
     dual: float = 0.0
     estimate: float = math.inf
+    primal: float = math.inf
+    stuck: str = ""
     stationary: bool = False
     update_seconds: float = 0.0
     planes = None
@@ -45,12 +51,21 @@ class Solver(Stateful):
         self.objective = objective
         self.w = objective.weights()
 
+    @classmethod
+    def applies(cls, objective: Objective) -> bool:
+        """Whether it can minimise this objective; else the next of its record does."""
+        return True
+
     def prepare(self) -> None:
         """Compile (or load) its kernels, before the clock starts."""
 
     def step(self) -> None:
         """One pass over the data; may raise KeyboardInterrupt anywhere."""
         raise NotImplementedError(f"{type(self).__name__} must define step().")
+
+    def columns(self) -> dict:
+        """What a row of the history says beside bounds and times."""
+        return {}
 
     def reconsider(self, w) -> None:
         """Before the first step, where the truths of the dual point are new: raise it
@@ -63,6 +78,10 @@ class Solver(Stateful):
     def exact_dual(self) -> float:
         """The dual after :meth:`candidates`, in double precision: what may be claimed."""
         return self.dual
+
+    def done(self, relative_gap: float, tol: float) -> bool:
+        """Whether no more is wanted."""
+        return self.stationary or relative_gap <= tol
 
     def learn_from(self, sweep: Sweep) -> None:
         """The outputs that a certificate at one of the candidates has found."""

@@ -25,10 +25,8 @@ FAMILY = Family(
         "write_svmhmm": "files.svmhmm",
     },
     metrics={
-        "Counts": "metrics",
         "SpanReport": "metrics",
         "TokenReport": "metrics",
-        "confusion": "metrics",
         "scores": "metrics",
         "sequence_accuracy": "metrics",
         "span_scores": "metrics",
@@ -37,7 +35,6 @@ FAMILY = Family(
     },
     plots={
         "feature_table": "plots",
-        "plot_confusion": "plots",
         "plot_top_features": "plots",
         "plot_transitions": "plots",
         "tagged_page": "page",

@@ -55,7 +55,7 @@ class BoostingObjective(LogObjective):
     kept = (*LogObjective.kept, "start", "_known")
 
     scalable = False
-    solver = property(lambda self: Boosting)
+    solver = "boosting"
     exact = False  # no bound from below is known
 
     def __init__(self, batch, n_weights, form, mass, dtype, n_jobs=1, seed=0):

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.kernel import inlined, inner
+from maxmargin.tags.schemes import LabelTable, read_spans
 
 
 class SpanTables(NamedTuple):
@@ -39,8 +40,6 @@ class ZeroOne(NamedTuple):
 
 def span_tables(labels) -> SpanTables:
     """Tables for labels in a span scheme; labels that are none give empty tables."""
-    from maxmargin.tags.schemes import LabelTable, read_spans
-
     table = LabelTable("auto")
     k = len(labels)
     begins = np.zeros((k + 1, k), np.int8)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from maxmargin.cli.common import say
 from maxmargin.tags.command_files import FEATURE_FORMATS
+from maxmargin.tags.features.input import gazetteer
+from maxmargin.tags.features.ready import READY_NAMES
+from maxmargin.tags.features.templates import parse_template
 
 NOT_COLUMNS = (
     "{} belongs to --format columns or conllu: files of features hold the features."
@@ -14,9 +18,6 @@ NOT_COLUMNS = (
 
 def features_of(args):
     """A template, the name of a ready set, or None for files that hold features."""
-    from maxmargin.tags.features.ready import READY_NAMES
-    from maxmargin.tags.features.templates import parse_template
-
     named = {"--template": args.template, "--features": args.features}
     if args.format in FEATURE_FORMATS:
         named |= {"--min-count": args.min_count, "--gazetteer": args.gazetteer}
@@ -40,8 +41,6 @@ def features_of(args):
         raise FileNotFoundError(
             f"There is no template file {args.template}: check its name and its folder."
         )
-    from pathlib import Path
-
     template = parse_template(Path(args.template))
     if not args.quiet:
         for note in template.notes:
@@ -51,8 +50,6 @@ def features_of(args):
 
 def gazetteers_of(args, template) -> dict[str, frozenset[str]]:
     """{name: entries} of the lists that a template reads."""
-    from maxmargin.tags.features.input import gazetteer
-
     found = {}
     for given in args.gazetteer or ():
         name, mark, path = given.partition("=")

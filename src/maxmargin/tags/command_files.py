@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
+import scipy.sparse as sp
+
+from maxmargin import files
 from maxmargin.cli.command import Command, Sample
 from maxmargin.cli.common import say
+from maxmargin.files.text_files import write_text
+from maxmargin.tags.files.conllu import NAMES, sentences_of, with_labels
+from maxmargin.tags.files.layout import Layout
+from maxmargin.tags.schemes import check_scheme, convert, guess_scheme
 
 if TYPE_CHECKING:
     from maxmargin.files import Columns, RawText
@@ -40,8 +47,6 @@ class TagFiles(Command):
 
     @property
     def layout(self) -> Layout:
-        from maxmargin.tags.files.layout import Layout
-
         return Layout(
             self.label_column,
             self.separator,
@@ -55,9 +60,7 @@ class TagFiles(Command):
 
     def read_training(self, path: str, quiet: bool = False) -> Sample:
         """A file with labels, and the places of its columns."""
-        from maxmargin.files import read_raw
-
-        raw = read_raw(path)
+        raw = files.read_raw(path)
         if self.holds_features:
             sample = self._read_features(raw)
             if hasattr(sample.X[0], "shape"):
@@ -91,12 +94,11 @@ class TagFiles(Command):
 
     def read(self, path: str, truth: bool) -> Sample:
         """A file for a model with this layout, with or without labels."""
-        from maxmargin.files import read_raw
         from maxmargin.tags.corpus.command import is_corpus, labelled
 
         if is_corpus(path):
             return labelled(path)
-        raw = read_raw(path)
+        raw = files.read_raw(path)
         if self.holds_features:
             return self._read_features(raw, self.width)
         n = self.n_columns
@@ -115,12 +117,10 @@ class TagFiles(Command):
         return sample
 
     def _read_columns(self, raw: RawText, expect=None) -> Columns:
-        from maxmargin.files import read_columns, read_conllu
-
         if self.format == "conllu":
-            return read_conllu(raw, self.encoding)
+            return files.read_conllu(raw, self.encoding)
         layout = self.separator, self.encoding, self.comment
-        return read_columns(raw, *layout, expect=expect, n_jobs=self.n_jobs)
+        return files.read_columns(raw, *layout, expect=expect, n_jobs=self.n_jobs)
 
     def _split(self, columns: Columns, raw: RawText) -> Sample:
         """The label column apart from the others, which are numbered without it."""
@@ -138,20 +138,16 @@ class TagFiles(Command):
         )
 
     def _called(self, column: int) -> int | str:
-        from maxmargin.tags.files.conllu import NAMES
-
         return NAMES[column] if self.format == "conllu" else column
 
     def _read_features(self, raw: RawText, n_features: int | None = None) -> Sample:
-        from maxmargin.files import read_crfsuite, read_svmhmm
-
         weights = None
         if self.format == "svmhmm":
-            X, y = read_svmhmm(raw, encoding=self.encoding)
+            X, y = files.read_svmhmm(raw, encoding=self.encoding)
             if n_features is not None:
                 X = _with_width(X, n_features)
         else:
-            X, y, weights = read_crfsuite(raw, self.encoding, weights=True)
+            X, y, weights = files.read_crfsuite(raw, self.encoding, weights=True)
             if set(weights) == {1.0}:
                 weights = None
 
@@ -200,21 +196,18 @@ class TagFiles(Command):
         CoNLL-U has its ten columns: labels take the place of those that were there, and
         numbers go to MISC.
         """
-        from maxmargin.files import tag_file, write_conllu
-        from maxmargin.files.text_files import write_text
-
         added, raw = [outputs], sample.more
         if chances is not None:
             added.append([[f"{p:.4f}" for p in row] for row in chances])
         if self.format == "conllu" and raw is not None:
             misc = [[f"{self.measured}={p}" for p in row] for row in chain(*added[1:])]
             layout = self.label_column, self.encoding
-            write_conllu(path, raw, outputs, *layout, misc=misc or None)
+            files.write_conllu(path, raw, outputs, *layout, misc=misc or None)
             return
         if not self.holds_features and raw is not None:
             layout = self.separator, self.encoding, self.comment
             filler = ("O", CERTAIN)[: len(added)]  # of lines that are no tokens
-            tag_file(raw, path, outputs, *layout, filler=filler, more=added[1:])
+            files.tag_file(raw, path, outputs, *layout, filler=filler, more=added[1:])
             return
         sentences = zip(*added, strict=True)
         blocks = ["\n".join(map("\t".join, zip(*s, strict=True))) for s in sentences]
@@ -224,8 +217,6 @@ class TagFiles(Command):
         """Every sentence as often as it has labellings."""
         self._begins = self._rows = None
         if self.format == "conllu" and sample.more is not None:
-            from maxmargin.tags.files.conllu import sentences_of
-
             self._rows = sentences_of(self.layout.utf8(sample.more))
         elif not self.holds_features and sample.more is not None:
             between = self.separator or " "
@@ -239,8 +230,6 @@ class TagFiles(Command):
 
     def lines(self, sample: Sample, i: int, output) -> list[str]:
         if self._rows:
-            from maxmargin.tags.files.conllu import with_labels
-
             return [*with_labels(self._rows[i], output, self.label_column), ""]
         begins = self._begins[i] if self._begins else [""] * len(output)
         return [*map("".join, zip(begins, output, strict=True)), ""]
@@ -252,8 +241,6 @@ def tokens_of(sample: Sample) -> int:
 
 def scheme_of(scheme: str | None, sample: Sample) -> str | None:
     """The scheme of a corpus, which training checks."""
-    from maxmargin.tags.schemes import guess_scheme
-
     return guess_scheme(sample.X.labels) or scheme if scheme == "auto" else scheme
 
 
@@ -272,8 +259,6 @@ def column_of(text: str | None) -> int | str | None:
 
 def conllu_sentence(path: str, label: int, word: int) -> str:
     """What is said of a file that was recognised."""
-    from maxmargin.tags.files.conllu import NAMES
-
     return (
         f"{path} is read as CoNLL-U: words from {NAMES[word]}, labels from {NAMES[label]} "
         "(--label-column NAME for others, --format columns for a plain file)."
@@ -299,8 +284,6 @@ def words_of(sample: Sample) -> list[list[str]]:
 
 def _with_width(X: list, width: int) -> list:
     """Matrices with as many columns as those of training; new features are left out."""
-    import scipy.sparse as sp
-
     if X[0].shape[1] > width:
         return [x[:, :width] for x in X]
     return [
@@ -333,10 +316,6 @@ def checked_scheme(args, sample: Sample) -> tuple[str | None, Sample]:
         if args.repair:
             raise ValueError("--repair needs a scheme, such as --scheme BIO.")
         return None, sample
-    from dataclasses import replace
-
-    from maxmargin.tags.schemes import check_scheme, convert, guess_scheme
-
     scheme = args.scheme
     if scheme == "auto":
         scheme = guess_scheme(sample.y) or scheme

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core.checks import whole
+
 # The labels of the scanned digits repeat the text of one form, which the writers filled
 # in one after the other. The tenth of fourteen forms starts at this image.
 FIRST_TEST_IMAGE = 1157
@@ -94,10 +96,7 @@ def digit_strings(
 
 def _check(n, length, split, missing) -> None:
     for name, value in (("n", n), ("length", length)):
-        if not isinstance(value, (int, np.integer)) or value < 1:
-            raise ValueError(
-                f"{name}={value!r} is not possible: it must be a whole number >= 1."
-            )
+        whole(name, value)
     if split not in SPLITS:
         raise ValueError(f"split={split!r} is not known; choose 'train' or 'test'.")
     if not 0 <= missing < 1:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.estimator import Encoded
-from maxmargin.core.parameters import parameters
+from maxmargin.core.blas import at_most
+from maxmargin.core.encoded import Encoded
+from maxmargin.core.partial import alternate
 from maxmargin.solvers.result import Certificate
+from maxmargin.tags.parameters import HMMTaggerParameters
 from maxmargin.tags.tagger import SequenceTagger
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-class HMMTagger(SequenceTagger):
+
+class HMMTagger(HMMTaggerParameters, SequenceTagger, init=False):
     """Label every token of a sequence by a hidden Markov model, from counts alone.
 
     The probabilities are relative frequencies in the training data, ``alpha`` added to
@@ -72,29 +75,24 @@ class HMMTagger(SequenceTagger):
     C = 1.0
     tol = 1e-5  # double precision
 
-    __init__ = parameters(
-        alpha=1.0,
-        features=None,
-        min_count=1,
-        scheme=None,
-        forbidden=None,
-        decoding="auto",
-        n_jobs=1,
-    )
-
     @property
-    def path(self):
+    def path(self) -> Any:
         raise AttributeError("HMMTagger has no path(): it has no C to vary.")
 
     def _settings(self):
-        alpha = self.alpha
-        good = isinstance(alpha, numbers.Real) and not isinstance(alpha, bool)
-        if not good or not 0 < alpha < math.inf:
-            raise ValueError(f"alpha={alpha!r} is not possible: it must be positive.")
-        self._decoding()
+        self._check_parameters()
         self._threads()
 
-    def _train(self, encoded: Encoded, settings, state, keep_state=False) -> None:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Count; as in :meth:`SequenceTagger.fit`."""
+        self._settings()
+        with at_most(1):
+            self._learn(self._encode(X, y, sample_weight))
+        return self
+
+    def _learn(self, encoded: Encoded) -> None:
         began = time.perf_counter()
         names = encoded.attributes["_encoder"].feature_names()
 
@@ -107,8 +105,6 @@ class HMMTagger(SequenceTagger):
         if encoded.first is None:
             w, objective = solve(encoded)
         else:  # labels that are not known
-            from maxmargin.core.partial import alternate
-
             w, objective = alternate(encoded, solve, self._threads())
         self._install(encoded, w)
         for attribute, value in encoded.attributes.items():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterable, Mapping, Set
 from itertools import chain as chain_lists
 
 import numpy as np
+
+from maxmargin.core.warn import warn
+from maxmargin.tags.features.sequences import sequence_list
+from maxmargin.tags.files.columns import Columns
 
 LONG = 5_000  # tokens: whole books in one sequence, or a file without blank lines
 
@@ -16,9 +19,6 @@ def check_samples(X, y, unlabelled=False):
 
     With ``unlabelled``, None may stand for a whole label sequence.
     """
-    from maxmargin.tags.features.sequences import sequence_list
-    from maxmargin.tags.files.columns import Columns
-
     if not isinstance(X, Columns):
         X = sequence_list(X)
     n = len(X.start) - 1 if isinstance(X, Columns) else len(X)
@@ -72,11 +72,9 @@ def warn_of_truth(X, template, y) -> None:
         first = [words[k] for k in ids[: len(y[0])].tolist()] if y else None
         if first and first == list(y[0]) and X.strings(column) == list(map(list, y)):
             name = X.names[column] if X.names else column
-            warnings.warn(
+            warn(
                 f"column {name} of X, which the features read, holds the labels "
                 "themselves: leave it out, or there is nothing to learn.",
-                UserWarning,
-                stacklevel=2,
             )
 
 
@@ -84,11 +82,9 @@ def warn_of_length(start) -> None:
     lengths = np.diff(start)
     if lengths.max(initial=0) > LONG:
         i = int(lengths.argmax())
-        warnings.warn(
+        warn(
             f"sequence {i} has {lengths[i]} tokens, and long sequences train slowly: is "
             "there a blank line missing between sentences?",
-            UserWarning,
-            stacklevel=2,
         )
 
 

@@ -6,42 +6,13 @@ All functions take the true and the predicted label sequences, as many and as lo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import eq
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
+from maxmargin.metrics.labels import Counts, Labels, confusion_of, pairs_of
 from maxmargin.tags.schemes import LabelTable, guess_scheme, read_spans
-
-Labels = Sequence[Sequence[Any]]
-
-
-class Counts(NamedTuple):
-    """How many there are in truth, were predicted, and are the same in both.
-
-    Quotients are from 0 to 1; they are 0 where nothing was predicted or is there.
-    """
-
-    truth: int
-    predicted: int
-    correct: int
-
-    @property
-    def precision(self) -> float:
-        return self.correct / self.predicted if self.predicted else 0.0
-
-    @property
-    def recall(self) -> float:
-        return self.correct / self.truth if self.truth else 0.0
-
-    @property
-    def f1(self) -> float:
-        """2 precision recall / (precision + recall)."""
-        both = self.truth + self.predicted
-        return 2 * self.correct / both if both else 0.0
 
 
 @dataclass(frozen=True)
@@ -156,7 +127,7 @@ def span_scores(truth: Labels, predicted: Labels, scheme: str = "auto") -> SpanR
     >>> report.f1
     0.6666666666666666
     """
-    truth, predicted = _pairs(truth, predicted)
+    truth, predicted = pairs_of(truth, predicted)
     table = LabelTable(scheme)
     every: tuple[list, list, list] = [], [], []  # true, predicted and correct spans
     for i, (row, guess) in enumerate(zip(truth, predicted, strict=True)):
@@ -182,7 +153,7 @@ def _spans_of(name, i, row, table):
 
 def token_scores(truth: Labels, predicted: Labels) -> TokenReport:
     """Accuracy of tokens and sequences, and precision, recall and F1 of every label."""
-    return _token_report(*_pairs(truth, predicted))
+    return _token_report(*pairs_of(truth, predicted))
 
 
 def scores(
@@ -193,7 +164,7 @@ def scores(
     That of :func:`span_scores` if all labels are written in a tagging scheme, else that
     of :func:`token_scores`. A scheme insists on spans, None on tokens.
     """
-    truth, predicted = _pairs(truth, predicted)
+    truth, predicted = pairs_of(truth, predicted)
     if scheme == "auto":
         seen = set(chain.from_iterable(chain(truth, predicted)))
         scheme = "auto" if guess_scheme(seen) else None
@@ -212,36 +183,8 @@ def sequence_accuracy(truth: Labels, predicted: Labels) -> float:
     return token_scores(truth, predicted).sequence_accuracy
 
 
-def confusion(truth: Labels, predicted: Labels) -> tuple[list, np.ndarray]:
-    """The labels, sorted, and how often each true one (row) got each other (column).
-
-    Examples
-    --------
-    >>> labels, table = confusion([["a", "b", "b"]], [["a", "b", "a"]])
-    >>> labels
-    ['a', 'b']
-    >>> table.tolist()
-    [[1, 0], [1, 1]]
-    """
-    return _confusion(*_pairs(truth, predicted))
-
-
-def _confusion(truth, predicted):
-    labels = set(chain.from_iterable(truth)).union(chain.from_iterable(predicted))
-    try:
-        labels = sorted(labels)
-    except TypeError:  # kinds that have no common order
-        labels = sorted(labels, key=lambda label: (type(label).__name__, str(label)))
-    k = len(labels)
-    number = {label: j for j, label in enumerate(labels)}.__getitem__
-    rows = np.fromiter(map(number, chain.from_iterable(truth)), np.int64)
-    columns = np.fromiter(map(number, chain.from_iterable(predicted)), np.int64)
-    table = np.bincount(rows * k + columns, minlength=k * k).reshape(k, k)
-    return labels, table
-
-
 def _token_report(truth, predicted) -> TokenReport:
-    labels, table = _confusion(truth, predicted)
+    labels, table = confusion_of(truth, predicted)
     there, found = table.sum(axis=1).tolist(), table.sum(axis=0).tolist()
     right = table.diagonal().tolist()
     counts = {
@@ -254,41 +197,3 @@ def _token_report(truth, predicted) -> TokenReport:
 
 
 # input -------------------------------------------------------------------------------
-
-
-def _pairs(truth, predicted) -> tuple[list[list], list[list]]:
-    """Both as lists of lists, checked to be as many and as long."""
-    truth, predicted = _sequences("truth", truth), _sequences("predicted", predicted)
-    if len(truth) != len(predicted):
-        raise ValueError(
-            f"truth has {len(truth)} sequences, but predicted has {len(predicted)}: "
-            "give one predicted label sequence per true one."
-        )
-    for i, (row, guess) in enumerate(zip(truth, predicted, strict=True)):
-        if len(row) != len(guess):
-            raise ValueError(
-                f"truth[{i}] has {len(row)} labels, but predicted[{i}] has "
-                f"{len(guess)}: give one predicted label per true one."
-            )
-    return truth, predicted
-
-
-def _sequences(name, y) -> list[list]:
-    if isinstance(y, str) or not hasattr(y, "__iter__"):
-        raise ValueError(f"{name} is {y!r}: give a list of label sequences.")
-    out = []
-    for i, row in enumerate(y):
-        if isinstance(row, str) or not hasattr(row, "__iter__"):
-            raise ValueError(
-                f"{name}[{i}] is {row!r}, not a sequence of labels: give a list of "
-                "label sequences."
-            )
-        # numpy's numbers and strings compare equal to plain ones, but slowly
-        out.append(row.tolist() if isinstance(row, np.ndarray) else list(row))
-        try:
-            hash(tuple(out[-1]))
-        except TypeError:
-            raise ValueError(
-                f"{name}[{i}] holds lists: its labels must be strings or integers."
-            ) from None
-    return out

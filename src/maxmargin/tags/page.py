@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.core.checks import whole
 from maxmargin.files.atomic import write_file
 from maxmargin.tags.schemes import guess_scheme, spans
 
@@ -106,16 +107,13 @@ def tagged_page(
     """
     sentences = _sentences(words, labels, truth, marginals, classes)
     total = len(sentences)
-    if isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit < 1:
-        raise ValueError(
-            f"limit={limit!r} is not possible: it must be a whole number >= 1."
-        )
+    whole("limit", limit)
     if order not in ORDERS:
         raise ValueError(f"order={order!r} is not known; choose from {ORDERS}.")
     if order == "uncertain":
         if marginals is None:
             raise ValueError("order='uncertain' needs marginals.")
-        sentences.sort(key=lambda s: float(s.chances.min(initial=2.0)))
+        sentences.sort(key=lambda s: float(s.chances.min(initial=2.0)))  # type: ignore[union-attr]
     seen = [z for s in sentences for row in (s.labels, s.truth or ()) for z in row]
     spanned = guess_scheme(seen) is not None
     shown = sentences[:limit]
@@ -149,7 +147,8 @@ def _pieces(sentence: _Sentence, spanned: bool) -> list[tuple[int, int, Any]]:
     """The sentence cut into (begin, end, type), type None outside of spans."""
     if not spanned:
         return [(t, t + 1, label) for t, label in enumerate(sentence.labels)]
-    out, last = [], 0
+    out: list[tuple[int, int, Any]] = []
+    last = 0
     for begin, end, kind in spans(sentence.labels):
         out += [(t, t + 1, None) for t in range(last, begin)]
         out.append((begin, end, kind))
@@ -173,7 +172,7 @@ def _item(sentence: _Sentence, pieces, numbers) -> str:
 def _token(sentence: _Sentence, t: int) -> str:
     label = sentence.labels[t]
     wrong = sentence.truth is not None and sentence.truth[t] != label
-    hint = f"{label}, but the truth is {sentence.truth[t]}" if wrong else str(label)
+    hint = f"{label}, but the truth is {sentence.truth[t]}" if wrong else str(label)  # type: ignore[index]
     look, bar = ' class="x"' if wrong else "", ""
     if sentence.chances is not None:
         chance = min(max(float(sentence.chances[t]), 0.0), 1.0)
@@ -230,7 +229,7 @@ def _sentences(words, labels, truth, marginals, classes) -> list[_Sentence]:
     words = _rows("words", words)
     n = len(words)
     _check_kind("words", words, str, "strings")
-    columns = [_rows("labels", labels)]
+    columns: list[list] = [_rows("labels", labels)]
     columns.append([None] * n if truth is None else _rows("truth", truth))
     columns.append([None] * n if marginals is None else list(marginals))
     for name, column in zip(("labels", "truth", "marginals"), columns, strict=True):

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +30,7 @@ from maxmargin.core.kernel import inlined, kernel, run
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.core.state import require, require_within
 from maxmargin.core.vectors import add_listed, squared_norm, sum_of_squares
+from maxmargin.core.warn import warn
 from maxmargin.engine.threads import over_ranges
 from maxmargin.solvers.proofs import compare_weights
 from maxmargin.solvers.result import Certificate
@@ -44,7 +44,7 @@ PASSES = 200  # over the planes between two searches, at most
 SHARE = 0.1  # ... or until this share of the gap is left
 
 
-class Listed(NamedTuple):
+class FoundPlanes(NamedTuple):
     """Planes of all sequences, one after the other in the order found."""
 
     owner: np.ndarray  # int64: the sequence
@@ -58,7 +58,7 @@ class PerOutputObjective(Objective):
     """Keeps every labelling that was ever found inside the margin."""
 
     kept = (*Objective.kept, "planes", "wanted", "cut", "stored", "proved")
-    solver = property(lambda self: PerOutput)
+    solver = "hinge-per-output"
 
     def __init__(self, batch, n_weights, form, mass, dtype, n_jobs=1, seed=0):
         # single coordinates move w thousands of times: double precision
@@ -203,7 +203,7 @@ class PerOutputObjective(Objective):
         old = self.planes
         sizes = np.array([len(y) for _, y in new])
         zeros = np.zeros(len(new))
-        self.planes = Listed(
+        self.planes = FoundPlanes(
             owner=np.concatenate([old.owner, [i for i, _ in new]]),
             first=np.concatenate(
                 [old.first, len(old.labels) + np.cumsum(sizes) - sizes]
@@ -283,19 +283,18 @@ class PerOutput(Solver):
             return
         solution.w = self.w
         solution.certificate = Certificate.of(self.estimate, self.dual, False)
-        warnings.warn(
+        warn(
             f"In {int(objective.cut.sum())} of {objective.n} sequences more labellings lie "
             f"within the margin than are listed ({CAP} at a time, {STORED} in all): the "
             "objective counts those that were found, and certificate_ is not exact. Use "
             "objective='hinge', or shorter sequences, or a larger C.",
             ConvergenceWarning,
-            stacklevel=5,
         )
 
 
-def _no_planes() -> Listed:
+def _no_planes() -> FoundPlanes:
     empty = np.zeros(0, np.int64)
-    return Listed(empty, empty, np.zeros(0, np.int32), np.zeros(0), np.zeros(0))
+    return FoundPlanes(empty, empty, np.zeros(0, np.int32), np.zeros(0), np.zeros(0))
 
 
 def _only(batch, i):

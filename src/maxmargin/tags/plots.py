@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.metrics import confusion
+from maxmargin.core.checks import whole
 from maxmargin.plots.cells import (
     MINUS,
     PLAIN,
@@ -22,14 +23,14 @@ from maxmargin.plots.cells import (
     finish,
     name_cells,
     number_text,
-    power_norm,
     square,
     write_cell,
 )
-from maxmargin.plots.training import BLUE, GREY, INK, ORANGE, _axes, _pyplot
+from maxmargin.plots.training import BLUE, GREY, INK, ORANGE, _axes
 from maxmargin.tags.schemes import forbidden_transitions
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 START, END = "(start)", "(end)"
@@ -44,7 +45,7 @@ ARROW = "\N{RIGHTWARDS ARROW}"
 
 
 def plot_transitions(
-    tagger: Any, ax=None, path: str | os.PathLike | None = None
+    tagger: Any, ax: Axes | None = None, path: str | os.PathLike | None = None
 ) -> Figure:
     """Heat map of what the tagger learned about neighbours: row, then column.
 
@@ -118,8 +119,6 @@ def transition_table(tagger: Any) -> str:
 
 def _transitions(tagger):
     """Weights with start and end, masked where forbidden; names of rows and columns."""
-    from sklearn.utils.validation import check_is_fitted
-
     check_is_fitted(tagger, "transitions_")
     names = [str(label) for label in tagger.classes_]
     k = len(names)
@@ -157,94 +156,6 @@ def _strongest(table, rows, columns) -> str:
     )
 
 
-# errors ------------------------------------------------------------------------------
-
-
-def plot_confusion(
-    truth: Sequence[Sequence],
-    predicted: Sequence[Sequence],
-    labels: Sequence | None = None,
-    ax=None,
-    path: str | os.PathLike | None = None,
-) -> Figure:
-    """Which label was taken for which: colour is the share of the true label (row).
-
-    Cells show how often the error occurred. The diagonal, which would outshine all
-    errors, has no colour; it holds the share that is right, in per cent.
-
-    Parameters
-    ----------
-    truth, predicted : lists of label sequences
-    labels : list of labels or None
-        Which to show; None shows all, or the 30 with most errors if there are more.
-    ax : Axes or None
-    path : file to save the figure to, or None
-    """
-    names, table = confusion(truth, predicted)
-    if not names:
-        raise ValueError("there are no labels: nothing to draw.")
-    errors = table - np.diag(table.diagonal())
-    kept = _kept(names, errors, labels)
-    there = np.maximum(table.sum(axis=1, keepdims=True), 1)
-    share = (errors / there)[np.ix_(kept, kept)]
-    right = (table.diagonal() / there[:, 0])[kept]
-    seen = table.sum(axis=1)[kept]
-    shown, part = [str(names[j]) for j in kept], errors[np.ix_(kept, kept)]
-    k = len(kept)
-
-    own = ax is None
-    ax = square(ax, k)
-    # square roots: a rare label that is always wrong must not hide the common errors
-    limit = float(share.max()) or 1.0
-    norm = power_norm(limit)
-    image = ax.imshow(np.ma.masked_equal(share, 0), cmap="Oranges", norm=norm)
-    name_cells(ax, shown, shown, k)
-    ax.set_xlabel("predicted label")
-    ax.set_ylabel("true label")
-    size = 8 if k <= 15 else 6.5 if k <= 22 else 5.5
-    for j in range(k):
-        ax.add_patch(
-            _pyplot().Rectangle((j - 0.5, j - 0.5), 1, 1, fc="#EFEFEF", ec="none")
-        )
-        if seen[j]:
-            write_cell(ax, j, j, f"{100 * right[j]:.0f}%", GREY, size)
-    for i, j in zip(*np.nonzero(part), strict=True):
-        color = "white" if norm(share[i, j]) > 0.6 else INK
-        write_cell(ax, i, j, _short(part[i, j]), color, size)
-    wrong, all_wrong = int(part.sum()), int(errors.sum())
-    title = f"{all_wrong:,} of {int(table.sum()):,} labels are wrong"
-    if wrong < all_wrong:
-        title += f"; {wrong:,} errors among {k} of {len(names)} labels"
-    if wrong:
-        i, j = np.unravel_index(part.argmax(), part.shape)
-        title += f"\nMost often: {shown[i]} taken for {shown[j]}"
-    ax.set_title(title, loc="left", fontsize=11, **PLAIN)
-    bar = ax.figure.colorbar(image, ax=ax, fraction=0.045, pad=0.03)
-    bar.outline.set_visible(False)
-    bar.ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%")
-    bar.set_label("share of the true label")
-    return finish(ax.figure, own, path)
-
-
-def _kept(names, errors, labels) -> list[int]:
-    """The numbers of the labels to show, in the order of names."""
-    if labels is not None:
-        unknown = [label for label in labels if label not in names]
-        if unknown or not len(labels):
-            what = (
-                f"holds {unknown[0]!r}, which does not occur" if unknown else "is empty"
-            )
-            raise ValueError(f"labels {what}: choose labels of the sequences.")
-        return [names.index(label) for label in labels]
-    touched = errors.sum(axis=0) + errors.sum(axis=1)
-    most = np.argsort(-touched, kind="stable")[:MOST_LABELS]
-    return sorted(most.tolist())
-
-
-def _short(count) -> str:
-    return str(count) if count < 10_000 else f"{count / 1000:.0f}k"
-
-
 # features ----------------------------------------------------------------------------
 
 
@@ -259,7 +170,7 @@ def top_features(tagger: Any, label: Any, n: int = 10) -> list[tuple[str, float]
 def _top(tagger, labels, n) -> list[list[tuple[str, float]]]:
     """:func:`top_features` of several labels; names are asked for once, being many."""
     known = _chosen(tagger, None)
-    _check_count(n)
+    whole("n", n)
     unknown = [label for label in labels if label not in known]
     if unknown:
         raise ValueError(
@@ -362,18 +273,11 @@ def _draw_features(ax, label, row, n, ends) -> None:
 
 
 def _chosen(tagger, labels) -> list:
-    from sklearn.utils.validation import check_is_fitted
-
     check_is_fitted(tagger, "coef_")
     chosen = tagger.classes_.tolist() if labels is None else list(labels)
     if not chosen:
         raise ValueError("labels is empty: choose one label or more.")
     return chosen
-
-
-def _check_count(n) -> None:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise ValueError(f"n={n!r} is not possible: it must be a whole number >= 1.")
 
 
 def _cut(name: str) -> str:

@@ -5,31 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain as chain_lists
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.estimator import check_weights
+from maxmargin.core.completion import complete_all
+from maxmargin.core.decode import decode
+from maxmargin.core.encoded import check_weights
+from maxmargin.core.partial import partly_known
 from maxmargin.core.structure import Outputs, check_k
-from maxmargin.engine.spread import over_cluster
+from maxmargin.engine.prediction import over_cluster
+from maxmargin.tags.chain_inference import decode_posteriors, k_best, table_per_token
+from maxmargin.tags.corpus import TagCorpus
+from maxmargin.tags.corpus.training import predicted
 from maxmargin.tags.input import check_matching, check_samples
-from maxmargin.tags.objectives import DECODINGS
 from maxmargin.tags.partial import fill_rows
 from maxmargin.tags.single import single_of
+from maxmargin.tags.structure import TagStructure
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from maxmargin.tags.corpus import TagCorpus
 
 
 class TagPrediction:
     """Prediction from ``_encoder``, ``_labels``, ``_w`` and the settings of a tagger."""
 
-    def complete(self, X, y) -> list[list[Any]]:
+    def complete(self, X: Any, y: Any) -> list[list[Any]]:
         """y with every None replaced by the best label, given the known ones.
 
         None in place of a label sequence is one of which nothing is known.
         """
-        from maxmargin.core.completion import complete_all
-        from maxmargin.core.partial import partly_known
-
         X, y = check_samples(X, y, unlabelled=True)
         batch, start = self._batch(X)
         y = fill_rows(y, start)
@@ -46,7 +54,7 @@ class TagPrediction:
         ]
 
     @over_cluster()
-    def predict(self, X) -> list[list[Any]]:
+    def predict(self, X: Any) -> list[list[Any]]:
         """The best label sequence of every input.
 
         X may be a :class:`maxmargin.TagCorpus`; ``predict_shards`` takes less memory then.
@@ -56,10 +64,6 @@ class TagPrediction:
             labels = single and single.labels(self, X[0])
             if labels is not None:
                 return Outputs([labels])
-        from maxmargin.core.decode import decode
-        from maxmargin.tags.chain_inference import decode_posteriors
-        from maxmargin.tags.corpus import TagCorpus
-
         if isinstance(X, TagCorpus):
             return Outputs(chain_lists.from_iterable(self.predict_shards(X)))
         batch, start = self._batch(X)
@@ -67,32 +71,24 @@ class TagPrediction:
         flat = search(batch, self._w, self._threads())
         return self._sequences(start, flat)
 
-    def predict_shards(self, corpus) -> Iterator[list[list[Any]]]:
+    def predict_shards(self, corpus: TagCorpus) -> Iterator[list[list[Any]]]:
         """The best label sequences of every shard of a corpus, a list per shard.
 
         The corpus has the tagger's features: it was trained on it, or the corpus was
         built with ``like=tagger``.
         """
-        from maxmargin.tags.corpus.training import predicted
-
         check_is_fitted(self, "coef_")
         for start, flat, _ in predicted(self, corpus):
             yield self._sequences(start, flat)
 
     def _decoding(self) -> str:
-        if self.decoding not in DECODINGS:
-            raise ValueError(
-                f"decoding={self.decoding!r} is not known; choose one of "
-                f"{', '.join(DECODINGS)}."
-            )
+        self._check_parameters("decoding")
         if self.decoding != "auto":
             return self.decoding
         return "posterior" if self.objective == "marginal" else "viterbi"
 
-    def predict_k_best(self, X, k: int) -> list[list[tuple[list[Any], float]]]:
+    def predict_k_best(self, X: Any, k: int) -> list[list[tuple[list[Any], float]]]:
         """The k best label sequences of every input with their scores, best first."""
-        from maxmargin.tags.chain_inference import k_best
-
         k = check_k(k)
         if self.order != 1:
             raise ValueError(
@@ -111,7 +107,7 @@ class TagPrediction:
         ]
 
     @over_cluster()
-    def predict_marginals(self, X) -> list[np.ndarray]:
+    def predict_marginals(self, X: Any) -> list[np.ndarray]:
         """Per sequence (tokens, labels): probabilities under exp(score) / Z.
 
         Scores of a maximum-margin model are not calibrated: these rank the labels, but
@@ -119,7 +115,7 @@ class TagPrediction:
         """
         return self._tables(X, "sum")
 
-    def decision_function(self, X) -> list[np.ndarray]:
+    def decision_function(self, X: Any) -> list[np.ndarray]:
         """Per sequence (tokens, labels): the best score of a sequence with that label.
 
         The largest entry of every row is the score of the predicted sequence; the
@@ -127,10 +123,10 @@ class TagPrediction:
         """
         return self._tables(X, "max")
 
-    def score(self, X, y=None, sample_weight=None) -> float:
+    def score(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Share of labels predicted right; y is left out for a corpus."""
-        from maxmargin.tags.corpus import TagCorpus
-
         if isinstance(X, TagCorpus):
             return self._score_corpus(X, y, sample_weight)
         X, y = check_samples(X, y)
@@ -144,8 +140,6 @@ class TagPrediction:
         return right / total if total else 1.0
 
     def _score_corpus(self, corpus, y, sample_weight) -> float:
-        from maxmargin.tags.corpus.training import predicted
-
         check_is_fitted(self, "coef_")
         if y is not None or sample_weight is not None:
             raise ValueError("a corpus is scored alone: leave out y and sample_weight.")
@@ -154,11 +148,11 @@ class TagPrediction:
 
     # as in sklearn-crfsuite -------------------------------------------------------------
 
-    def predict_single(self, x) -> list[Any]:
+    def predict_single(self, x: Any) -> list[Any]:
         """The best label sequence of one input."""
         return self.predict([x])[0]
 
-    def predict_marginals_single(self, x) -> list[dict[Any, float]]:
+    def predict_marginals_single(self, x: Any) -> list[dict[Any, float]]:
         """Per token {label: probability}; see ``predict_marginals``."""
         (table,) = self.predict_marginals([x])
         return [dict(zip(self._labels, row, strict=True)) for row in table.tolist()]
@@ -189,8 +183,6 @@ class TagPrediction:
     # helpers -----------------------------------------------------------------------------
 
     def _tables(self, X, kind):
-        from maxmargin.tags.chain_inference import table_per_token
-
         if self.order == 2:
             raise ValueError("order=2 has no scores per token: fit with order=1.")
         batch, start = self._batch(X)
@@ -199,9 +191,6 @@ class TagPrediction:
 
     def _batch(self, X):
         """(batch, where its sequences start, which order=0 cuts into tokens)."""
-        from maxmargin.tags.chain import make_batch
-        from maxmargin.tags.corpus import TagCorpus
-
         check_is_fitted(self, "coef_")
         if isinstance(X, TagCorpus):
             raise ValueError(
@@ -210,14 +199,9 @@ class TagPrediction:
             )
         encoder = self._encoder
         tokens = encoder.encode(self._input(X, encoder), **self._encoding(encoder))
-        k = len(self.classes_)
-        barrier = self._barrier(self._labels)
-        cost = np.zeros((k, k))
-        d = self.coef_.shape[1]
-        cut = self._cut(tokens)
-        batch = make_batch(cut, d, None, cost, barrier, False, self._w.dtype)
-        batch = self._raise_order(batch)
-        if barrier is not None:
+        structure = TagStructure.to_predict(self)
+        batch = structure.batch(tokens, None, self._w.dtype)
+        if structure.barrier is not None:
             self._check_possible(batch)
         return batch, tokens.start
 
@@ -231,8 +215,6 @@ class TagPrediction:
 
     def _check_possible(self, batch) -> None:
         """Forbidden transitions may leave no sequence of some length."""
-        from maxmargin.core.decode import decode
-
         flat = decode(batch, self._w, self._threads())
         wall = batch.barrier
         k = batch.n_labels

@@ -14,6 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.arrays import writable
+from maxmargin.core.rows import padded_width
+from maxmargin.tags.features.one_sentence import OneSentence
+from maxmargin.tags.single_kernels import label_one
+
 _SETTINGS = ("order", "scheme", "forbidden", "decoding", "objective", "n_jobs")
 _TOKENS = ({list}, {tuple}, {list, tuple})
 
@@ -33,10 +38,6 @@ class Single:
     """What predicts single inputs of a tagger as it is now."""
 
     def __init__(self, tagger: Any):
-        from maxmargin.core.rows import padded_width
-        from maxmargin.tags.features.one_sentence import OneSentence
-        from maxmargin.tags.single_kernels import label_one
-
         self._of = tagger._w, tagger._encoder, tagger._labels
         self._settings = _settings(tagger)
         self._serves = (
@@ -138,6 +139,4 @@ def _all_strings(x: Any) -> bool:
 
 def _writable(array: np.ndarray) -> np.ndarray:
     """The kernel has one signature, of arrays that could be written."""
-    from maxmargin.core.packed import writable
-
     return writable(array)

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain as chain_lists
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.choices import check_objective
+from maxmargin.core.completion import complete_all
+from maxmargin.core.coordinates import check_kernel_options
 from maxmargin.core.data_weight import C_of
-from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
-from maxmargin.core.label_costs import cost_table
-from maxmargin.core.parameters import training_parameters
-from maxmargin.core.saved import Saved, distinct, restore_shared, shared_state
-from maxmargin.core.unlabelled import UNLABELLED, weigh
+from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.partial import partly_known
+from maxmargin.core.rows import by_frequency, padded_width
+from maxmargin.core.saved import distinct
+from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.unlabelled import weigh
 from maxmargin.kernels.nested import NestedKernel, refuse_without_kernel
+from maxmargin.tags.corpus.training import TagCorpus, encode_corpus
 from maxmargin.tags.encoders import encoder_state, new_encoder, restored_encoder
-from maxmargin.tags.features.coordinates import check_kernel_options
 from maxmargin.tags.features.pursued import Supervision
+from maxmargin.tags.files.columns import Columns, columns_from
 from maxmargin.tags.input import (
     barrier_of,
     check_allowed,
@@ -29,15 +32,24 @@ from maxmargin.tags.input import (
     warn_of_length,
     warn_of_truth,
 )
-from maxmargin.tags.objectives import OBJECTIVES, check_options, make_objective
+from maxmargin.tags.objectives import OBJECTIVES, check_options
+from maxmargin.tags.parameters import SequenceTaggerParameters
 from maxmargin.tags.partial import fill_rows, has_gaps, known_runs
 from maxmargin.tags.prediction import TagPrediction
-from maxmargin.tags.schemes import check_scheme, forbidden_transitions, guess_scheme
+from maxmargin.tags.schemes import check_scheme, forbidden_transitions
+from maxmargin.tags.structure import TagStructure
 
-FEATURE_OPTIONS = ("gazetteers", "dense", "hash_bits")
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
-class SequenceTagger(TagPrediction, NestedKernel, MaxMarginEstimator):
+class SequenceTagger(
+    SequenceTaggerParameters,
+    TagPrediction,
+    NestedKernel,
+    MaxMarginEstimator,
+    init=False,
+):
     """Label every token of a sequence: hidden Markov SVM, CRF and their relatives.
 
     A sequence in X is a 2-D array (tokens x features), a sparse matrix, or a list of
@@ -144,49 +156,13 @@ class SequenceTagger(TagPrediction, NestedKernel, MaxMarginEstimator):
     _objectives = OBJECTIVES
     _params_in_state = ("feature_options", "kernel")
 
-    __init__ = training_parameters(
-        {
-            "kernel": None,
-            "method": "exact",
-            "n_components": 500,
-            "gamma": "scale",
-            "kernel_memory": 4e9,
-        },
-        C=None,
-        objective="hinge",
-        loss="hamming",
-        features=None,
-        min_count=1,
-        feature_options=None,
-        order=1,
-        scheme=None,
-        forbidden=None,
-        decoding="auto",
-        l1=0.0,
-        unlabelled_weight=UNLABELLED,
-        tol=None,
-    )
-
     # what prediction and training share -----------------------------------------------
 
     def _input(self, X, encoder=None):
         """X as its encoder wants it."""
         if self.features is None and getattr(encoder, "kind", "") != "columns":
             return X
-        from maxmargin.tags.files.columns import Columns, columns_from
-
         return X if isinstance(X, Columns) else columns_from(X)
-
-    def _cut(self, tokens):
-        """Without transitions a sequence is a bag of tokens: one sequence each."""
-        if self.order > 0:
-            return tokens
-        return tokens._replace(start=np.arange(tokens.start[-1] + 1))
-
-    def _raise_order(self, batch):
-        from maxmargin.tags.second_order import second_order
-
-        return second_order(batch) if self.order == 2 else batch
 
     def _n_rows(self, d: int, k: int) -> int:
         """Rows of the table of weights."""
@@ -200,49 +176,31 @@ class SequenceTagger(TagPrediction, NestedKernel, MaxMarginEstimator):
 
     # training --------------------------------------------------------------------------
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Train on sequences X and their labels y, or on a corpus alone."""
         return super().fit(X, y, sample_weight)
 
-    def _settings(self):
-        check_objective(self)
+    def _check(self) -> None:
         check_options(self)
         self._decoding()
-        options = self.feature_options
-        if options is not None and not (
-            isinstance(options, dict) and set(options) <= set(FEATURE_OPTIONS)
-        ):
-            raise ValueError(
-                f"feature_options={options!r} is not possible: it must be None or a dict "
-                f"of {', '.join(FEATURE_OPTIONS)}."
-            )
         if self.kernel is not None:
             check_kernel_options(self)
-        if options and self.features is None:
+        if self.feature_options and self.features is None:
             raise ValueError("feature_options needs features, a template or a name.")
-        return super()._settings()
 
     def _tolerance(self) -> float:
         if self.tol is None:
             return 0.1 if self.objective == "hinge" else 0.01
         return super()._tolerance()
 
-    def _make_objective(self, *arguments):
-        return make_objective(self, *arguments) or super()._make_objective(*arguments)
-
     def _encode(self, X, y, sample_weight) -> Encoded:
         refuse_without_kernel(self)
-        from maxmargin.tags.corpus.training import TagCorpus, encode_corpus
-
         encode = encode_corpus if isinstance(X, TagCorpus) else type(self)._sequences_of
         return encode(self, X, y, sample_weight)
 
     def _sequences_of(self, X, y, sample_weight) -> Encoded:
-        from maxmargin.core.completion import complete_all
-        from maxmargin.core.partial import partly_known
-        from maxmargin.core.rows import by_frequency, padded_width
-        from maxmargin.tags.chain import make_batch
-
         X, y = check_samples(self._input(X), y, unlabelled=True)
         weights = check_weights(sample_weight, len(y))
         labels = label_set(y)
@@ -250,8 +208,7 @@ class SequenceTagger(TagPrediction, NestedKernel, MaxMarginEstimator):
         gaps = has_gaps(y)
         if self.scheme is not None and not gaps:
             check_scheme(y, self.scheme)
-        spans = self._span_tables(labels)
-        cost = cost_table("hamming" if spans else self.loss, labels)
+        structure = TagStructure.to_train(self, labels)
         if gaps:
             numbers[None] = -1
 
@@ -266,7 +223,7 @@ class SequenceTagger(TagPrediction, NestedKernel, MaxMarginEstimator):
         if encoder.kind == "kernel":
             encoder.supervision = Supervision(
                 lambda start: number(start)[1],
-                cost,
+                structure.cost,
                 C_of(self),
                 weights,
                 self.max_time,
@@ -279,57 +236,35 @@ class SequenceTagger(TagPrediction, NestedKernel, MaxMarginEstimator):
         if gaps:
             labelled = [any(label is not None for label in row) for row in y]
             weights = weigh(self, weights, labelled)
-        barrier = self._barrier(labels)
+        barrier = structure.barrier
         if barrier is not None and not gaps:
             check_allowed(barrier, flat, tokens.start, labels)
         dtype = self._working_dtype(tokens.values, weights)
-        zero_one = isinstance(self.loss, str) and self.loss == "zero-one"
-        d = tokens.n_features
         settings = padded_width(len(labels)), self._threads()
         tokens, feature_of_row = by_frequency(tokens, *settings)
-
-        def encode(tokens, flat, weights, barrier):
-            """(batch, weights of its examples)."""
-            if self.order == 0:
-                weights = np.repeat(weights, np.diff(tokens.start))
-            cut = self._cut(tokens)
-            batch = make_batch(cut, d, flat, cost, barrier, zero_one, dtype, spans)
-            return self._raise_order(batch), weights
-
-        batch, masses = encode(tokens, np.maximum(flat, 0), weights, barrier)
+        batch = structure.batch(tokens, np.maximum(flat, 0), dtype)
+        masses = structure.weigh(weights, tokens.start)
         attributes = {
             "_encoder": encoder,
             "_labels": labels,
             "classes_": np.array(labels),
         }
-        size = self._n_rows(d, len(labels)) * batch.width
+        size = self._n_rows(tokens.n_features, len(labels)) * batch.width
         encoded = Encoded(batch, size, dtype, masses, attributes, feature_of_row)
         if not gaps:
             return encoded
         batch = partly_known(batch, flat >= 0)
-        ends = barrier
         if barrier is not None:
             found = complete_all(batch, np.zeros(size, dtype))
             check_allowed(barrier, found, tokens.start, labels)
-            ends = barrier.copy()
-            ends[len(labels) :] = 0.0  # a run may begin and end with any label
-        runs, masses = encode(*known_runs(tokens, flat, weights), ends)
+        some, known, masses = known_runs(tokens, flat, weights)
+        runs = structure.of_runs().batch(some, known, dtype)
+        masses = structure.weigh(masses, some.start)
         first = replace(encoded, batch=runs, weights=masses)
         return replace(encoded, batch=batch, first=first)
 
-    def _span_tables(self, labels):
-        from maxmargin.tags.chain_spans import span_tables
-
-        if not isinstance(self.loss, str) or self.loss != "spans":
-            return None
-        if guess_scheme(labels) is None:
-            raise ValueError(
-                "loss='spans' needs labels in a span scheme, such as B-PER, I-PER and O."
-            )
-        return span_tables(labels)
-
     @property
-    def feature_names_(self):
+    def feature_names_(self) -> list[str] | None:
         """Names of the features by index, or None for numeric input."""
         check_is_fitted(self, "coef_")
         return self._encoder.feature_names()
@@ -361,8 +296,6 @@ class SequenceTagger(TagPrediction, NestedKernel, MaxMarginEstimator):
         return state
 
     def __setstate__(self, state):
-        from maxmargin.core.rows import padded_width
-
         super().__setstate__(state)
         if "_w" in self.__dict__:
             k = len(self._labels)
@@ -370,31 +303,21 @@ class SequenceTagger(TagPrediction, NestedKernel, MaxMarginEstimator):
             d = len(self._w) // width - self._n_rows(0, k)
             self._set_weights(self._w, k, d, width)
 
-    # saving (model_file.py) ------------------------------------------------------------
+    # saving (files/model_file.py) ------------------------------------------------------
 
-    def _get_state(self):
+    def _more_state(self):
         arrays, encoder = encoder_state(self._encoder)
-        state = {
-            "labels": list(self._labels),
-            "n_features": int(self.coef_.shape[1]),
-            **shared_state(self),
-        }
+        n_features = int(self.coef_.shape[1])
+        state = {"labels": list(self._labels), "n_features": n_features}
         return arrays | {"w": self._w}, state | encoder
 
-    @classmethod
-    def _from_state(cls, params, arrays, state):
-        from maxmargin.core.rows import padded_width
-
-        model = cls(**params)
-        model._settings()  # the order decides how many weights there are
-        saved = Saved(arrays, state)
+    def _loaded(self, saved, sizes) -> None:
         labels = distinct(saved.value("labels", list), "labels", str, int)
         k, d = len(labels), saved.whole("n_features", 1)
         width = padded_width(k)
-        w = saved.floats("w", model._n_rows(d, k) * width)
-        model._encoder = restored_encoder(saved, model, d)
-        model._labels = labels
-        model.classes_ = np.array(labels)
-        model._barrier(labels)  # what is forbidden are labels
-        model._set_weights(w, k, d, width)
-        return restore_shared(model, state)
+        w = saved.floats("w", self._n_rows(d, k) * width)
+        self._encoder = restored_encoder(saved, self, d)
+        self._labels = labels
+        self.classes_ = np.array(labels)
+        self._barrier(labels)  # what is forbidden are labels
+        self._set_weights(w, k, d, width)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.entries import Float, Int, Labels, Table
+from maxmargin.core.declared import Float, Int, Labels, Table
 from maxmargin.core.kernel import apart, inlined
 
 

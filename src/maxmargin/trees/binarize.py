@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from maxmargin.trees.parameters import BINARISED
 from maxmargin.trees.tree import Tree, parsed
 
 DIRECTIONS = ("right", "left")
@@ -146,24 +147,8 @@ def base_label(symbol: str) -> str:
 
 def check_options(direction: str, horizontal: int | None, parent: int) -> None:
     """Refuse options that `binarize` does not know."""
-    if direction not in DIRECTIONS:
-        raise ValueError(
-            f"direction={direction!r} is not known; choose 'right' or 'left'."
-        )
-    if horizontal is not None and (
-        isinstance(horizontal, bool)
-        or not isinstance(horizontal, int)
-        or horizontal < 0
-    ):
-        raise ValueError(
-            f"horizontal={horizontal!r} is not possible: it must be a whole number, 0 or "
-            "more, or None for all siblings."
-        )
-    if isinstance(parent, float | str) or parent not in (0, 1):
-        raise ValueError(
-            f"parent={parent!r} is not possible: it must be 0 or 1, the number of labels "
-            "above a phrase that its symbol names."
-        )
+    for name, value in zip(BINARISED, (direction, horizontal, parent), strict=True):
+        BINARISED[name](name, value)
 
 
 def _escape(label: str) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from maxmargin.core.saved import Saved
 from maxmargin.trees.binarize import base_label, binarize, unbinarize
+from maxmargin.trees.cky.tables import make_tables
 from maxmargin.trees.grammar import Grammar
 from maxmargin.trees.tree import Tree, parsed
 
@@ -16,8 +17,6 @@ class Derivations:
     """A grammar as tables for kernels, with ways from trees to numbers and back."""
 
     def __init__(self, grammar: Grammar, chains=None):
-        from maxmargin.trees.cky.tables import make_tables
-
         self.grammar = grammar
         numbers: dict[str, int] = {}
         label = [
@@ -121,6 +120,12 @@ def derive(trees, keep, options) -> tuple[Derivations, dict[int, np.ndarray]]:
     return derivations, {
         i: derivations.labelling(tree) for i, tree in binarised.items()
     }
+
+
+def saved_grammar(grammar: Grammar) -> tuple[dict, dict]:
+    arrays, state = grammar.to_state()
+    arrays = {f"grammar.{name}": array for name, array in arrays.items()}
+    return arrays, {"grammar": state}
 
 
 def restored_grammar(saved: Saved) -> Grammar:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 from maxmargin.core.listed import listed
+from maxmargin.core.warn import warn
 from maxmargin.trees.brackets import escape, unescape
 from maxmargin.trees.grammar import Grammar
 from maxmargin.trees.tree import Tree
 
-INPUTS = ("tags", "words", "both")
 RARE = (
     2  # words that occur up to so many times may have tags that they were not seen with
 )
@@ -146,11 +145,9 @@ def learnable(trees: list, words: list, max_length: int | None) -> list[bool]:
                 f"{where}, and so have all trees: leave out one of the two (read_trees "
                 "does for a label directly above itself)."
             )
-        warnings.warn(
+        warn(
             f"{len(found)} of {len(trees)} trees are left out of training, because a "
             f"label is above itself: {where}.",
-            UserWarning,
-            stacklevel=2,
         )
     return [keep and not loop for keep, loop in zip(short, loops, strict=True)]
 

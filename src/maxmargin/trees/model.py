@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.estimator import check_weights
+from maxmargin.core.decode import decode
+from maxmargin.core.encoded import check_weights
 from maxmargin.core.structure import Outputs, check_k
-from maxmargin.engine.spread import over_cluster
+from maxmargin.engine.prediction import over_cluster
 from maxmargin.trees.binarize import base_label
+from maxmargin.trees.cky.k_best import k_best
+from maxmargin.trees.cky.sums import bracket_probabilities
+from maxmargin.trees.cky.trees import NO_PARSE
 from maxmargin.trees.input import (
-    INPUTS,
     Sentences,
     check_same_words,
     read_sentences,
     read_trees_of,
 )
+from maxmargin.trees.metrics import BracketReport, score_brackets
+from maxmargin.trees.span_features import cells
 from maxmargin.trees.tree import Tree, parsed
 
-FALLBACKS = ("flat", "right", "none", "error")
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class ParserMixin:
     """Prediction from ``grammar_``, ``_derivations``, ``_w`` and ``_batch(sentences)``."""
 
     @over_cluster("n_fallbacks_")
-    def predict(self, X) -> list[Tree | None]:
+    def predict(self, X: Any) -> list[Tree | None]:
         """The best tree of every sentence (``decoding`` says in which sense).
 
         X is a list of sentences as ``input`` has them, or of trees, whose words (and
@@ -39,9 +46,7 @@ class ParserMixin:
 
     def _trees(self, sentences: Sentences, leaves=None) -> list[Tree | None]:
         """The best trees; ``leaves`` are the words to put into them, if others."""
-        from maxmargin.core.decode import decode
-
-        self._check_fallback()
+        self._check_parameters("fallback")
         search = decode
         if self._decoding() == "posterior":
             from maxmargin.trees.cky.posterior import decode_posteriors as search
@@ -57,8 +62,6 @@ class ParserMixin:
 
     def _trees_of(self, sentences: Sentences, batch, flat) -> list[Tree | None]:
         """The trees of labellings, with fallbacks where there is none."""
-        from maxmargin.trees.cky.trees import NO_PARSE
-
         trees: list[Tree | None] = []
         failed = 0
         for i, words in enumerate(sentences.words):
@@ -71,14 +74,12 @@ class ParserMixin:
         self.n_fallbacks_ = failed
         return trees
 
-    def predict_k_best(self, X, k: int) -> list[list[tuple[Tree, float]]]:
+    def predict_k_best(self, X: Any, k: int) -> list[list[tuple[Tree, float]]]:
         """The k trees of largest score of every sentence with their scores, best first.
 
         A sentence has fewer if the grammar has fewer trees for it, and none if it has no
         tree: there is no fallback.
         """
-        from maxmargin.trees.cky.k_best import k_best
-
         check_is_fitted(self, "grammar_")
         k = check_k(k)
         sentences = read_sentences(X, self.input)
@@ -91,16 +92,13 @@ class ParserMixin:
             for i, words in enumerate(sentences.words)
         ]
 
-    def predict_marginals(self, X, threshold: float = 1e-3) -> list[dict]:
+    def predict_marginals(self, X: Any, threshold: float = 1e-3) -> list[dict]:
         """Per sentence {(label, begin, end): probability} under exp(score) / Z.
 
         Brackets below the threshold are left out; a sentence without trees has none.
         Scores of a maximum-margin model are not calibrated: these rank brackets, but 0.9
         need not mean right nine times out of ten. objective="log" fits them.
         """
-        from maxmargin.trees.cky.sums import bracket_probabilities
-        from maxmargin.trees.span_features import cells
-
         check_is_fitted(self, "grammar_")
         sentences = read_sentences(X, self.input)
         batch, w = self._batch(sentences)
@@ -119,14 +117,12 @@ class ParserMixin:
             )
         return result
 
-    def evaluate(self, X, y, **options):
+    def evaluate(self, X: Any, y: Any, **options: Any) -> BracketReport:
         """Predict X and compare with the true trees y: a bracket report.
 
         X may be None: words and tags are then those of y. ``options`` are those of
         :func:`maxmargin.trees.metrics.score_brackets`.
         """
-        from maxmargin.trees.metrics import score_brackets
-
         check_is_fitted(self, "grammar_")
         y = read_trees_of(y)
         sentences = read_sentences(y if X is None else X, self.input)
@@ -135,7 +131,7 @@ class ParserMixin:
         leaves = [tree.words() for tree in y]
         return score_brackets(y, self._trees(sentences, leaves), **options)
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """F1 of labelled brackets, counted as evalb does; X may be None."""
         report = self.evaluate(X, y)
         if sample_weight is None:
@@ -146,21 +142,6 @@ class ParserMixin:
             right += weight * 2 * row.correct
             total += weight * (row.truth + row.predicted)
         return right / total if total else 1.0
-
-    # settings --------------------------------------------------------------------------
-
-    def _check_input(self) -> None:
-        if self.input not in INPUTS:
-            raise ValueError(
-                f"input={self.input!r} is not known; choose one of {', '.join(INPUTS)}."
-            )
-
-    def _check_fallback(self) -> None:
-        if self.fallback not in FALLBACKS:
-            raise ValueError(
-                f"fallback={self.fallback!r} is not known; choose one of "
-                f"{', '.join(FALLBACKS)}."
-            )
 
     # sentences without a tree ----------------------------------------------------------
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.trees.grammar import Grammar
-from maxmargin.trees.tree import Tree
+if TYPE_CHECKING:
+    from maxmargin.trees.grammar import Grammar
+    from maxmargin.trees.tree import Tree
 
 START = "<start>"  # above several roots, where a grammar must have one start symbol
 
 
-def import_nltk():
+def import_nltk() -> Any:
     """The library nltk, which is only needed to exchange trees and grammars with it."""
     try:
         import nltk
@@ -26,16 +27,16 @@ def import_nltk():
 # trees -------------------------------------------------------------------------------
 
 
-def tree_to_nltk(tree: Tree):
-    """See `Tree.to_nltk`."""
+def tree_to_nltk(tree: Tree) -> Any:
+    """The same tree as ``nltk.Tree``."""
     nltk = import_nltk()
     return tree.fold(
         lambda node, below: nltk.Tree(node.label, below or list(node.children))
     )
 
 
-def tree_from_nltk(tree) -> Tree:
-    """See `Tree.from_nltk`."""
+def tree_from_nltk(cls: type[Tree], tree: Any) -> Tree:
+    """The same tree from ``nltk.Tree``; every word must have a node of its own."""
     nltk = import_nltk()
     if not isinstance(tree, nltk.Tree):
         raise ValueError(f"from_nltk takes an nltk.Tree, not a {type(tree).__name__}.")
@@ -51,7 +52,7 @@ def tree_from_nltk(tree) -> Tree:
             n = len(node)
             below = results[: -n - 1 : -1]
             del results[len(results) - n :]
-            results.append(Tree(str(node.label()), below))
+            results.append(cls(str(node.label()), below))
         else:
             results.append(node)
     return results[0]
@@ -60,8 +61,8 @@ def tree_from_nltk(tree) -> Tree:
 # grammars ----------------------------------------------------------------------------
 
 
-def grammar_to_nltk(grammar: Grammar, smoothing: float = 0.0):
-    """See `Grammar.to_nltk`."""
+def grammar_to_nltk(grammar: Grammar, smoothing: float = 0.0) -> Any:
+    """``nltk.PCFG`` with the tags as terminals."""
     nltk = import_nltk()
     logs = grammar.log_probabilities(smoothing)
 
@@ -95,14 +96,18 @@ def grammar_to_nltk(grammar: Grammar, smoothing: float = 0.0):
     return nltk.PCFG(start, productions)
 
 
-def grammar_from_nltk(source) -> Grammar:
-    """See `Grammar.from_nltk`."""
+def grammar_from_nltk(cls: type[Grammar], grammar: Any) -> Grammar:
+    """From ``nltk.PCFG`` or ``nltk.CFG``: terminals become tags.
+
+    Right-hand sides have one or two symbols. Probabilities become counts; the rules
+    of a CFG count 1 each. Chains are the best ones (the shortest ones).
+    """
     nltk = import_nltk()
-    if not isinstance(source, nltk.CFG):
+    if not isinstance(grammar, nltk.CFG):
         raise ValueError(
-            f"from_nltk takes an nltk.PCFG or nltk.CFG, not a {type(source).__name__}."
+            f"from_nltk takes an nltk.PCFG or nltk.CFG, not a {type(grammar).__name__}."
         )
-    weighted = isinstance(source, nltk.PCFG)
+    weighted = isinstance(grammar, nltk.PCFG)
     tags: dict[Any, int] = {}
     phrases: dict[Any, int] = {}
 
@@ -113,8 +118,8 @@ def grammar_from_nltk(source) -> Grammar:
 
     rules: dict[int, dict] = {1: {}, 2: {}}
     roots: dict = {}
-    start = source.start()
-    for production in source.productions():
+    start = grammar.start()
+    for production in grammar.productions():
         right = production.rhs()
         value = production.prob() if weighted else 1.0
         if len(right) not in rules:
@@ -152,8 +157,8 @@ def grammar_from_nltk(source) -> Grammar:
         "counts_roots": np.array(list(roots.values()), np.float64),
         "tag_counts": np.zeros(len(tags)),
     }
-    grammar = Grammar(**parts, chains=[])
+    grammar = cls(**parts, chains=[])
     values = (
         grammar.log_probabilities().unary if weighted else np.full(len(unary), -1.0)
     )
-    return Grammar(**parts, chains=grammar.best_chains(values)[0])
+    return cls(**parts, chains=grammar.best_chains(values)[0])

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-import numbers
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
-from maxmargin.core.parameters import training_parameters
-from maxmargin.core.saved import Saved, distinct, restore_shared, shared_state
+from maxmargin.core.completion import complete_all
+from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.saved import distinct
 from maxmargin.core.structure import Outputs
-from maxmargin.core.unlabelled import UNLABELLED, weigh
-from maxmargin.trees.binarize import check_options
-from maxmargin.trees.derivations import Derivations, derive, restored_grammar
+from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.saving import whole
+from maxmargin.fitting.unlabelled import weigh
+from maxmargin.trees.cky.structure import (
+    for_training,
+    make_batch,
+    n_weights,
+    partly_parsed,
+)
+from maxmargin.trees.cky.trees import NO_PARSE
+from maxmargin.trees.derivations import (
+    Derivations,
+    derive,
+    restored_grammar,
+    saved_grammar,
+)
 from maxmargin.trees.input import (
     Sentences,
     known_words,
@@ -23,6 +35,7 @@ from maxmargin.trees.input import (
     tag_choices,
 )
 from maxmargin.trees.model import ParserMixin
+from maxmargin.trees.parameters import GrammarParserParameters
 from maxmargin.trees.partial import (
     bracket_rows,
     check_truths,
@@ -32,14 +45,15 @@ from maxmargin.trees.partial import (
     warn_left_out,
     words_of,
 )
+from maxmargin.trees.span_features import SpanFeatures, WordFeatures
 from maxmargin.trees.tree import Tree
 
-LOSSES = ("f1", "hamming", "zero-one")
 FEATURES = ("lexical", "spans")
-DECODINGS = ("auto", "viterbi", "posterior")
 
 
-class GrammarParser(ParserMixin, MaxMarginEstimator):
+class GrammarParser(
+    GrammarParserParameters, ParserMixin, MaxMarginEstimator, init=False
+):
     """Parse sentences with a weighted grammar, trained for a large margin.
 
     The grammar has the rules of the training trees, binarised. The score of a tree is the
@@ -123,6 +137,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
     """
 
     _model_name = "GrammarParser.v1"
+    _fields = (whole("n_left_out_"),)
     _C_by_objective: ClassVar = {
         "hinge": 0.1,
         "log": 1.0,
@@ -132,42 +147,13 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
 
     _decodes_loss = True  # decoding="posterior" minimises the expected one
 
-    __init__ = training_parameters(
-        {"decoding": "auto"},
-        C=None,
-        loss="f1",
-        input="tags",
-        features="auto",
-        direction="right",
-        horizontal=1,
-        parent=0,
-        max_length=None,
-        fallback="flat",
-        tol=0.1,
-        unlabelled_weight=UNLABELLED,
-    )
-
     # training --------------------------------------------------------------------------
 
-    def _settings(self):
-        if self.loss not in LOSSES:
-            raise ValueError(
-                f"loss={self.loss!r} is not known; choose one of {', '.join(LOSSES)}."
-            )
-        self._check_input()
-        self._check_fallback()
-        self._decoding()
+    def _check(self) -> None:
         self._features()
-        check_options(self.direction, self.horizontal, self.parent)
-        check_max_length(self.max_length)
-        return super()._settings()
 
     def _decoding(self) -> str:
-        if self.decoding not in DECODINGS:
-            raise ValueError(
-                f"decoding={self.decoding!r} is not known; choose one of "
-                f"{', '.join(DECODINGS)}."
-            )
+        self._check_parameters("decoding")
         probable = self.decoding == "auto" and self.objective == "log"
         if self.loss != "zero-one" and (probable or self.decoding == "posterior"):
             return "posterior"
@@ -207,9 +193,6 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         return self._C_by_objective.get(self.objective, 1.0)
 
     def _encode(self, X, y, sample_weight) -> Encoded:
-        from maxmargin.trees.cky.structure import for_training, n_weights, partly_parsed
-        from maxmargin.trees.span_features import SpanFeatures, WordFeatures
-
         truths = read_truths(y)
         sentences = read_sentences(words_of(X, truths), self.input)
         check_truths(sentences, truths, self.input)
@@ -227,7 +210,7 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
             labellings |= {unsure[k]: labelling for k, labelling in found.items()}
         chosen = sorted(labellings)
         truths, sentences = [truths[i] for i in chosen], sentences.chosen(chosen)
-        encoders = {}
+        encoders: dict[str, Any] = {}
         if "lexical" in self._features():
             encoders["words"] = WordFeatures().fit(sentences.words)
         if "spans" in self._features():
@@ -260,19 +243,15 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         C = self._usual_C(len(chosen))
         return Encoded(batch, size, dtype, weights[chosen], attributes, C=C)
 
-    def complete(self, X, y) -> list[Tree | None]:
+    def complete(self, X: Any, y: Any) -> list[Tree | None]:
         """The best tree of every sentence that has what is known of it.
 
         y has a list of brackets (label, begin, end) for each sentence, where labels may
         be None, or None. A whole tree stays as it is. A sentence without such a tree gets
         the fallback.
         """
-        from maxmargin.core.completion import complete_all
-        from maxmargin.trees.cky.structure import partly_parsed
-        from maxmargin.trees.cky.trees import NO_PARSE
-
         check_is_fitted(self, "grammar_")
-        self._check_fallback()
+        self._check_parameters("fallback")
         truths = read_truths(y)
         sentences = read_sentences(words_of(X, truths), self.input)
         check_truths(sentences, truths, self.input)
@@ -289,8 +268,6 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         )
 
     def _make_batch(self, derivations, encoders, sentences: Sentences, y=None):
-        from maxmargin.trees.cky.structure import make_batch
-
         words = spans = None
         if "words" in encoders:
             words = encoders["words"].encode(sentences.words)
@@ -321,17 +298,11 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
         self.word_coef_ = w[words:spans].reshape(n_word, tables.n_tags)
         self.span_coef_ = w[spans:].reshape(n_span, tables.n_labels)
 
-    # saving (model_file.py) ------------------------------------------------------------
+    # saving (files/model_file.py) ------------------------------------------------------
 
-    def _get_state(self):
-        arrays, grammar = self.grammar_.to_state()
-        arrays = {f"grammar.{name}": array for name, array in arrays.items()}
+    def _more_state(self):
+        arrays, state = saved_grammar(self.grammar_)
         arrays["w"] = self._w
-        state = {
-            "grammar": grammar,
-            "n_left_out": self.n_left_out_,
-            **shared_state(self),
-        }
         if "words" in self._encoders:
             state["words"] = list(self._encoders["words"].names)
         if "spans" in self._encoders:
@@ -340,46 +311,25 @@ class GrammarParser(ParserMixin, MaxMarginEstimator):
             arrays["spans"] = spans.keys
         return arrays, state
 
-    @classmethod
-    def _from_state(cls, params, arrays, state):
-        from maxmargin.trees.cky.structure import n_weights
-        from maxmargin.trees.span_features import SpanFeatures, WordFeatures
-
-        model = cls(**params)
-        model._settings()  # the features decide how many weights there are
-        saved = Saved(arrays, state)
-        model.grammar_ = restored_grammar(saved)
-        model._derivations = Derivations(model.grammar_)
-        model.labels_ = model._derivations.labels
-        model.n_left_out_ = saved.whole("n_left_out")
-        model._encoders = encoders = {}
+    def _loaded(self, saved, sizes) -> None:
+        self.grammar_ = restored_grammar(saved)
+        self._derivations = Derivations(self.grammar_)
+        self.labels_ = self._derivations.labels
+        self._encoders = encoders = dict[str, Any]()
         n_word = n_span = 0
-        if "lexical" in model._features():
+        if "lexical" in self._features():
             encoders["words"] = WordFeatures(saved.texts("words"))
             n_word = len(encoders["words"].names)
-        if "spans" in model._features():
+        if "spans" in self._features():
             keys = saved.integers("spans", None, high=2**63 - 1)
             channels = saved.value("spans", list)
-            known = {1 + (model.input == "both"), 1 + model._words_may_be_seen()}
+            known = {1 + (self.input == "both"), 1 + self._words_may_be_seen()}
             if (np.diff(keys) <= 0).any() or len(channels) not in known:
                 raise ValueError("the features of spans do not fit together")
             encoders["spans"] = SpanFeatures(
                 [distinct(names, "spans", str) for names in channels], keys
             )
             n_span = len(keys)
-        tables = model._derivations.tables
+        tables = self._derivations.tables
         w = saved.floats("w", n_weights(tables, n_word, n_span))
-        model._set_weights(w, tables, n_word, n_span)
-        return restore_shared(model, state)
-
-
-# what both parsers need ------------------------------------------------------------------
-
-
-def check_max_length(max_length) -> None:
-    good = isinstance(max_length, numbers.Integral) and not isinstance(max_length, bool)
-    if max_length is not None and not (good and max_length > 0):
-        raise ValueError(
-            f"max_length={max_length!r} is not possible: it must be a positive whole "
-            "number of words, or None."
-        )
+        self._set_weights(w, tables, n_word, n_span)

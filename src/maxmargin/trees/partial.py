@@ -8,11 +8,13 @@ tree that has the known brackets, which is CKY within limits (``cky/cells.py``).
 
 from __future__ import annotations
 
-import numbers
-import warnings
-
 import numpy as np
 
+from maxmargin.core.checks import is_whole
+from maxmargin.core.completion import complete_all
+from maxmargin.core.warn import warn
+from maxmargin.trees.cky.structure import make_batch, n_weights, partly_parsed
+from maxmargin.trees.cky.trees import NO_PARSE
 from maxmargin.trees.derivations import Derivations
 from maxmargin.trees.input import (
     Sentences,
@@ -42,10 +44,8 @@ def _bracket(row, where: str) -> Bracket:
     good = isinstance(row, (list, tuple)) and len(row) == 3
     if good:
         label, *ends = row
-        good = (label is None or (isinstance(label, str) and label != "")) and all(
-            isinstance(end, numbers.Integral) and not isinstance(end, bool)
-            for end in ends
-        )
+        named = label is None or (isinstance(label, str) and label != "")
+        good = named and all(map(is_whole, ends))
     if not good:
         raise ValueError(f"{where} is {row!r}, but {BRACKET}.")
     return label if label is None else str(label), int(ends[0]), int(ends[1])
@@ -109,10 +109,6 @@ def first_trees(
     dtype,
 ) -> dict[int, np.ndarray]:
     """By sentence, some tree with its known brackets; those without one are left out."""
-    from maxmargin.core.completion import complete_all
-    from maxmargin.trees.cky.structure import make_batch, n_weights, partly_parsed
-    from maxmargin.trees.cky.trees import NO_PARSE
-
     rows = [bracket_rows(truth, derivations.labels) for truth in truths]
     tags = tag_choices(derivations.grammar, sentences, kind)
     batch = make_batch(derivations.tables, tags)
@@ -130,10 +126,8 @@ def first_trees(
 def warn_left_out(missing: list[int], truths: list[Truth]) -> None:
     """``missing`` are sentences for which the grammar has no tree."""
     if missing:
-        warnings.warn(
+        warn(
             f"{len(missing)} of {len(truths)} sentences are left out of training, because "
             "the grammar of the whole trees has no tree for them that has all known "
             f"brackets: X[{missing[0]}] is the first.",
-            UserWarning,
-            stacklevel=4,
         )

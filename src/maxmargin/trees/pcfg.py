@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from itertools import compress
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from maxmargin.core.parameters import effective_jobs, parameters
-from maxmargin.core.saved import Saved
-from maxmargin.trees.binarize import binarize, check_options
-from maxmargin.trees.derivations import Derivations, restored_grammar
+from maxmargin.core.jobs import effective_jobs
+from maxmargin.fitting.saving import Saving, whole
+from maxmargin.trees.binarize import binarize
+from maxmargin.trees.cky.structure import make_batch
+from maxmargin.trees.derivations import Derivations, restored_grammar, saved_grammar
 from maxmargin.trees.grammar import Grammar
 from maxmargin.trees.input import (
     Sentences,
@@ -22,10 +24,13 @@ from maxmargin.trees.input import (
     tag_choices,
 )
 from maxmargin.trees.model import ParserMixin
-from maxmargin.trees.parser import check_max_length
+from maxmargin.trees.parameters import PCFGParserParameters
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
-class PCFGParser(ParserMixin, BaseEstimator):
+class PCFGParser(PCFGParserParameters, ParserMixin, Saving, BaseEstimator, init=False):
     """Parse sentences with a probabilistic grammar, from counts alone.
 
     A rule A -> B C has probability count(A -> B C) / count(A). The prediction is the most
@@ -63,19 +68,9 @@ class PCFGParser(ParserMixin, BaseEstimator):
     """
 
     _model_name = "PCFGParser.v1"
+    _fields = (whole("n_left_out_"),)
 
-    __init__ = parameters(
-        smoothing=0.0,
-        input="tags",
-        direction="right",
-        horizontal=1,
-        parent=0,
-        max_length=None,
-        fallback="flat",
-        n_jobs=1,
-    )
-
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Count the rules of the trees y; X may be None.
 
         Sample weights are not possible here. A call that raises leaves the parser as it
@@ -100,10 +95,7 @@ class PCFGParser(ParserMixin, BaseEstimator):
         return self
 
     def _settings(self) -> None:
-        self._check_input()
-        self._check_fallback()
-        check_options(self.direction, self.horizontal, self.parent)
-        check_max_length(self.max_length)
+        self._check_parameters()
         self._threads()
 
     def _set_grammar(self, grammar: Grammar) -> None:
@@ -123,14 +115,14 @@ class PCFGParser(ParserMixin, BaseEstimator):
         self.grammar_ = grammar
 
     @classmethod
-    def from_grammar(cls, grammar: Grammar, **params) -> PCFGParser:
+    def from_grammar(cls, grammar: Grammar, **params: Any) -> PCFGParser:
         """A parser for a grammar with counts, such as ``Grammar.from_nltk(pcfg)``."""
         parser = cls(**params)
         parser._set_grammar(grammar)
         parser.n_left_out_ = 0
         return parser
 
-    def to_nltk(self):
+    def to_nltk(self) -> Any:
         """``nltk.PCFG`` with the tags as terminals."""
         return self.grammar_.to_nltk(self.smoothing)
 
@@ -139,8 +131,6 @@ class PCFGParser(ParserMixin, BaseEstimator):
 
     def _batch(self, sentences: Sentences):
         """(batch, w); every word of X is a feature whose weights are log P(word | tag)."""
-        from maxmargin.trees.cky.structure import make_batch
-
         tables = self._derivations.tables
         sentences = known_words(self.grammar_, sentences)
         if self._words is None:
@@ -162,17 +152,10 @@ class PCFGParser(ParserMixin, BaseEstimator):
         )
         return make_batch(tables, tags, words=words), w
 
-    # saving (model_file.py) ------------------------------------------------------------
+    # saving (files/model_file.py) ------------------------------------------------------
 
-    def _get_state(self):
-        arrays, grammar = self.grammar_.to_state()
-        arrays = {f"grammar.{name}": array for name, array in arrays.items()}
-        return arrays, {"grammar": grammar, "n_left_out": self.n_left_out_}
+    def _more_state(self):
+        return saved_grammar(self.grammar_)
 
-    @classmethod
-    def _from_state(cls, params, arrays, state):
-        model, saved = cls(**params), Saved(arrays, state)
-        model._settings()
-        model._set_grammar(restored_grammar(saved))
-        model.n_left_out_ = saved.whole("n_left_out")
-        return model
+    def _loaded(self, saved, sizes) -> None:
+        self._set_grammar(restored_grammar(saved))

@@ -10,27 +10,27 @@ import os
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from maxmargin.plots.cells import save_figure
+from maxmargin.plots.cells import PLAIN, finish
 from maxmargin.plots.training import GREY, INK, ORANGE, _pyplot
 from maxmargin.trees.metrics import score_brackets, wrong_brackets
 from maxmargin.trees.text import lay_out
 from maxmargin.trees.tree import Tree
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SIZE = 9  # of letters, in points; so are all lengths below
 GAP, LEVEL, WORD = 9, 27, 16  # between words, from node to node, from tag to word
 MARGIN, TITLE = 12, 18
 LINE = "#B0B0B0"
-PLAIN = {"parse_math": False}  # a dollar is a dollar: PRP$ is a tag
 WRONG = {"boxstyle": "round,pad=0.22", "fc": ORANGE, "ec": ORANGE}
 MISSED = {"boxstyle": "round,pad=0.22", "fc": "white", "ec": ORANGE, "ls": (0, (3, 2))}
 
 
 def plot_tree(
     tree: Tree,
-    ax=None,
+    ax: Axes | None = None,
     path: str | os.PathLike | None = None,
     title: str | None = None,
 ) -> Figure:
@@ -39,13 +39,13 @@ def plot_tree(
     widths = _Widths()
     (ax,) = _panels(ax, [(tree, title)], widths)
     _draw(ax, tree, widths, title)
-    return _finish(ax.figure, path)
+    return finish(ax.figure, False, path)
 
 
 def plot_tree_errors(
     gold: Tree,
     predicted: Tree,
-    ax=None,
+    ax: Axes | None = None,
     path: str | os.PathLike | None = None,
     title: str | None = None,
 ) -> Figure:
@@ -82,7 +82,7 @@ def plot_tree_errors(
     above, below = _panels(ax, [(gold, "True"), (predicted, title)], widths)
     _draw(above, gold, widths, "True", missed, tags, MISSED)
     _draw(below, predicted, widths, title, wrong, tags, WRONG)
-    return _finish(above.figure, path)
+    return finish(above.figure, False, path)
 
 
 # drawing -----------------------------------------------------------------------------
@@ -184,7 +184,7 @@ _PAPER = {"boxstyle": "square,pad=0.15", "fc": "white", "ec": "none"}
 def _look(marked: bool, box: dict | None, usual: dict) -> dict:
     if not marked:
         return {**usual, "bbox": _PAPER}
-    color = "white" if box["fc"] == ORANGE else ORANGE
+    color = "white" if box["fc"] == ORANGE else ORANGE  # type: ignore[index]
     return {"color": color, "weight": "bold", "bbox": box}
 
 
@@ -198,12 +198,6 @@ def _levels(tree: Tree) -> dict[int, int]:
 
     tree.fold(level)
     return levels
-
-
-def _finish(figure: Figure, path) -> Figure:
-    if path is not None:
-        save_figure(figure, path)
-    return figure
 
 
 def _check(tree, name: str) -> None:

@@ -15,7 +15,18 @@ GAP = 1  # columns between neighbours
 
 
 def draw(tree: Tree, ascii: bool = False) -> str:
-    """The text; see `Tree.draw`."""
+    """The tree as text art, root above, all words on the lowest line.
+
+    >>> from maxmargin.trees import Tree
+    >>> print(Tree.parse("(S (NP (PRP We)) (VP (VBP try)))").draw())
+       S
+     ┌─┴─┐
+     NP  VP
+     │   │
+    PRP VBP
+     │   │
+     We try
+    """
     down, across, first, last, above, below, both = ASCII if ascii else BOX
     places = lay_out(tree, len, GAP)
     bottom = 2 * tree.height

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from maxmargin.trees.brackets import build, plain, position
+from maxmargin.trees.nltk_exchange import tree_from_nltk, tree_to_nltk
+from maxmargin.trees.text import draw
 
 _SPACE = re.compile(r"\s")
 
@@ -36,7 +38,7 @@ class Tree:
 
     __slots__ = ("children", "label")
     label: str
-    children: tuple[Tree, ...] | tuple[str]
+    children: tuple[Any, ...]  # trees, or one word
 
     def __init__(self, label: str, children: Iterable[Tree | str]):
         if not isinstance(label, str) or not label or re.search(r"[\s()]", label):
@@ -60,7 +62,7 @@ class Tree:
             )
         if n_words:
             word = children[0]
-            if not word or _SPACE.search(word):
+            if not word or _SPACE.search(word):  # type: ignore[arg-type]
                 raise ValueError(
                     f"{word!r} cannot be a word: words have letters and no spaces."
                 )
@@ -274,40 +276,15 @@ class Tree:
                 stack += [(child, depth + 1) for child in node.children[::-1]]
         return "\n".join(lines)
 
-    def draw(self, ascii: bool = False) -> str:
-        """The tree as text art, root above, all words on the lowest line.
-
-        >>> print(Tree.parse("(S (NP (PRP We)) (VP (VBP try)))").draw())
-           S
-         ┌─┴─┐
-         NP  VP
-         │   │
-        PRP VBP
-         │   │
-         We try
-        """
-        from maxmargin.trees.text import draw
-
-        return draw(self, ascii)
+    draw = draw
 
     # other libraries ------------------------------------------------------------------
 
-    def to_nltk(self):
-        """The same tree as ``nltk.Tree``."""
-        from maxmargin.trees.nltk_exchange import tree_to_nltk
-
-        return tree_to_nltk(self)
-
-    @classmethod
-    def from_nltk(cls, tree) -> Tree:
-        """The same tree from ``nltk.Tree``; every word must have a node of its own."""
-        from maxmargin.trees.nltk_exchange import tree_from_nltk
-
-        return tree_from_nltk(tree)
+    to_nltk, from_nltk = tree_to_nltk, classmethod(tree_from_nltk)
 
 
-_set_label = Tree.label.__set__
-_set_children = Tree.children.__set__
+_set_label = Tree.label.__set__  # type: ignore[misc, attr-defined]
+_set_children = Tree.children.__set__  # type: ignore[misc, attr-defined]
 
 
 def parsed(label: str, children: list) -> Tree:

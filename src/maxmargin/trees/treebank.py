@@ -126,7 +126,7 @@ def iter_trees(
             except ValueError as error:
                 raise ValueError(f"{place(position(text, token))}: {error}") from None
         elif missing:
-            yield None
+            yield None  # type: ignore[misc]
         else:
             raise ValueError(
                 f"{place(position(text, token))}: the tree has no words: take it out "

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import maxmargin
+from maxmargin.trees import Tree
+
 
 def parse():
-    from maxmargin import GrammarParser
-    from maxmargin.trees import Tree
-
     trees = [
         Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))"),
         Tree.parse("(S (NP (NNS dogs)) (VP (VBD saw) (NP (DT a) (NN cat))))"),
     ]
     X = [[("a", "DT"), ("cat", "NN"), ("saw", "VBD"), ("dogs", "NNS")]]
-    return GrammarParser().fit(None, trees), X
+    return maxmargin.GrammarParser().fit(None, trees), X

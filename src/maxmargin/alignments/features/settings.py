@@ -12,6 +12,7 @@ from maxmargin.alignments.features.models import (
     default_groups,
     model_terms,
 )
+from maxmargin.core.checks import one_of
 
 GAPS = ("linear", "affine", "position")
 LETTERS = "residue"  # the track of a sequence that is given as plain text
@@ -30,10 +31,7 @@ def make_model(
     alphabets = check_alphabet(alphabet)
     unknown = check_unknown(unknown, alphabets)
     dense = dict(dense or {})
-    if gaps not in GAPS:
-        raise ValueError(
-            f"gaps={gaps!r} is not known; choose one of {', '.join(GAPS)}."
-        )
+    one_of("gaps", gaps, GAPS)
     if isinstance(model, str):
         names = model_terms(model, alphabets, dense)
     else:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from maxmargin.alignments.files.pairs import (
     GAPS,
@@ -49,7 +49,8 @@ def read_fasta(
     text, name = read_text(path, encoding)
     records: list[FastaRecord] = []
     parts: list[str] = []
-    head, began = None, 0
+    head: Any = None
+    began = 0
     check = check_row if gaps else check_letters
 
     def finish() -> None:

@@ -19,6 +19,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from maxmargin.alignments.files.pairs import (
     GAPS,
@@ -114,7 +115,7 @@ def _pair(cells: dict[str, str], number: int) -> PairAlignment:
         _same_length(mask, "the mask", rows[0], "aln_a")
         check_mask(mask, "the mask's characters")
     tracks = [_tracks(cells, side, row) for side, row in zip("ab", rows, strict=True)]
-    known = {
+    known: dict[str, Any] = {
         "name_a": cells.get("name_a", "").strip() or f"{number}a",
         "name_b": cells.get("name_b", "").strip() or f"{number}b",
         "family": "/".join(cells[c] for c in ("set", "family") if c in cells),
@@ -130,7 +131,8 @@ def _pair(cells: dict[str, str], number: int) -> PairAlignment:
             tracks_b=tracks[1],
             **known,
         )
-    return pair_from_rows(*rows, *tracks, mask, **known)
+    (a, b), (of_a, of_b) = rows, tracks
+    return pair_from_rows(a, b, of_a, of_b, mask, **known)
 
 
 def _tracks(cells: dict[str, str], side: str, row: str) -> dict[str, str]:

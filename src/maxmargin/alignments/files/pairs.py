@@ -127,7 +127,7 @@ def check_pairs(pairs: Iterable, n: int, m: int) -> Pairs:
             raise ValueError(
                 f"pair {k} is {pair!r}, but it must be two positions (i, j)."
             ) from None
-        if not (0 <= i < n and 0 <= j < m):
+        if not (0 <= i < n and 0 <= j < m):  # type: ignore[operator]
             raise ValueError(
                 f"pair {k} is ({i}, {j}), but the sequences have {n} and {m} positions, "
                 "counted from 0."

@@ -157,8 +157,8 @@ class _Alignment:
         of_row: dict[str, dict[str, str]] = {key: {} for key in rows}
         for (row, track), text in tracks.items():
             of_row[row][track] = text
-        parts = (list(part) for part in (rows, rows.values(), of_row.values()))
-        return MultipleAlignment(self.name or number, *parts, columns)
+        letters, own = list(rows.values()), list(of_row.values())
+        return MultipleAlignment(self.name or number, list(rows), letters, own, columns)
 
 
 def check_mask(mask: str | None, what: str) -> None:

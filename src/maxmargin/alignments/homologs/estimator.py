@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.alignments.homologs.counting import CountingObjective
 from maxmargin.alignments.homologs.input import (
     check_alphabet,
     check_inputs,
@@ -12,11 +15,21 @@ from maxmargin.alignments.homologs.input import (
     check_truth,
     number_sequences,
 )
-from maxmargin.core.estimator import Encoded, MaxMarginEstimator, check_weights
-from maxmargin.core.parameters import training_parameters
-from maxmargin.core.saved import Saved, restore_shared, shared_state
+from maxmargin.alignments.homologs.structure import (
+    make_batch,
+    score_candidates,
+    table_shape,
+)
+from maxmargin.alignments.parameters import HomologFinderParameters
+from maxmargin.core.decode import decode
+from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.kernel import direct
+from maxmargin.engine.threads import over_ranges
+from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.saving import floats, number, value
 
-GAPS = ("linear", "affine")
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class LocalFinder:
@@ -28,17 +41,17 @@ class LocalFinder:
 
     scope = "local"
 
-    def decision_function(self, X) -> list[np.ndarray]:
+    def decision_function(self, X: Any) -> list[np.ndarray]:
         """The best local alignment score of every candidate of every sample."""
         batch, w = self._batch(X)
         return _candidate_scores(batch, w, self._prediction_threads())
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """The number of the candidate with the largest score, the first on ties."""
         best = [scores.argmax() for scores in self.decision_function(X)]
         return np.array(best, np.int64)
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Share of samples whose homolog is found; one of m candidates that tie counts 1/m.
 
         The order of candidates says nothing, so a tie is not a find, wherever the homolog
@@ -60,15 +73,11 @@ class LocalFinder:
 
         The list is empty if no alignment scores more than 0.
         """
-        from maxmargin.core.decode import decode
-
         batch, w = self._batch([(x, [z])])
         found = decode(batch, w)[1:]
         return [(p, int(q)) for p, q in enumerate(found) if q >= 0]
 
     def _batch(self, X):
-        from maxmargin.alignments.homologs.structure import make_batch, table_shape
-
         check_is_fitted(self, "substitution_matrix_")
         encoded = number_sequences(check_inputs(X), self.alphabet_)
         k = len(self.alphabet_)
@@ -81,7 +90,9 @@ class LocalFinder:
         return 1
 
 
-class HomologFinder(LocalFinder, MaxMarginEstimator):
+class HomologFinder(
+    HomologFinderParameters, LocalFinder, MaxMarginEstimator, init=False
+):
     """Learns substitution scores and gap costs that tell homologs from decoys.
 
     For every native sequence x_i there is a homolog z_i with a given alignment a_i, and
@@ -130,30 +141,26 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
     """
 
     _model_name = "HomologFinder.v1"
+    _fields = (
+        value("alphabet_", str),
+        floats("substitution_matrix_", "k", "k", dtype=None),
+        number("gap_open_"),
+        number("gap_extend_"),
+        value("n_constraints_", int, type(None)),
+    )
     _no_sums = "this family has none over candidates and their alignments"
-
-    __init__ = training_parameters(C=1.0, gaps="linear", alphabet=None)
 
     def _prediction_threads(self) -> int:
         return self._threads()
 
-    def _settings(self):
-        if self.gaps not in GAPS:
-            raise ValueError(
-                f"gaps={self.gaps!r} is not known; choose one of {', '.join(GAPS)}."
-            )
-        return super()._settings()
-
     def _encode(self, X, y, sample_weight) -> Encoded:
-        from maxmargin.alignments.homologs.structure import make_batch, table_shape
-
         X = check_inputs(X, decoys_needed=True)
         truth = check_truth(X, y)
         weights = check_weights(sample_weight, len(X))
         alphabet = check_alphabet(self.alphabet, X)
         encoded = number_sequences(X, alphabet)
         affine = self.gaps == "affine"
-        batch = make_batch(*encoded, truth, len(alphabet), affine)
+        batch = make_batch(*encoded, truth, len(alphabet), affine)  # type: ignore[call-arg]
         return Encoded(
             batch,
             int(np.prod(table_shape(len(alphabet)))),
@@ -171,49 +178,20 @@ class HomologFinder(LocalFinder, MaxMarginEstimator):
     def _make_objective(self, *arguments):
         if self.solver != "n-slack":
             return super()._make_objective(*arguments)
-        from maxmargin.alignments.homologs.counting import CountingObjective
+        return CountingObjective(*arguments)
 
-        self._counting = CountingObjective(*arguments)
-        return self._counting
+    def _installed(self, encoded: Encoded, solution, objective) -> None:
+        found = getattr(objective, "found", None)
+        self.n_constraints_ = None if found is None else len(found)
 
-    def _train(self, encoded: Encoded, settings, state, keep_state=False) -> str:
-        try:
-            status = super()._train(encoded, settings, state, keep_state)
-            counting = getattr(self, "_counting", None)
-            self.n_constraints_ = None if counting is None else len(counting.found)
-            return status
-        finally:
-            self.__dict__.pop("_counting", None)
+    # saving (files/model_file.py) ------------------------------------------------------
 
-    # saving (model_file.py) ------------------------------------------------------------
-
-    def _get_state(self):
-        state = {
-            "alphabet": self.alphabet_,
-            "gap_open": self.gap_open_,
-            "gap_extend": self.gap_extend_,
-            "n_constraints": self.n_constraints_,
-            **shared_state(self),
-        }
-        return {"substitution_matrix": self.substitution_matrix_}, state
-
-    @classmethod
-    def _from_state(cls, params, arrays, state):
-        model, saved = cls(**params), Saved(arrays, state)
-        model.alphabet_ = check_alphabet(saved.value("alphabet", str), [])
-        k = len(model.alphabet_)
-        model.substitution_matrix_ = saved.floats("substitution_matrix", k, k)
-        model.gap_open_ = saved.number("gap_open")
-        model.gap_extend_ = saved.number("gap_extend")
-        model.n_constraints_ = saved.value("n_constraints", int, type(None))
-        return restore_shared(model, state)
+    def _loaded(self, saved, sizes) -> None:
+        if len(check_alphabet(self.alphabet_, [])) != sizes["k"]:
+            raise ValueError("letters and scores do not fit together")
 
 
 def _candidate_scores(batch, w, n_jobs) -> list[np.ndarray]:
-    from maxmargin.alignments.homologs.structure import score_candidates
-    from maxmargin.core.kernel import direct
-    from maxmargin.engine.threads import over_ranges
-
     scores = np.empty(len(batch.candidates))
     over_ranges(
         lambda lo, hi: direct(score_candidates, batch, w, lo, hi, scores),

@@ -19,11 +19,12 @@ as they are remembered: 20 letters, length 50, 30 operations, with probabilities
 
 from __future__ import annotations
 
-import numbers
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
+
+from maxmargin.core.checks import whole
 
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 DECOYS = ("random", "homologs")
@@ -152,10 +153,7 @@ def _check(n_samples, n_decoys, length, operations, rates, decoys, alphabet) -> 
         ("length", length),
         ("operations", operations),
     ):
-        if not isinstance(value, numbers.Integral) or value < 1:
-            raise ValueError(
-                f"{name}={value!r} is not possible: it must be a positive whole number."
-            )
+        whole(name, value, "a positive whole number")
     if operations > length:
         raise ValueError(
             f"operations={operations} is not possible: there are only {length} letters."

@@ -12,12 +12,12 @@ from maxmargin.alignments.homologs.input import (
     check_numbers,
     check_truth,
 )
-from maxmargin.core.parameters import parameters
+from maxmargin.alignments.parameters import LogOddsFinderParameters
 
 GAP_SCORES = tuple(-0.25 * 2 ** (k / 2) for k in range(13))  # -0.25 to -16
 
 
-class LogOddsFinder(LocalFinder, BaseEstimator):
+class LogOddsFinder(LogOddsFinderParameters, LocalFinder, BaseEstimator, init=False):
     """Finds homologs by local alignment with log-odds scores.
 
         substitution[a, b] = log( P(a, b) / (P(a) P(b)) )
@@ -40,14 +40,9 @@ class LogOddsFinder(LocalFinder, BaseEstimator):
         As in :class:`maxmargin.HomologFinder`.
     """
 
-    __init__ = parameters(pseudocount=1.0, gap=None, alphabet=None)
-
     def fit(self, X, y) -> LogOddsFinder:
         """Count, and choose the score of gaps."""
-        if not self.pseudocount > 0:
-            raise ValueError(
-                f"pseudocount={self.pseudocount!r} is not possible: it must be positive."
-            )
+        self._check_parameters()
         X = check_inputs(X, decoys_needed=True)
         truth = check_truth(X, y)
         alphabet = check_alphabet(self.alphabet, X)

@@ -10,13 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.classes.svmlight import Rows, check_width, join_rows, rows_of_text
+from maxmargin.classes.svmlight import join_rows, rows_of_text
 from maxmargin.core.arrays import offsets
 from maxmargin.core.compiling import say_on_stderr
 from maxmargin.files.atomic import require_room
 from maxmargin.files.corpora.folder import new_folder, new_place
+from maxmargin.files.corpora.shards import (
+    finish_shard,
+    label_numbers,
+    totals,
+    write_shard,
+)
 from maxmargin.files.corpora.sources import BLOCK, Source, find_sources, lines_of
-from maxmargin.files.corpora.storage import record_of, save_array, write_manifest
+from maxmargin.files.corpora.storage import write_manifest
+from maxmargin.files.number_pairs import Rows
 
 ENTRY = 8  # bytes of an entry in a file, about
 
@@ -72,7 +79,7 @@ class Builder:
     def __init__(self, folder: str, shard_entries: int, n_features: int | None):
         self.folder, self.shard_entries = folder, shard_entries
         self.most = n_features
-        self.samples = self.entries = self.width = 0
+        self.samples = self.width = 0
         self.largest = 0.0  # absolute value
         self.used = np.zeros(0, np.int32)
         self.numbers: dict[str, int] = defaultdict(count().__next__)  # of labels
@@ -82,21 +89,17 @@ class Builder:
 
     def add(self, rows: Rows) -> None:
         if self.most is not None:
-            check_width(rows, self.most)
-        self.width = max(self.width, int(rows.indices.max(initial=-1)) + 1)
+            rows.check_width(self.most)
+        self.width = max(self.width, rows.width)
         self._open.append(rows)
         self._size += len(rows.indices)
         self.samples += len(rows.labels)
         if self._size >= self.shard_entries:
             self._write()
 
-    def _path(self, shard: str, key: str) -> str:
-        return os.path.join(self.folder, f"{shard}.{key}.npy")
-
     def _write(self) -> None:
         """A shard of what was added since the last one."""
         rows, self._open, self._size = without_zeros(join_rows(self._open)), [], 0
-        self.entries += len(rows.indices)
         self.used = np.union1d(self.used, rows.indices)
         self.largest = max(self.largest, float(np.abs(rows.values).max(initial=0.0)))
         y = [self.numbers[label] for label in rows.labels]
@@ -108,17 +111,8 @@ class Builder:
                 arrays["values"] = single
         else:
             arrays["doubles"] = rows.values
-        name = f"{len(self.shards):05d}"
-        for key, array in arrays.items():
-            save_array(self._path(name, key), array)
-        self.shards.append(
-            {
-                "name": name,
-                "samples": len(y),
-                "entries": len(rows.indices),
-                "files": dict.fromkeys(arrays),
-            }
-        )
+        counts = {"samples": len(y), "entries": len(rows.indices)}
+        self.shards.append(write_shard(self.folder, len(self.shards), arrays, **counts))
 
     def finish(self, settings: dict, sources: list[Source]) -> None:
         """Numbers of labels in their order, checksums, the manifest."""
@@ -126,29 +120,16 @@ class Builder:
             self._write()
         if self.width == 0 and self.most is None:
             raise ValueError(f"{sources[0].path} has no features at all: labels only.")
-        labels = sorted(self.numbers)
-        place = np.zeros(len(labels), np.int32)
-        place[[self.numbers[label] for label in labels]] = np.arange(len(labels))
-        tally = np.zeros(len(labels), np.int64)
-        for shard in self.shards:
-            path = self._path(shard["name"], "y")
-            y = place[np.load(path)]
-            save_array(path, y)
-            tally += np.bincount(y, minlength=len(labels))
-            for key in shard["files"]:
-                record = record_of(self._path(shard["name"], key))
-                shard["files"][key] = list(record)
+        labels, place = label_numbers(self.numbers)
+        tallies = [finish_shard(self.folder, shard, place) for shard in self.shards]
         body = {
+            **totals(self.shards, ("samples", "entries"), tallies),
             "labels": labels,
-            "label_counts": tally.tolist(),
-            "samples": self.samples,
-            "entries": self.entries,
             "features": self.width if self.most is None else self.most,
             "used": len(self.used),
             "largest": self.largest,
             "settings": settings,
             "sources": [source._asdict() for source in sources],
-            "shards": self.shards,
         }
         write_manifest(self.folder, body, "classes")
 

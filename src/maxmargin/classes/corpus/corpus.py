@@ -7,24 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from maxmargin.files.corpora.checks import check_counts, check_pieces, want, whole
-from maxmargin.files.corpora.storage import (
-    REBUILD,
-    Stored,
-    check_size,
-    folder_name,
-    ones,
-    read_manifest,
-    rises,
-    within,
-)
+from maxmargin.classes.corpus.build import build
+from maxmargin.files.corpora.checks import want, whole
+from maxmargin.files.corpora.corpus import Corpus
+from maxmargin.files.corpora.storage import Stored, ones, rises, within
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-COUNTED = ("samples", "entries")
-NEEDED = {"y", "indptr", "indices"}
 TYPES = {
     "y": np.int32,
     "indptr": np.int64,
@@ -67,7 +59,7 @@ class VectorShard(Stored):
         return good and bool(np.isfinite(values).all())
 
 
-class ClassCorpus:
+class ClassCorpus(Corpus):
     """Vectors with a class each, on disk, in shards, for training with little memory.
 
     Made by :meth:`build` from files in the format of SVM-light and LIBSVM, opened by
@@ -84,17 +76,17 @@ class ClassCorpus:
     sources : list of dict, the files, with sizes and times
     """
 
+    family = "classes"
+    counted = ("samples", "entries")
+    labelled = "samples"
+    needed = frozenset({"y", "indptr", "indices"})
+    possible = frozenset({"values", "doubles"})
+
     def __init__(self, folder: str, body: Mapping[str, Any], checksum: int):
-        self.folder, self.fingerprint = folder, checksum
-        self.labels: list[str] = body["labels"]
-        self.label_counts: list[int] = body["label_counts"]
+        super().__init__(folder, body, checksum)
         self.n_samples: int = body["samples"]
-        self.n_entries: int = body["entries"]
-        self.n_features: int = body["features"]
         self.n_used: int = body["used"]  # features that are not zero everywhere
         self.largest: float = body["largest"]  # absolute value
-        self.settings: dict = body["settings"]
-        self.sources: list[dict] = body["sources"]
         shape = self.n_features, len(self.labels)
         self.shards = [VectorShard(folder, record, shape) for record in body["shards"]]
 
@@ -144,32 +136,14 @@ class ClassCorpus:
         encoding, empty_labels
             As in :func:`maxmargin.files.read_svmlight`.
         """
-        from maxmargin.classes.corpus.build import build
-
         options = (encoding, shard_entries, n_features, empty_labels, verbose)
         build(folder, sources, *options, overwrite)
         return ClassCorpus.open(folder)
 
     @classmethod
-    def open(cls, folder: str | os.PathLike) -> ClassCorpus:
-        """A corpus that :meth:`build` made; sizes of all files are compared."""
-        folder = folder_name(folder)
-        body, checksum = read_manifest(folder, "classes")
-        try:
-            check_counts(body, COUNTED, "samples")
-            check_pieces(body, COUNTED, NEEDED, {"values", "doubles"})
-            whole(body, "used", 0, body["features"])
-            want(type(body["largest"]) is float, "its largest value")
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            said = f"{error} is missing" if isinstance(error, KeyError) else error
-            raise ValueError(
-                f"{folder} is not valid: its manifest cannot be used ({said}). {REBUILD}."
-            ) from None
-        corpus = cls(folder, body, checksum)
-        for shard in corpus.shards:
-            for path, record in shard.paths():
-                check_size(path, record)
-        return corpus
+    def _check(cls, body: dict) -> None:
+        whole(body, "used", 0, body["features"])
+        want(type(body["largest"]) is float, "its largest value")
 
     @property
     def dtype(self) -> np.dtype:
@@ -179,8 +153,6 @@ class ClassCorpus:
 
     def matrices(self, n_features: int | None = None) -> Iterator[sp.csr_matrix]:
         """The vectors of every shard, for a model with so many features."""
-        import scipy.sparse as sp
-
         width = self.n_features if n_features is None else n_features
         if width < self.n_features:
             raise ValueError(
@@ -194,8 +166,6 @@ class ClassCorpus:
 
     def __getitem__(self, rows: slice) -> sp.csr_matrix:
         """Some of the vectors, in memory."""
-        import scipy.sparse as sp
-
         chosen = np.array(range(self.n_samples)[rows], np.int64)
         found, first = [], 0
         for shard, matrix in zip(self.shards, self.matrices(), strict=True):

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.classes.corpus.corpus import ClassCorpus
-from maxmargin.core.estimator import check_weights
+from maxmargin.classes.corpus.training import ClassPieces, VectorPiece
+from maxmargin.core.encoded import check_weights
 
 
 class DiskRows(NamedTuple):
@@ -20,8 +21,6 @@ class DiskRows(NamedTuple):
 
     def batch(self, make: Callable, n_features: int, *rest: Any) -> Any:
         """The batch of one shard; for more, pieces of which each will be one."""
-        from maxmargin.classes.corpus.training import ClassPieces, VectorPiece
-
         shards, constant = self.corpus.shards, self.constant
         pieces = [VectorPiece(s, constant, make, n_features, rest) for s in shards]
         first = pieces[0].load()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from maxmargin.classes.corpus.corpus import VectorShard
-from maxmargin.classes.input import with_constant
+from maxmargin.core.arrays import with_constant
 from maxmargin.core.totals import Scattered
 
 SHARED = ("width", "n_labels", "n_features", "node_width", "node_weight")

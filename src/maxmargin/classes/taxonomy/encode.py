@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from maxmargin.classes import structure as multiclass
 from maxmargin.classes.corpus import ClassCorpus
 from maxmargin.classes.input import batch_of, plain, read_classes, read_rows, rows_of
 from maxmargin.classes.taxonomy import Taxonomy
+from maxmargin.classes.taxonomy import structure as taxonomy
 from maxmargin.classes.taxonomy.labels import (
     check_known,
     class_lines,
@@ -16,8 +18,10 @@ from maxmargin.classes.taxonomy.labels import (
     resolve,
 )
 from maxmargin.classes.taxonomy.losses import class_costs, node_costs
+from maxmargin.classes.taxonomy.node_sets import make_batch
 from maxmargin.classes.variance_rule import C_by_variance
-from maxmargin.core.estimator import Encoded, check_weights
+from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.partial import partly_known
 
 # Weights are dense: 2 GB in double precision, and solvers keep several copies.
 MOST_WEIGHTS = 2**28
@@ -25,10 +29,6 @@ MOST_WEIGHTS = 2**28
 
 def encode_classes(model, X, y, sample_weight) -> Encoded:
     """One class per sample."""
-    from maxmargin.classes import structure as multiclass
-    from maxmargin.classes.taxonomy import structure as taxonomy
-    from maxmargin.core.partial import partly_known
-
     X, numbers, known, weights, attributes = read_classes(model, X, y, sample_weight)
     classes = attributes["classes_"]
     names = plain(classes)
@@ -59,8 +59,6 @@ def encode_classes(model, X, y, sample_weight) -> Encoded:
 
 def encode_sets(model, X, y, sample_weight) -> Encoded:
     """A set of nodes per sample."""
-    from maxmargin.classes.taxonomy.node_sets import make_batch
-
     if isinstance(X, ClassCorpus):
         raise ValueError(
             f"{X.folder} has one class per vector: sets of labels (multilabel=True) are "

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from maxmargin.classes.input import plain
 from maxmargin.classes.multiclass import MulticlassSVM, truth_of
+from maxmargin.classes.parameters import TaxonomySVMParameters
 from maxmargin.classes.taxonomy import Node, Taxonomy, taxonomy_of_labels
+from maxmargin.classes.taxonomy.closure import best_closures, make_network
 from maxmargin.classes.taxonomy.encode import encode_classes, encode_sets
 from maxmargin.classes.taxonomy.labels import (
     as_sets,
@@ -22,14 +26,15 @@ from maxmargin.classes.taxonomy.metrics import (
     class_scores,
     node_set_scores,
 )
-from maxmargin.core.estimator import Encoded
+from maxmargin.core.encoded import Encoded
 from maxmargin.core.listed import listed
-from maxmargin.core.parameters import training_parameters
-from maxmargin.core.saved import Saved
-from maxmargin.core.unlabelled import UNLABELLED
+from maxmargin.fitting.saving import labels, value
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
-class TaxonomySVM(MulticlassSVM):
+class TaxonomySVM(TaxonomySVMParameters, MulticlassSVM, init=False):
     """Support vector machine for classes in a taxonomy.
 
     The score of a class is the sum of the scores of its node and all nodes above it,
@@ -95,20 +100,14 @@ class TaxonomySVM(MulticlassSVM):
     """
 
     _model_name = "TaxonomySVM.v1"
-    _params_in_state = ("taxonomy",)
-
-    __init__ = training_parameters(
-        taxonomy=None,
-        C=None,
-        mode="hierarchical",
-        loss="tree",
-        multilabel=False,
-        nodes=None,
-        separator=".",
-        node_weights=None,
-        fit_intercept=True,
-        unlabelled_weight=UNLABELLED,
+    _fields = (
+        labels("classes_", "classes"),
+        labels("nodes_", "k"),
+        *MulticlassSVM._fields[1:],
+        value("kind_", str),
+        value("indicator_", bool),
     )
+    _params_in_state = ("taxonomy",)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -117,14 +116,14 @@ class TaxonomySVM(MulticlassSVM):
 
     # using ------------------------------------------------------------------------------
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: Any) -> np.ndarray:
         """Scores of shape (samples, classes); with ``multilabel``, (samples, nodes_).
 
         With two classes, the second minus the first, as in scikit-learn.
         """
         return self._node_scores(X) if self._sets else super().decision_function(X)
 
-    def predict(self, X) -> np.ndarray | list[set[Node]]:
+    def predict(self, X: Any) -> np.ndarray | list[set[Node]]:
         """The class with the largest score; with ``multilabel``, the best closed sets.
 
         Sets hold all ancestors (``taxonomy_.lowest`` gives the most special nodes). If y
@@ -143,18 +142,21 @@ class TaxonomySVM(MulticlassSVM):
                 out[:, j] = marks[:, number[name]]
         return out
 
-    def predict_path(self, X) -> list[list[Node]]:
+    def predict_path(self, X: Any) -> list[list[Node]]:
         """The predicted class of every sample and its ancestors, from the top down."""
         if self._sets:
             names = self.nodes_.tolist()
             return [
                 [names[v] for v in np.flatnonzero(row)] for row in self._closures(X)
             ]
-        predicted = plain(self.predict(X))
+        found: Any = self.predict(X)
+        predicted = plain(found)
         lines = {label: self.taxonomy_.ancestors(label) for label in set(predicted)}
         return [list(lines[label]) for label in predicted]
 
-    def score(self, X, y=None, sample_weight=None) -> float:
+    def score(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> float:
         """The share of samples whose class, or whole set, is exactly right."""
         if not self._sets:
             return super().score(X, y, sample_weight)
@@ -162,22 +164,23 @@ class TaxonomySVM(MulticlassSVM):
         tree = self.taxonomy_with(set().union(*truth))
         marks = [mark_sets(tree, sets) for sets in (truth, found)]
         right = (marks[0] == marks[1]).all(axis=1)
-        return float(np.average(right, weights=sample_weight))
+        return float(np.average(right, weights=sample_weight))  # type: ignore[arg-type]
 
-    def evaluate(self, X, y=None) -> TaxonomyReport | NodeSetReport:
+    def evaluate(self, X: Any, y: Any = None) -> TaxonomyReport | NodeSetReport:
         """Accuracy, tree loss and scores by level; ``print`` it."""
-        predicted, y = self.predict(X), truth_of(X, y)
+        predicted: Any = self.predict(X)
+        y = truth_of(X, y)
         if self._sets:
-            truth, found = self._as_sets(y), self._as_sets(predicted)
-            tree = self.taxonomy_with(set().union(*truth))
-            return node_set_scores(tree, truth, found)
+            sets, found = self._as_sets(y), self._as_sets(predicted)
+            tree = self.taxonomy_with(set().union(*sets))
+            return node_set_scores(tree, sets, found)
         truth = listed(y, f"y is {y!r}, not a list with the class of every sample.")
         truth = plain(column_or_1d(truth))
         tree = self.taxonomy_with(truth)
         check_known(tree, truth, set(truth))
         return class_scores(tree, truth, plain(predicted))
 
-    def taxonomy_with(self, labels) -> Taxonomy:
+    def taxonomy_with(self, labels: Any) -> Taxonomy:
         """The taxonomy, and labels that are paths and new; to compare with only."""
         check_is_fitted(self, "coef_")
         new = [] if self.taxonomy is not None else sorted(set(labels), key=str)
@@ -210,8 +213,6 @@ class TaxonomySVM(MulticlassSVM):
         return scores @ marks.T
 
     def _closures(self, X) -> np.ndarray:
-        from maxmargin.classes.taxonomy.closure import best_closures, make_network
-
         scores = np.ascontiguousarray(self._node_scores(X), np.float64)
         positions = [self.taxonomy_.position_of(name) for name in self.nodes_.tolist()]
         chosen = np.zeros(scores.shape, np.int32)
@@ -220,13 +221,6 @@ class TaxonomySVM(MulticlassSVM):
         return chosen
 
     # training ---------------------------------------------------------------------------
-
-    def _settings(self):
-        if self.mode not in ("hierarchical", "flat"):
-            raise ValueError(
-                f'mode={self.mode!r} is not known; choose "hierarchical" or "flat".'
-            )
-        return super()._settings()
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         encode = encode_sets if self.multilabel else encode_classes
@@ -241,36 +235,25 @@ class TaxonomySVM(MulticlassSVM):
         self.coef_ = table[:, :-1].copy() if self.fit_intercept else table
         self.intercept_ = table[:, -1].copy() if self.fit_intercept else np.zeros(n)
 
-    # saving (model_file.py) -------------------------------------------------------------
+    # saving (files/model_file.py) ------------------------------------------------------
 
-    def _get_state(self):
-        arrays, state = super()._get_state()
-        state["nodes"] = self.nodes_
-        state["tree"] = list(self.taxonomy_.as_dict().items())
-        state["tree_given"] = self.taxonomy is not None
-        state["kind"], state["indicator"] = self.kind_, self.indicator_
-        return arrays, state
+    def _more_state(self):
+        tree = list(self.taxonomy_.as_dict().items())
+        return {}, {"tree": tree, "tree_given": self.taxonomy is not None}
 
-    @classmethod
-    def _from_state(cls, params, arrays, state):
-        model = cls(**params)
-        saved = Saved(arrays, state)
-        classes, model.nodes_ = saved.labels("classes"), saved.labels("nodes")
-        model.kind_ = saved.value("kind", str)
-        model.indicator_ = saved.value("indicator", bool)
-        model.taxonomy_ = tree = Taxonomy(dict(saved.value("tree", list)))
+    def _loaded(self, saved, sizes) -> None:
+        self.taxonomy_ = tree = Taxonomy(dict(saved.value("tree", list)))
         if saved.value("tree_given", bool):
-            model.taxonomy = tree
-        names = expected = plain(model.nodes_)
-        if model.kind_ == "flat":
-            expected = plain(classes)
-        elif model.kind_ == "hierarchical":
-            lines = class_lines(tree, plain(classes))
+            self.taxonomy = tree
+        names = expected = plain(self.nodes_)
+        if self.kind_ == "flat":
+            expected = plain(self.classes_)
+        elif self.kind_ == "hierarchical":
+            lines = class_lines(tree, plain(self.classes_))
             expected = [tree.nodes[v] for v in lines.nodes]
-        elif model.kind_ == "sets":  # a KeyError if a parent is missing
+        elif self.kind_ == "sets":  # a KeyError if a parent is missing
             parents_within(tree, [tree.position_of(name) for name in names])
         else:
-            raise ValueError(f"the kind {model.kind_!r} is not known")
-        if sorted(expected) != sorted(names) or not len(classes):
+            raise ValueError(f"the kind {self.kind_!r} is not known")
+        if sorted(expected) != sorted(names) or not len(self.classes_):
             raise ValueError("classes and nodes do not fit together")
-        return model._restored(saved, classes, len(names))

@@ -20,7 +20,7 @@ import numpy as np
 
 from maxmargin.classes import structure as multiclass
 from maxmargin.classes.structure import emit_rows
-from maxmargin.classes.taxonomy.closure import Network, best_closure, make_network
+from maxmargin.classes.taxonomy.closure import Dag, Tree, best_closure, make_network
 from maxmargin.classes.taxonomy.closure_by_loss import (
     best_by_loss,
     set_of_loss,
@@ -46,7 +46,7 @@ class NodeSetBatch(NamedTuple):
     values: np.ndarray
     norms: np.ndarray  # |x_i|^2
     cost: np.ndarray  # float64, by node
-    network: Network
+    network: Tree | Dag
     least: float  # the smallest cost that is not zero
     order: np.ndarray  # of a tree whose nodes cost the same, else empty
     end: np.ndarray
@@ -64,7 +64,7 @@ def make_batch(
     cost = np.ascontiguousarray(cost, np.float64)
     network = make_network(parents)
     order = end = np.zeros(0, np.int64)
-    if network.tree and k * k <= MAX_TABLE and (cost == cost[0]).all():
+    if isinstance(network, Tree) and k * k <= MAX_TABLE and (cost == cost[0]).all():
         order, end = subtrees(parents)
     return NodeSetBatch(
         start=np.arange(n + 1, dtype=np.int64) * k,

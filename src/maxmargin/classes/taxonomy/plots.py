@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from maxmargin.classes.taxonomy import Node, Taxonomy
+from maxmargin.plots.confusion import plot_confusion
 from maxmargin.plots.training import GREY, INK, _axes
-from maxmargin.tags.plots import plot_confusion
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST_NODES = 120
 
 
 def plot_taxonomy_errors(
-    taxonomy: Taxonomy, truth: Sequence[Node], predicted: Sequence[Node], ax=None
+    taxonomy: Taxonomy,
+    truth: Sequence[Node],
+    predicted: Sequence[Node],
+    ax: Axes | None = None,
 ) -> Figure:
     """The taxonomy as a tree; every node with its error rate.
 
@@ -44,17 +48,7 @@ def plot_taxonomy_errors(
     (ax,) = _axes(ax, figsize=(2.0 + 2.2 * levels, max(height, 2.4)))
     share = {v: lost[v] / reached[v] for v in shown}
     most = max([0.05, *share.values()])
-    for v in shown:
-        for p in taxonomy.parents[v][:1]:
-            if p in x:
-                middle = x[p] + 0.5
-                ax.plot(
-                    [x[p], middle, middle, x[v]],
-                    [y[p], y[p], y[v], y[v]],
-                    color="#C8C8C8",
-                    lw=1,
-                    zorder=1,
-                )
+    _plot_branches(ax, taxonomy, x, y)
     size = 30 + 170 * np.sqrt([reached[v] / max(reached) for v in shown])
     dots = ax.scatter(
         [x[v] for v in shown],
@@ -99,8 +93,26 @@ def plot_taxonomy_errors(
     return ax.figure
 
 
+def _plot_branches(ax: Axes, taxonomy: Taxonomy, x: dict, y: dict) -> None:
+    """A line from every node to its first parent, where both have a place."""
+    for v in x:
+        for p in taxonomy.parents[v][:1]:
+            if p in x:
+                middle = x[p] + 0.5
+                ax.plot(
+                    [x[p], middle, middle, x[v]],
+                    [y[p], y[p], y[v], y[v]],
+                    color="#C8C8C8",
+                    lw=1,
+                    zorder=1,
+                )
+
+
 def plot_taxonomy_confusion(
-    taxonomy: Taxonomy, truth: Sequence[Node], predicted: Sequence[Node], ax=None
+    taxonomy: Taxonomy,
+    truth: Sequence[Node],
+    predicted: Sequence[Node],
+    ax: Axes | None = None,
 ) -> Figure:
     """Which class was taken for which, in the order of the tree: relatives are neighbours.
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.classes import structure as multiclass
-from maxmargin.classes.structure import add_to_rows, emit_rows
+from maxmargin.classes.structure import add_to_rows, add_to_shared_rows, emit_rows
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.partial import with_known
@@ -162,7 +162,7 @@ def shift(batch, i, step, s, rs, a, ra, theta):
 
 
 @implements(contract.solve_block, TaxonomyBatch)
-def solve_block(batch, i, theta, mass, alpha, w):
+def solve_block(batch, i, theta, mass, alpha, w, locks):
     # v_k = theta_k + cost_k: the derivatives of the dual, up to one constant. A step
     # moves mass from class a to class s; s is the most violated, a the partner with
     # which the dual gains most (Fan, Chen & Lin 2005, for other duals).
@@ -211,7 +211,7 @@ def solve_block(batch, i, theta, mass, alpha, w):
         if rounded != alpha[k]:
             add_line(batch, k, float(alpha[k]) - float(rounded), by_node)
             alpha[k] = rounded
-    add_to_rows(batch, i, by_node, w)
+    add_to_shared_rows(batch, i, by_node, w, locks)
     return first, hinge
 
 

@@ -26,6 +26,7 @@ from maxmargin.classes.taxonomy.checks import (
     parents_first,
     parents_of,
 )
+from maxmargin.core.checks import is_whole
 from maxmargin.core.listed import listed
 
 LONGEST_PATH = 1000  # names: every beginning of a path is a name of its own
@@ -126,8 +127,9 @@ class Taxonomy:
         table: dict[Node, Any] = {}
         parents = listed(parents, _none(parents, "numbers of parents"))
         for node, above in enumerate(parents):
-            whole = isinstance(above, numbers.Integral) and not isinstance(above, bool)
-            if above is not None and not (whole and -1 <= above < len(parents)):
+            if above is not None and not (
+                is_whole(above) and -1 <= above < len(parents)
+            ):
                 raise ValueError(
                     f"the parent of node {node} is {above!r}, but it must be the number "
                     f"of a node, 0 to {len(parents) - 1}, or -1 for a root."

@@ -30,7 +30,10 @@ def check_counts(body: Any, counted: tuple[str, ...], items: str) -> None:
 
 
 def check_pieces(
-    body: dict, counted: tuple[str, ...], needed: set[str], possible: set[str]
+    body: dict,
+    counted: tuple[str, ...],
+    needed: frozenset[str],
+    possible: frozenset[str],
 ) -> None:
     """The same of its shards, which have these files."""
     want(all_are(body["shards"], dict) and len(body["shards"]) > 0, "its shards")

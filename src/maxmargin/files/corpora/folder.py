@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from maxmargin.files.atomic import workshop
+from maxmargin.files.atomic import temporary_folder
 from maxmargin.files.corpora.storage import MANIFEST, folder_name, full_disk
 
 ARRAYS = rf"\d+\.\w+\.npy|{re.escape(MANIFEST)}"  # names of files that all corpora have
@@ -43,12 +43,12 @@ def new_folder(target: str, overwrite: bool, ours: str = ARRAYS) -> Iterator[str
     """A hidden folder to fill, which then takes its place."""
     begun = False
     try:
-        with workshop(
+        with temporary_folder(
             target, MANIFEST, lambda: new_place(target, overwrite, ours)
-        ) as shop:
+        ) as made:
             begun = True
-            yield shop.folder
-            shop.finish()
+            yield made.folder
+            made.finish()
     except FileExistsError:  # it says all
         raise
     except OSError as error:

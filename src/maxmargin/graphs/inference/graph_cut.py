@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, inner, kernel
+from maxmargin.core.kernel import inlined, inner
+from maxmargin.core.max_flow import minimum_cut
 from maxmargin.graphs.field import field_score, states_of
-from maxmargin.graphs.inference.max_flow import minimum_cut
 
 ROUNDING = 1e-6  # of the numbers in a table: so far below zero, k is taken for zero
 
@@ -98,30 +98,12 @@ def add_nodes(field, theta, loss, excess):
         excess[v] = node_form(float(theta[at]), one, loss)
 
 
-@kernel
-def is_submodular(field, theta):
-    """Whether all nodes have at most two states, and no edge makes them disagree."""
-    for v in range(len(field.node_at) - 1):
-        if states_of(field, v) > 2:
-            return False
-    for e in range(len(field.ends)):
-        _, _, k = table_form(field, theta, e, 1e300)
-        if k < 0.0:
-            size = 0.0
-            for p in range(4):
-                x = abs(float(theta[field.edge_at[e] + p]))
-                size = max(size, x if x < np.inf else 0.0)
-            if k < -ROUNDING * size:
-                return False
-    return True
-
-
 @inner
 def graph_cut(field, theta, y):
     """y <- the best labelling of a submodular field; returns its score.
 
     Of equal ones, the one with the fewest ones. Where k < 0 it is taken for zero, so the
-    answer is the best one only if :func:`is_submodular` says so.
+    answer is the best one only if the field is submodular.
     """
     n, m = len(field.node_at) - 1, len(field.ends)
     loss = barrier(field, theta)
@@ -134,3 +116,22 @@ def graph_cut(field, theta, y):
         capacity[2 * e] = capacity[2 * e + 1] = 0.5 * max(k, 0.0)
     minimum_cut(field.ends, field.arc_start, field.arcs, capacity, excess, y)
     return field_score(field, theta, y)
+
+
+@inner
+def cut_with_bound(field, theta, y):
+    """:func:`graph_cut`; returns by how much its answer may be below the best one.
+
+    With edge weights that are not negative every field is submodular. Steps of a solver
+    may leave them negative for a while (``solvers/signs.py``); then such edges are left out
+    of the cut. To leave out edge e makes labellings that disagree there worse by |k_e| / 2,
+    so that
+
+        max <= value of the cut + sum over e with k_e < 0 of |k_e| / 2 [y_u = y_v]
+    """
+    graph_cut(field, theta, y)
+    loss, short = barrier(field, theta), 0.0
+    for e in range(len(field.ends)):
+        if y[field.ends[e, 0]] == y[field.ends[e, 1]]:
+            short += max(-0.5 * table_form(field, theta, e, loss)[2], 0.0)
+    return short

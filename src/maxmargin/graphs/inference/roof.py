@@ -16,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.kernel import inlined, inner
+from maxmargin.core.max_flow import minimum_cut
 from maxmargin.graphs.field import states_of
 from maxmargin.graphs.inference.graph_cut import add_nodes, barrier, table_form
-from maxmargin.graphs.inference.max_flow import minimum_cut
 
 
 @inner

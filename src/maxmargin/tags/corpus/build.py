@@ -12,13 +12,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.core.arrays import TokenMatrix
 from maxmargin.core.compiling import say_on_stderr
-from maxmargin.core.parameters import effective_jobs
-from maxmargin.core.rows import LARGE_TABLE, frequency_order, padded_width
+from maxmargin.core.jobs import effective_jobs
+from maxmargin.core.rows import LARGE_TABLE, frequency_order, padded_width, tally
 from maxmargin.files.atomic import require_room
 from maxmargin.files.corpora.folder import ARRAYS, new_folder, new_place
+from maxmargin.files.corpora.shards import (
+    finish_shard,
+    label_numbers,
+    totals,
+    write_shard,
+)
 from maxmargin.files.corpora.sources import Source, beginning, find_sources
-from maxmargin.files.corpora.storage import record_of, save_array, write_manifest
+from maxmargin.files.corpora.storage import record_of, write_manifest
+from maxmargin.files.model_format import pack
+from maxmargin.files.model_values import encode
 from maxmargin.tags.corpus.corpus import ENCODER, TYPES, TagCorpus
 from maxmargin.tags.corpus.counting import TABLE_KEYS
 from maxmargin.tags.corpus.numbering import Numbering
@@ -26,11 +35,9 @@ from maxmargin.tags.corpus.reading import (
     Piece,
     PieceReader,
     columns_of,
-    label_numbers,
 )
 from maxmargin.tags.features.encoder import ColumnEncoder
 from maxmargin.tags.features.input import check_mapping, whole_number
-from maxmargin.tags.features.sequences import TokenMatrix
 from maxmargin.tags.files.layout import Layout
 
 OUR_FILES = rf"{ARRAYS}|{re.escape(ENCODER)}"
@@ -114,17 +121,13 @@ class Builder:
             order, number = frequency_order(self._counts)
         tallies = list(self._threads(lambda s: self._finish(s, place, number), shards))
         body = {
+            **totals(shards, TagCorpus.counted, tallies),
             "labels": labels,
-            "label_counts": np.sum(tallies, axis=0).tolist(),
-            "sentences": sum(shard["sentences"] for shard in shards),
-            "tokens": sum(shard["tokens"] for shard in shards),
-            "entries": sum(shard["entries"] for shard in shards),
             "longest": max(shard.pop("longest") for shard in shards),
             "features": encoder.n_features,
             "renumbered": order is not None,
             "settings": self._settings(encoder, reader),
             "sources": _described(sources, reader.tokens),
-            "shards": shards,
             "encoder": self._save_encoder(encoder, order),
         }
         write_manifest(self.folder, body)
@@ -179,14 +182,8 @@ class Builder:
 
     # files ------------------------------------------------------------------------------
 
-    def _path(self, shard: str, key: str) -> str:
-        return os.path.join(self.folder, f"{shard}.{key}.npy")
-
     def _write(self, k: int, piece: Piece, tokens: TokenMatrix, valued: bool) -> dict:
         """Write the arrays of a shard; its record."""
-        from maxmargin.core.rows import tally
-
-        name = f"{k:05d}"
         arrays = {
             "start": tokens.start,
             "y": piece.y,
@@ -195,36 +192,25 @@ class Builder:
         }
         if valued:
             arrays["values"] = tokens.values
-        for key, array in arrays.items():
-            save_array(self._path(name, key), array.astype(TYPES[key], copy=False))
+        arrays = {k: v.astype(TYPES[k], copy=False) for k, v in arrays.items()}
         with self._lock:
             if self._counts is None:
                 self._counts = np.zeros(tokens.n_features, np.int64)
             tally(tokens.indices, self._counts)
-        return {
-            "name": name,
-            "sentences": len(tokens.start) - 1,
-            "tokens": int(tokens.start[-1]),
-            "entries": len(tokens.indices),
-            "longest": int(np.diff(tokens.start).max(initial=0)),
-            "files": dict.fromkeys(arrays),
-        }
+        return write_shard(
+            self.folder,
+            k,
+            arrays,
+            sentences=len(tokens.start) - 1,
+            tokens=int(tokens.start[-1]),
+            entries=len(tokens.indices),
+            longest=int(np.diff(tokens.start).max(initial=0)),
+        )
 
     def _finish(self, shard: dict, place: np.ndarray, number) -> np.ndarray:
-        """Last numbers of labels and features, and checksums; returns counts of labels."""
-        y = np.load(self._path(shard["name"], "y"))
-        save_array(self._path(shard["name"], "y"), place[y])
-        if number is not None:
-            path = self._path(shard["name"], "indices")
-            save_array(path, number[np.load(path)])
-        for key in shard["files"]:
-            shard["files"][key] = list(record_of(self._path(shard["name"], key)))
-        return np.bincount(place[y], minlength=len(place))
+        return finish_shard(self.folder, shard, place, number)
 
     def _save_encoder(self, encoder: ColumnEncoder, order) -> list[int]:
-        from maxmargin.files.model_format import pack
-        from maxmargin.files.model_values import encode
-
         arrays, state = encoder.get_state()
         if order is not None:
             arrays = arrays | {"feature_of_row": order}

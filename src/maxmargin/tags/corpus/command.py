@@ -9,6 +9,7 @@ from maxmargin.cli.command import Sample
 from maxmargin.cli.common import say
 from maxmargin.files.corpora.sources import beginning, find_sources
 from maxmargin.files.corpora.storage import is_corpus
+from maxmargin.files.model_file import load
 from maxmargin.tags.command_features import features_of, gazetteers_of
 from maxmargin.tags.command_files import (
     MOST_LABELS,
@@ -17,6 +18,7 @@ from maxmargin.tags.command_files import (
     separator_of,
 )
 from maxmargin.tags.corpus.corpus import TagCorpus
+from maxmargin.tags.corpus.training import same_features
 from maxmargin.tags.files.conllu import NAMES
 from maxmargin.tags.files.layout import Layout
 
@@ -77,8 +79,6 @@ def _features(args, like: Any) -> dict[str, Any]:
 def _like(name: str | None) -> Any:
     if name is None or is_corpus(name):
         return name and TagCorpus.open(name)
-    from maxmargin.files.model_file import load
-
     return load(name)
 
 
@@ -139,8 +139,6 @@ def _few_labels(corpus: TagCorpus) -> TagCorpus:
 
 def check_dev(sample: Sample, dev: Sample | None) -> None:
     """A corpus to choose C on must have the features of the one to train on."""
-    from maxmargin.tags.corpus.training import same_features
-
     corpora = isinstance(sample.X, TagCorpus) and isinstance(
         getattr(dev, "X", None), TagCorpus
     )

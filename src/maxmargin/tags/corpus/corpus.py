@@ -10,19 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.files.corpora.storage import (
-    REBUILD,
-    Record,
-    Stored,
-    check_size,
-    folder_name,
-    ones,
-    read_manifest,
-    rises,
-    within,
-)
-from maxmargin.tags.corpus.manifest import checked
-from maxmargin.tags.features.sequences import TokenMatrix
+from maxmargin.core.arrays import TokenMatrix
+from maxmargin.files.corpora.checks import MOST, check_record, want, whole
+from maxmargin.files.corpora.corpus import Corpus
+from maxmargin.files.corpora.storage import REBUILD, Record, Stored, ones, rises, within
+from maxmargin.files.model_format import read
+from maxmargin.files.model_values import Refused
+from maxmargin.tags.features import ColumnEncoder
+from maxmargin.tags.files.layout import Layout
 
 ENCODER = "encoder.safetensors"
 TYPES = {
@@ -80,7 +75,7 @@ class Shard(Stored):
         return good and bool((np.abs(found.get("values", 0)) < 1e18).all())
 
 
-class TagCorpus:
+class TagCorpus(Corpus):
     """A tagging data set on disk, in shards, for training with little memory.
 
     Made by :meth:`build` from files with one token per line, opened by :meth:`open`, and
@@ -97,18 +92,18 @@ class TagCorpus:
     sources : list of dict, the files, with sizes and times
     """
 
+    family = "tags"
+    counted = ("sentences", "tokens", "entries")
+    labelled = "tokens"
+    needed = frozenset({"start", "y", "indptr", "indices"})
+    possible = frozenset({"values"})
+
     def __init__(self, folder: str, body: Mapping[str, Any], checksum: int):
-        self.folder, self.fingerprint = folder, checksum
-        self.labels: list[str] = body["labels"]
-        self.label_counts: list[int] = body["label_counts"]
+        super().__init__(folder, body, checksum)
         self.n_sentences: int = body["sentences"]
         self.n_tokens: int = body["tokens"]
-        self.n_features: int = body["features"]
-        self.n_entries: int = body["entries"]
         self.longest: int = body["longest"]
         self.renumbered: bool = body["renumbered"]
-        self.settings: dict = body["settings"]
-        self.sources: list[dict] = body["sources"]
         self._encoder_record = Record(*body["encoder"])
         size = self.n_features, len(self.labels)
         self.shards = [Shard(folder, record, *size) for record in body["shards"]]
@@ -185,7 +180,6 @@ class TagCorpus:
             Distinct features of a template line counted in memory; more go to disk.
         """
         from maxmargin.tags.corpus.build import Choices, Work, build
-        from maxmargin.tags.files.layout import Layout
 
         return build(
             folder,
@@ -198,22 +192,17 @@ class TagCorpus:
         )
 
     @classmethod
-    def open(cls, folder: str | os.PathLike) -> TagCorpus:
-        """A corpus that :meth:`build` made; sizes of all files are compared."""
-        folder = folder_name(folder)
-        body, checksum = read_manifest(folder)
-        try:
-            corpus = cls(folder, checked(body), checksum)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            said = f"{error} is missing" if isinstance(error, KeyError) else error
-            raise ValueError(
-                f"{folder} is not valid: its manifest cannot be used ({said}). {REBUILD}."
-            ) from None
-        for shard in corpus.shards:
-            for path, record in shard.paths():
-                check_size(path, record)
-        check_size(os.path.join(folder, ENCODER), corpus._encoder_record)
-        return corpus
+    def _check(cls, body: dict) -> None:
+        whole(body, "longest", 0, MOST)
+        want(body["longest"] <= body["tokens"], "its longest sentence")
+        want(type(body["renumbered"]) is bool, "whether features are renumbered")
+        for name in ("features", "min_count", "like"):
+            want(name in body["settings"], f"its setting {name!r}")
+        check_record(body["encoder"], "the encoder")
+
+    def _files(self) -> Iterator[tuple[str, Record]]:
+        yield from super()._files()
+        yield os.path.join(self.folder, ENCODER), self._encoder_record
 
     def label_sequences(self) -> Iterator[list[str]]:
         """The labels of every sentence, one shard after the other."""
@@ -225,10 +214,6 @@ class TagCorpus:
 
     @cached_property
     def _loaded(self) -> tuple[Any, np.ndarray | None]:
-        from maxmargin.files.model_format import read
-        from maxmargin.files.model_values import Refused
-        from maxmargin.tags.features import ColumnEncoder
-
         path = os.path.join(self.folder, ENCODER)
         try:
             content = read(path)

@@ -13,6 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core.rows import tally
+from maxmargin.tags.features.kernels import Table
+
 TABLE_KEYS = 1 << 22  # of a table in memory: about 150 MB
 
 
@@ -28,8 +31,6 @@ class KeyCounter:
     """Counts of keys in 0 .. space - 1; `folder` is for what does not fit."""
 
     def __init__(self, space: int, folder: str, limit: int = TABLE_KEYS):
-        from maxmargin.tags.features.kernels import Table
-
         self._make = lambda: Table(space)
         self._folder, self._limit = folder, limit
         self._table, self._counts = self._make(), np.zeros(0, np.int64)
@@ -38,8 +39,6 @@ class KeyCounter:
 
     def add(self, keys: np.ndarray) -> None:
         """Count these keys; negative ones are none."""
-        from maxmargin.core.rows import tally
-
         out = np.empty(len(keys), np.int32)
         self._table.assign(keys, True, out)
         if len(self._table) > len(self._counts):

@@ -14,6 +14,7 @@ from maxmargin.tags.corpus.counting import KeyCounter
 from maxmargin.tags.corpus.reading import Piece
 from maxmargin.tags.features.encoder import ColumnEncoder
 from maxmargin.tags.features.input import Data
+from maxmargin.tags.features.kernels import Table
 from maxmargin.tags.features.plan import MAX_FEATURES, Run, make_plan, stages
 from maxmargin.tags.files.columns import Meaning
 
@@ -42,8 +43,6 @@ class Numbering:
 
     def learn(self, pieces: Sequence[Load], folder: str, limit: int) -> None:
         """Count the features of all pieces, and keep those that are seen often enough."""
-        from maxmargin.tags.features.kernels import Table
-
         tables, total = [], 0
         for group in self.groups:
             made: list = []

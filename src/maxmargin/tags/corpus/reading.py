@@ -12,6 +12,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from maxmargin.files.corpora.sources import Source, blocks
 from maxmargin.files.messages import column_count
@@ -138,8 +139,6 @@ class PieceReader:
 
 
 def _in_processes(parse: Any, texts: Iterator, n_jobs: int) -> Iterator:
-    from joblib import Parallel, delayed
-
     run = Parallel(n_jobs, return_as="generator", pre_dispatch="2*n_jobs", batch_size=1)
     return run(delayed(_tagged)(parse, k, raw) for k, raw in texts)
 
@@ -180,10 +179,3 @@ def columns_of(piece: Piece, reader: PieceReader) -> Columns:
     columns = [Column(ids, list(index)) for ids, index in pairs]
     lines = np.arange(1, piece.n_tokens + 1)
     return Columns(piece.start, columns, lines, "", reader.meaning)
-
-
-def label_numbers(found: dict[str, int]) -> tuple[list[str], np.ndarray]:
-    """(labels sorted, place there of the labels as they were first seen)."""
-    labels = sorted(found)
-    place = {label: k for k, label in enumerate(labels)}
-    return labels, np.fromiter(map(place.__getitem__, found), np.int32, len(found))

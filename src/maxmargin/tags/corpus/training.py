@@ -10,42 +10,31 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import offsets
-from maxmargin.core.estimator import Encoded, check_weights
-from maxmargin.core.label_costs import cost_table
+from maxmargin.core.arrays import TokenMatrix, offsets
+from maxmargin.core.decode import decode
+from maxmargin.core.encoded import Encoded, check_weights
 from maxmargin.core.rows import padded_width
 from maxmargin.core.totals import Scattered
+from maxmargin.core.warn import warn
+from maxmargin.tags.chain_inference import decode_posteriors
 from maxmargin.tags.corpus.corpus import Shard, TagCorpus
 from maxmargin.tags.features.ready import READY_NAMES
-from maxmargin.tags.features.sequences import TokenMatrix
 from maxmargin.tags.features.templates import Template, parse_template
 from maxmargin.tags.input import LONG, check_allowed
 from maxmargin.tags.schemes import check_scheme
+from maxmargin.tags.structure import TagStructure
 
 
 @dataclass(frozen=True)
 class Making:
-    """What turns the arrays of a shard into the batch of a tagger."""
+    """What turns the arrays of shards into a batch; those of one are mapped."""
 
-    cost: np.ndarray
-    barrier: np.ndarray | None
-    zero_one: bool
+    structure: TagStructure
     dtype: Any
-    spans: Any
-    order: int
 
     def batch(self, *shards: Shard) -> Any:
-        """The batch of some shards; the arrays of one are mapped, of many joined."""
-        from maxmargin.tags.chain import make_batch
-        from maxmargin.tags.second_order import second_order
-
         tokens, y = _joined([shard.tokens(self.dtype) for shard in shards])
-        d = tokens.n_features
-        if self.order == 0:  # without transitions every token is on its own
-            tokens = tokens._replace(start=np.arange(tokens.start[-1] + 1))
-        rest = self.cost, self.barrier, self.zero_one, self.dtype, self.spans
-        batch = make_batch(tokens, d, y, *rest)
-        return second_order(batch) if self.order == 2 else batch
+        return self.structure.batch(tokens, y, self.dtype)
 
 
 def _joined(parts: list[tuple[TokenMatrix, np.ndarray]]) -> tuple[TokenMatrix, Any]:
@@ -75,7 +64,7 @@ class CorpusPiece:
     def n(self) -> int:
         """Examples."""
         shard = self.shard
-        return shard.n_tokens if self.making.order == 0 else shard.n_sentences
+        return shard.n_tokens if self.making.structure.order == 0 else shard.n_sentences
 
     @property
     def n_slots(self) -> int:
@@ -120,14 +109,11 @@ def encode_corpus(
             "are needed to learn to tell them apart."
         )
     weights = check_weights(sample_weight, corpus.n_sentences)
-    spans = tagger._span_tables(labels)
-    cost = cost_table("hamming" if spans else tagger.loss, labels)
-    barrier = tagger._barrier(labels)
-    zero_one = isinstance(tagger.loss, str) and tagger.loss == "zero-one"
-    _check_sentences(tagger, corpus, barrier, labels)
+    structure = TagStructure.to_train(tagger, labels)
+    _check_sentences(tagger, corpus, structure.barrier, labels)
     sample = corpus.shards[0].tokens()[0].values
     dtype = tagger._working_dtype(sample, weights)
-    making = Making(cost, barrier, zero_one, dtype, spans, tagger.order)
+    making = Making(structure, dtype)
     pieces = [CorpusPiece(shard, making) for shard in corpus.shards]
     batch: Any = pieces[0].load()
     if len(pieces) > 1:  # one shard is trained on as data in memory are
@@ -194,13 +180,9 @@ def _check_sentences(
     tagger: Any, corpus: TagCorpus, barrier: Any, labels: list
 ) -> None:
     if corpus.longest > LONG:
-        import warnings
-
-        warnings.warn(
+        warn(
             f"{corpus.folder} has a sequence of {corpus.longest} tokens, and long ones "
             "train slowly: is there a blank line missing between sentences?",
-            UserWarning,
-            stacklevel=2,
         )
     if barrier is None and tagger.scheme is None:
         return
@@ -233,20 +215,15 @@ def predicted(tagger: Any, corpus: TagCorpus) -> Iterator[tuple[np.ndarray, ...]
 
     True labels have the tagger's numbers, -1 for those that it does not know.
     """
-    from maxmargin.core.decode import decode
-    from maxmargin.tags.chain_inference import decode_posteriors
-
     _check_encoder(tagger, corpus)
-    k = len(tagger._labels)
     w = _rows_of(tagger, corpus)
-    barrier = tagger._barrier(tagger._labels)
-    making = Making(np.zeros((k, k)), barrier, False, w.dtype, None, tagger.order)
+    making = Making(TagStructure.to_predict(tagger), w.dtype)
     number = {label: j for j, label in enumerate(tagger._labels)}
     known = np.array([number.get(label, -1) for label in corpus.labels], np.int32)
     search = decode_posteriors if tagger._decoding() == "posterior" else decode
     for shard in corpus.shards:
         batch = making.batch(shard)
-        if barrier is not None:
+        if making.structure.barrier is not None:
             tagger._check_possible(batch)
         tokens, y = shard.tokens(w.dtype)
         yield tokens.start, search(batch, w, tagger._threads()), known[y]

@@ -2,7 +2,7 @@
 
 Views turn the distinct words of each column into value numbers (`_maps`), the plan packs
 the values of a template line into one key per token and numbers the keys
-(`column_plan.py`), and what is left is put into CSR arrays (`_finish`).
+(`plan.py`), and what is left is put into CSR arrays (`_finish`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from maxmargin.tags.features.input import (
     warn_of_numbers,
     whole_number,
 )
+from maxmargin.tags.features.kernels import Table, append_block, count_found, gather
 from maxmargin.tags.features.plan import (
     MAX_FEATURES,
     Numbers,
@@ -191,8 +192,6 @@ class ColumnEncoder:
         cls, arrays: Mapping[str, np.ndarray], state: Mapping[str, Any]
     ) -> ColumnEncoder:
         """The encoder that gave these arrays and values; ValueError if none can have."""
-        from maxmargin.tags.features.kernels import Table
-
         reader = column_state.Reader(arrays, state)
         encoder = cls(
             reader.template(), reader.value("min_count"), reader.value("hash_bits")
@@ -314,8 +313,6 @@ class ColumnEncoder:
 
     def _finish(self, data: Data, found: Numbers, n_jobs: int = 1) -> TokenMatrix:
         """Features line by line as a CSR matrix."""
-        from maxmargin.tags.features.kernels import append_block, count_found, gather
-
         start, numbers = data.start, (found.lines, found.base, found.renumber)
         indptr = np.zeros(data.n_tokens + 1, np.int64)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numbers
 import os
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from maxmargin.core.warn import warn
 from maxmargin.tags.files.columns import Meaning
 
 if TYPE_CHECKING:
@@ -90,12 +90,10 @@ def warn_of_numbers(data: Data, template: Template) -> None:
         return
     words = data.used(column)[0]
     if words and all(map(_NUMBER.fullmatch, words)):
-        warnings.warn(
+        warn(
             f"{data.name}: column {column}, which is read as that of the words, holds only "
             f"numbers, such as {words[0]!r}. If the words are in another one, say so with "
             "word_column=1 or its number; files of CoNLL-U have their own format='conllu'.",
-            UserWarning,
-            stacklevel=3,
         )
 
 

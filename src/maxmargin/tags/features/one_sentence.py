@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.tags.features.kernels import features_of_one, join
 from maxmargin.tags.features.views import values
 
 _WORDS = 1 << 14  # remembered, of all columns; then all are forgotten
@@ -23,8 +24,6 @@ class OneSentence:
     """Encodes single sentences as a fitted :class:`ColumnEncoder` does."""
 
     def __init__(self, encoder: Any):
-        from maxmargin.tags.features.kernels import join
-
         template, indexes = encoder._fitted, encoder._indexes
         self._width = max(template.n_columns, 1)
         self._sources: dict[int, list] = {}  # by column: (view, numbers of its values)
@@ -70,8 +69,6 @@ class OneSentence:
 
     def encode(self, rows: Any) -> tuple[np.ndarray, np.ndarray] | None:
         """(indices, indptr) of lists or tuples of words; None: ``encode`` must judge."""
-        from maxmargin.tags.features.kernels import features_of_one
-
         n = len(rows)
         if not n or n > _WORDS // (len(self._columns) + 1):
             return None

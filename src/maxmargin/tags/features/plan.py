@@ -20,8 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core.rows import tally
 from maxmargin.engine.threads import LONG, Team
 from maxmargin.tags.features.input import Data
+from maxmargin.tags.features.kernels import Table, combine
 from maxmargin.tags.features.templates import Template
 from maxmargin.tags.features.views import View
 
@@ -136,8 +138,6 @@ class Run(NamedTuple):
     maps: dict
 
     def _combine(self, keys, part, d: int, radix: int) -> None:
-        from maxmargin.tags.features.kernels import combine
-
         left, right = 0, self.domains[d].left
         if part.view.is_flag:
             left = right = -1
@@ -172,8 +172,6 @@ class Run(NamedTuple):
 
     def _number(self, group: Group, own: list, learn: bool, out) -> None:
         """The numbers of one group."""
-        from maxmargin.tags.features.kernels import Table
-
         radices = [len(self.indexes[d]) for d in group.domains]
         made = [] if learn else own
         for k, stage in enumerate(stages(radices, made)):
@@ -216,8 +214,6 @@ class Run(NamedTuple):
 
 def drop_rare(found: Numbers, tables, min_count: int) -> Numbers:
     """New numbers of features without those seen too rarely."""
-    from maxmargin.core.rows import tally
-
     if min_count == 1:
         return found
     counts = np.zeros(found.total, np.int64)

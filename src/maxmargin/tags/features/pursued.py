@@ -12,10 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.kernel_svm.bases import LOOSE
+from maxmargin.kernel_svm.pursuit import pursue, stages
+from maxmargin.kernel_svm.training_points import grow_points
 from maxmargin.kernels.basis import Basis
 from maxmargin.kernels.inputs import is_sparse
+from maxmargin.solvers.clock import Clock
+from maxmargin.solvers.result import Limits
 
-METHODS = ("subspace-pursuit", "training-points")
 HARD = 1e3  # C of the search, where that of the tagger is infinite
 
 
@@ -28,6 +32,9 @@ class Supervision(NamedTuple):
     weights: np.ndarray  # of sequences
     max_time: float | None = None
 
+    def basis(self, method: str, kernel, rows: Any, start, size: int, seed: int):
+        return pursued_basis(method, kernel, rows, start, self, size, seed)
+
 
 def pursued_basis(
     method: str, kernel, rows: Any, start, known: Supervision, size: int, seed: int
@@ -37,11 +44,6 @@ def pursued_basis(
     Points that lie anywhere need a smooth kernel and dense rows; else they are tokens.
     Ctrl-C and `max_time` end the search with the basis so far.
     """
-    from maxmargin.kernel_svm.bases import LOOSE
-    from maxmargin.kernel_svm.clock import Clock
-    from maxmargin.kernel_svm.pursuit import grow_points, pursue, stages
-    from maxmargin.solvers.result import Limits
-
     y = np.asarray(known.labels(start), np.int64)
     C = HARD if math.isinf(known.C) else known.C
     mass = np.repeat(C * known.weights, np.diff(start))

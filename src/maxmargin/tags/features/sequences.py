@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core.arrays import (
+    TokenMatrix,
     check_finite,
     check_width,
     from_dense,
@@ -24,21 +24,6 @@ NAMES = {
     "tokens": "a list of tokens",
 }
 WRAP = "If X is a single sequence, wrap it in a list: [X]."
-
-
-class TokenMatrix(NamedTuple):
-    """Sequences as one CSR matrix with a row per token.
-
-    Token t has the features `indices[indptr[t]:indptr[t + 1]]` with the `values` at
-    the same places; a feature that is listed twice adds up. Sequence i consists of
-    the tokens `start[i]` to `start[i + 1]`.
-    """
-
-    indptr: np.ndarray  # int64, n_tokens + 1
-    indices: np.ndarray  # int32
-    values: np.ndarray  # float32 or float64
-    start: np.ndarray  # int64, n_sequences + 1
-    n_features: int
 
 
 # what X is ---------------------------------------------------------------------------

@@ -20,7 +20,7 @@ import numpy as np
 
 from maxmargin.files.messages import column_count, short
 from maxmargin.files.text_files import RawText, newlines, read_raw, utf8
-from maxmargin.tags.files.columns import Columns, Meaning
+from maxmargin.tags.files.columns import Columns, Meaning, intern
 from maxmargin.tags.files.reader import Page, interned
 from maxmargin.tags.files.writers import (
     check_cell,
@@ -174,8 +174,6 @@ def _write_columns(path, columns: Columns, labels, k: int, encoding: str) -> Non
             f"{columns.n_columns}."
         )
     if labels is not None:
-        from maxmargin.tags.files.columns import intern
-
         flat = flat_labels(labels, columns.start, "The labels")
         every = [*columns.columns]
         every[k] = intern(flat)
@@ -188,7 +186,7 @@ def sentences_of(raw: RawText) -> list[list[bytes]]:
     lines = newlines(raw.data).split(b"\n")
     page = page_of(lines, raw)
     out = []
-    for first in page.tokens[page.start[:-1]].tolist():
+    for first in page.tokens[page.start[:-1]].tolist():  # type: ignore[union-attr]
         a = b = first
         while a and lines[a - 1].strip(b" \t"):
             a -= 1

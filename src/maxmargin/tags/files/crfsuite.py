@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import isfinite
 from typing import Any
 
 from maxmargin.files.messages import kind_of, short
+from maxmargin.files.number_pairs import number_text
 from maxmargin.files.text_files import RawText, read_text, write_text
+from maxmargin.tags.features import tokens as rules
 from maxmargin.tags.files.writers import plain_labels
 
 # A name: anything but a colon, and pairs of a backslash and what follows.
@@ -197,8 +199,6 @@ def write_crfsuite(
     zeros are left out. Values are written so that they are read back exactly. A path
     that ends in .gz is compressed, "-" is standard output.
     """
-    from maxmargin.tags.features import tokens as rules
-
     sequences, labels = list(X), list(y)
     if len(sequences) != len(labels):
         raise ValueError(f"X has {len(sequences)} sequences, but y has {len(labels)}.")
@@ -221,11 +221,11 @@ def write_crfsuite(
                 f"out."
             )
         if weights and weights[i] != 1.0:
-            rows.append(f"@weight:{_number(weights[i])}")
+            rows.append(f"@weight:{number_text(weights[i])}")
         for t, (token, label) in enumerate(zip(tokens, own, strict=True)):
             try:
                 if type(token) is list and set(map(type, token)) <= {str}:
-                    fields = map(names.__getitem__, token)
+                    fields: Iterable[str] = map(names.__getitem__, token)
                 else:
                     fields = (
                         names[name] if value == 1.0 else names[name] + _scaled(value)
@@ -267,12 +267,7 @@ def _write_label(label: str) -> str:
 def _scaled(value: float) -> str:
     if not isfinite(value):
         raise _Refused(f"a value is {value}; values must be finite")
-    return ":" + _number(value)
-
-
-def _number(value: float) -> str:
-    """The shortest text that is read back as the same number."""
-    return repr(float(value)).removesuffix(".0")
+    return ":" + number_text(value)
 
 
 def _check_weights(sample_weight, n: int) -> list[float]:

@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.parameters import effective_jobs
+from maxmargin.core.jobs import effective_jobs
 from maxmargin.engine.threads import over_ranges
 from maxmargin.files.messages import column_count, short
 from maxmargin.files.text_files import RawText, newlines, read_raw, utf8
+from maxmargin.tags.files.cells import numbered_columns
 from maxmargin.tags.files.columns import Column, Columns, Meaning, intern
 
 DOCSTART = b"-DOCSTART-"  # starts the line between two documents, as in CoNLL-2003
@@ -102,7 +103,7 @@ def read_piece(
 def interned(page: Page, raw: RawText, kept: list[int], n_jobs: int = 1) -> Columns:
     """The columns of a page that are kept."""
     if page.separator is None and len(page.text) >= LARGE:
-        found = _numbered(page, kept, n_jobs)
+        found: Iterable[tuple] = _numbered(page, kept, n_jobs)
     else:
         cells = _cells(page)
         found = (intern(cells[k :: page.width]) for k in kept)
@@ -115,8 +116,6 @@ def interned(page: Page, raw: RawText, kept: list[int], n_jobs: int = 1) -> Colu
 
 def _numbered(page: Page, kept: list[int], n_jobs: int) -> list:
     """The columns of a large page between spaces and tabs."""
-    from maxmargin.tags.files.cells import numbered_columns
-
     edges = _edges(page.text)
     lines = [page.text.count(b"\n", a, b) for a, b in pairwise(edges)]
     before = np.searchsorted(page.tokens, np.cumsum([0, *lines]))

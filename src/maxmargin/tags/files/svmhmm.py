@@ -11,26 +11,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from itertools import compress, pairwise
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.files.messages import kind_of, short
-from maxmargin.files.number_pairs import all_pairs, pairs_of
+from maxmargin.files.number_pairs import Rows, number_text, rows_of
 from maxmargin.files.text_files import RawText, read_text, write_text
-from maxmargin.tags.files.reader import cell_counts
 from maxmargin.tags.files.writers import check_not_empty, plain_labels
 
-
-class _Tokens(NamedTuple):
-    """All lines that are tokens, as flat arrays; features still count from 1."""
-
-    tags: list[bytes]
-    qids: np.ndarray  # int64, one per token
-    indptr: np.ndarray  # int64
-    features: np.ndarray  # int64
-    values: np.ndarray  # float64
+_LINE = re.compile(rb"[ \t]*([^ \t]+)[ \t]*([^ \t]*)(.*)", re.DOTALL)
 
 
 def read_svmhmm(
@@ -47,15 +39,13 @@ def read_svmhmm(
     Blank lines, comments (from # to the end of the line) and gzip are fine; "-" is
     standard input. Errors are ValueErrors that name the file and the line.
     """
-    import scipy.sparse as sp
-
     text, name = read_text(path, encoding)
     if b"#" in text:
         text = b"\n".join([line.partition(b"#")[0] for line in text.split(b"\n")])
-    tokens = _fast(text) or _careful(text, name)
-    if not tokens.tags:
+    tokens, qids = _tokens(text, name)
+    if not qids:
         raise ValueError(f"{name} has no token: all of it is blank or comments.")
-    width = int(tokens.features.max(initial=0))
+    width = tokens.width
     if n_features is not None:
         if not isinstance(n_features, (int, np.integer)) or n_features < 1:
             raise ValueError(
@@ -68,17 +58,16 @@ def read_svmhmm(
                 f"there are fewer."
             )
         width = n_features
-    breaks = np.flatnonzero(np.diff(tokens.qids)) + 1
-    start = np.concatenate([[0], breaks, [len(tokens.tags)]]).tolist()
-    tags = b"\n".join(tokens.tags).decode().split("\n")
-    columns = (tokens.features - 1).astype(np.int32)
+    breaks = np.flatnonzero(np.diff(qids)) + 1
+    start = np.concatenate([[0], breaks, [len(qids)]]).tolist()
+    tags = b"\n".join(tokens.labels).decode().split("\n")
     X, y = [], []
     for a, b in pairwise(start):
         indptr = tokens.indptr[a : b + 1]
         here = slice(indptr[0], indptr[-1])
         parts = (
             tokens.values[here],
-            columns[here],
+            tokens.indices[here],
             (indptr - indptr[0]).astype(np.int32),
         )
         X.append(sp.csr_array(parts, shape=(b - a, width)))
@@ -86,73 +75,38 @@ def read_svmhmm(
     return X, y
 
 
-def _fast(text: bytes) -> _Tokens | None:
-    """All tokens, without Python code per feature; None if anything is unusual."""
-    if b"\v" in text or b"\f" in text:
-        return None
-    widths = cell_counts(text)
-    widths = widths[widths > 0]
-    if len(widths) == 0 or widths.min() < 2:
-        return None
-    cells = text.split()
-    first = np.cumsum(widths) - widths
-    is_feature = np.ones(len(cells), bool)
-    is_feature[first] = is_feature[first + 1] = False
-    tags = [cells[i] for i in first.tolist()]
-    qids = [cells[i] for i in (first + 1).tolist()]
-    if not all(q[:4] == b"qid:" and q[4:].isdigit() for q in qids):
-        return None
-    pairs = b" ".join(compress(cells, is_feature.tolist()))
-    indptr = np.concatenate([[0], np.cumsum(widths - 2)])
-    try:
-        number = np.array([int(q[4:]) for q in qids], np.int64)
-    except (ValueError, OverflowError):
-        return None
-    found = all_pairs(pairs, indptr)
-    if found is None or (np.diff(number) < 0).any():
-        return None
-    return _Tokens(tags, number, indptr, *found)
-
-
-def _careful(text: bytes, path: str) -> _Tokens:
-    """The same line by line, with an error that says what is wrong where."""
-    tags, qids, counts, features, values = [], [], [], [], []
+def _tokens(text: bytes, path: str) -> tuple[Rows, list[int]]:
+    """All lines that are tokens, and the numbers of their sequences."""
+    tags, qids, lines, bodies = [], [], [], []
     for i, line in enumerate(text.split(b"\n"), 1):
-        cells = [cell for cell in re.split(rb"[ \t]+", line) if cell]
-        if not cells:
+        match = _LINE.fullmatch(line)
+        if match is None:
             continue
+        tag, second, body = match.groups()
         try:
-            qid = _qid(cells)
+            qid = _qid(tag, second)
             if qids and qid < qids[-1]:
                 known = "it was used before" if qid in qids else "numbers must grow"
                 raise ValueError(
                     f"qid:{qid} comes after qid:{qids[-1]}; {known}, and the tokens of a "
                     f"sequence must stand together"
                 )
-            found = pairs_of(cells[2:])
         except ValueError as error:
+            rows_of(tags, lines, bodies, path)  # a line before may be wrong, too
             raise ValueError(f"{path}, line {i}: {error}.") from None
-        tags.append(cells[0])
+        tags.append(tag)
         qids.append(qid)
-        counts.append(len(found))
-        features.extend(feature for feature, _ in found)
-        values.extend(value for _, value in found)
-    return _Tokens(
-        tags,
-        np.array(qids, np.int64),
-        np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]),
-        np.array(features, np.int64),
-        np.array(values, np.float64),
-    )
+        lines.append(i)
+        bodies.append(body)
+    return rows_of(tags, lines, bodies, path), qids
 
 
-def _qid(cells: list[bytes]) -> int:
-    second = cells[1] if len(cells) > 1 else b""
+def _qid(tag: bytes, second: bytes) -> int:
     number = second[4:]
     if second[:4] != b"qid:" or not number.isdigit() or len(number) > 18:
         shown = short(second.decode()) if second else "the end of the line"
         raise ValueError(
-            f"after the tag {short(cells[0].decode())} comes {shown}, but it must be "
+            f"after the tag {short(tag.decode())} comes {shown}, but it must be "
             f"qid: and the number of the sequence, such as qid:1"
         )
     return int(number)
@@ -191,7 +145,7 @@ def write_svmhmm(
             )
         names, numbers = (matrix.indices + 1).tolist(), matrix.data.tolist()
         pairs = [
-            f" {name}:{_number(number)}"
+            f" {name}:{number_text(number)}"
             for name, number in zip(names, numbers, strict=True)
         ]
         qid = f" qid:{i + 1}"
@@ -213,8 +167,6 @@ def write_svmhmm(
 
 def _matrix(table: Any, i: int):
     """The table of sequence i as a CSR array, sorted, without zeros."""
-    import scipy.sparse as sp
-
     try:
         matrix = sp.csr_array(table, dtype=np.float64, copy=True)
         if matrix.ndim != 2:
@@ -234,8 +186,3 @@ def _matrix(table: Any, i: int):
         )
     matrix.eliminate_zeros()
     return matrix
-
-
-def _number(value: float) -> str:
-    """The shortest text that is read back as the same number."""
-    return repr(value).removesuffix(".0")

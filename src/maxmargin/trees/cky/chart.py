@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.entries import (
+from maxmargin.core.declared import (
     Bytes,
     Doubles,
     Float,
@@ -78,7 +78,7 @@ CHART = tuple_of(
 )
 
 
-@kernel
+@inner
 def marked(sentence, extra, right, gold):
     """The sentence with ``extra`` on every bracket and ``-right`` on right ones."""
     s = sentence
@@ -134,7 +134,7 @@ def add_logs(a, b):
     return high + np.log1p(np.exp(low - high))
 
 
-@kernel
+@inner
 def impossible(like, rows, columns):
     """An array of -inf (np.full takes numba seconds to compile, again for each type)."""
     out = np.empty((rows, columns), like.dtype)
@@ -144,7 +144,7 @@ def impossible(like, rows, columns):
     return out
 
 
-@kernel
+@inner
 def longer(array, size):
     out = np.empty(size, array.dtype)
     for k in range(len(array)):

@@ -2,7 +2,7 @@
 
 The loss of a tree depends on t, its right brackets, and p, all its brackets. With S(t, p)
 the best score of a tree with these counts, the search maximises goal(S(t, p), t, p), see
-``cky_goal.py``. The goal grows with the score, so a tree can beat the best one found so
+``goal.py``. The goal grows with the score, so a tree can beat the best one found so
 far, the *incumbent*, only if its score is above ``needed(t, p)``. Two steps:
 
 1. A chart with b added per bracket and a taken per right bracket gives V = max S - a t +
@@ -12,7 +12,7 @@ far, the *incumbent*, only if its score is above ``needed(t, p)``. Two steps:
    prove that nothing beats the incumbent. (This is a Lagrangian relaxation.)
 2. Where room is left, a dynamic programme over (item, t, p) finds the best tree. It drops
    every entry that cannot beat the incumbent: its score plus the outside score, in the
-   plane with the least room, must pass a threshold (``cky_entries.py``). On sentences of
+   plane with the least room, must pass a threshold (``entries.py``). On sentences of
    11 to 20 words some hundred entries are left, of millions.
 
 Both are exact, whatever the loss. (Bauer, Braun & Mueller 2017 have the programme of the
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.entries import Float, Int, Labels, Table
+from maxmargin.core.declared import Float, Int, Labels, Table
 from maxmargin.core.kernel import apart, inlined
 from maxmargin.core.rows import copy_into
 from maxmargin.trees.cky.batch import sentence_of
@@ -41,6 +41,7 @@ from maxmargin.trees.cky.trees import (
 MAX_PLANES = (
     4  # more only cost time (WSJ, 11-20 words: 1.0 ms a search, 12 planes 1.4 ms)
 )
+EPSILON = float(np.finfo(np.float64).eps)
 
 
 @apart
@@ -84,7 +85,7 @@ def search_counts(
         if found > incumbent:
             incumbent = found
             copy_into(best_y, 0, y, size)
-        slop = 8.0 * np.finfo(sentence.rule.dtype).eps * (1.0 + abs(v) + abs(base))
+        slop = 8.0 * EPSILON * (1.0 + abs(v) + abs(base))
         # how far can a tree be above what is needed, and where?
         widest, wide_t, wide_p = 0.0, 0, 0
         for t in range(least, g + 1):

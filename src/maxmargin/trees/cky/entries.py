@@ -1,7 +1,7 @@
 """The dynamic programme over (item, right brackets, brackets), with exact pruning.
 
 An *entry* is an item with counts (t, p) and the best *worth* it has with them: its score
-in the plane (see ``cky_counts.py``), score - a t + b p, which is what a marked sentence
+in the plane (see ``counts.py``), score - a t + b p, which is what a marked sentence
 gives. The best tree that has an entry is worth that plus the outside score of its item.
 Entries for which this is at or below the threshold cannot be part of a tree that beats
 the incumbent, and are dropped.
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.entries import Bool, Float, Labels, Tables
+from maxmargin.core.declared import Bool, Float, Labels, Tables
 from maxmargin.core.kernel import apart, inlined, inner
 from maxmargin.trees.cky.cells import NONE, cell_of
 from maxmargin.trees.cky.chart import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.entries import Tables
+from maxmargin.core.declared import Tables
 from maxmargin.core.kernel import apart
 from maxmargin.trees.cky.cells import cell_of
 from maxmargin.trees.cky.chart import (

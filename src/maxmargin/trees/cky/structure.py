@@ -18,7 +18,7 @@ tags left out, as multisets: with g true and p predicted brackets of which t agr
     hamming   g + p - 2 t
     f1        1 - F1 = 1 - 2 t / (g + p)
 
-All are searched exactly, under every rescaling: ``cky_other.py``, ``cky_counts.py``.
+All are searched exactly, under every rescaling: ``other.py``, ``counts.py``.
 (Tsochantaridis et al. 2004, section on parsing, for weighted grammars and the F1 loss.)
 """
 
@@ -27,7 +27,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core import contract
-from maxmargin.core.entries import Float, Int, Labels, Table
+from maxmargin.core.declared import Float, Int, Labels, Table
 from maxmargin.core.kernel import apart, direct, generic, implements, inlined, kernel
 from maxmargin.core.partial import partly_known
 from maxmargin.core.rows import copy_into

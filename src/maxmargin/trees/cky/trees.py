@@ -1,13 +1,13 @@
 """Labellings of a parse: their nodes, scores, brackets and losses; and the best one.
 
-How a tree is written as a labelling is said in ``cky.py``.
+How a tree is written as a labelling is said in ``structure.py``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.kernel import inlined, inner, kernel
+from maxmargin.core.kernel import inlined, inner
 from maxmargin.trees.cky.batch import F1, HAMMING
 from maxmargin.trees.cky.cells import NONE, cell_of
 from maxmargin.trees.cky.chart import chain_score, label_score
@@ -230,7 +230,7 @@ def write_below(tables, chart, begin, end, symbol, topped, node, y):
         n += 2
 
 
-@kernel
+@inner
 def write_best(tables, sentence, chart, y):
     """y <- the best tree of the chart; returns its score, -inf if there is none."""
     length, roots = sentence.length, tables.roots

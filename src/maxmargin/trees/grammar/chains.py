@@ -15,7 +15,13 @@ MOST_SYMBOLS = 4000
 def best_chains(
     grammar: Grammar, log_unary: np.ndarray
 ) -> tuple[list[tuple[int, ...]], np.ndarray]:
-    """See `Grammar.best_chains`. Equal values go to the chain that was found first."""
+    """The best chain from every symbol to every other below it, and its value.
+
+    The value of a chain is the sum of the values ``log_unary`` of its rules. Where
+    all are at most 0, as log-probabilities are, no better derivation goes around a
+    cycle, and parsing with these chains is exact. A cycle of positive value is an
+    error. Rules with -inf are left out. Equal values go to the chain that was found first.
+    """
     values = np.asarray(log_unary, np.float64)
     if values.shape != (len(grammar.unary),):
         raise ValueError(

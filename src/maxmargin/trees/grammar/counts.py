@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.trees.grammar import Grammar
 from maxmargin.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from maxmargin.trees.grammar import Grammar
 
 LONGEST_CHAIN = 30  # of unary nodes; all parts of a chain are kept, so it must end
 
 Key = tuple[bool, str]  # a symbol while counting: (whether it is a phrase, its name)
 
 
-def count(trees: Iterable[Tree]) -> Grammar:
-    """See `Grammar.from_trees`."""
+def count(cls: type[Grammar], trees: Iterable[Tree]) -> Grammar:
+    """The rules of binarised trees, with counts.
+
+    Everything is ordered by falling count, then by name, so that the grammar does
+    not depend on the order of the trees.
+    """
     symbols: Counter[Key] = Counter()
     binary: Counter[tuple[Key, Key, Key]] = Counter()
     unary: Counter[tuple[Key, Key]] = Counter()
@@ -49,7 +56,7 @@ def count(trees: Iterable[Tree]) -> Grammar:
                 chains[chain] += 1
     if not roots:
         raise ValueError("there are no trees: a grammar needs one at least.")
-    return _grammar(symbols, binary, unary, roots, chains, words)
+    return _grammar(cls, symbols, binary, unary, roots, chains, words)
 
 
 def _key(node: Tree) -> Key:
@@ -77,7 +84,7 @@ def _with_chains(tree: Tree, i: int):
             stack.append((node.children[0], chain))
 
 
-def _grammar(symbols, binary, unary, roots, chains, words) -> Grammar:
+def _grammar(cls, symbols, binary, unary, roots, chains, words) -> Grammar:
     """Names to numbers; frequent things first, equally frequent ones by name."""
     tags = _ordered({key: n for key, n in symbols.items() if not key[0]})
     phrases = _ordered({key: n for key, n in symbols.items() if key[0]})
@@ -88,7 +95,7 @@ def _grammar(symbols, binary, unary, roots, chains, words) -> Grammar:
     lexicon: dict[str, dict[str, float]] = {}
     for word, tag in _ordered(words):
         lexicon.setdefault(word, {})[tag] = float(words[word, tag])
-    return Grammar(
+    return cls(
         symbols=[name for _, name in number],
         n_tags=len(tags),
         binary=_numbers(binary_rules, number, 3),

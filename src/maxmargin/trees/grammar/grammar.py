@@ -11,15 +11,19 @@ binary rule or a tag has finitely many trees, whatever the weights of the rules.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.trees.binarize import is_intermediate
-from maxmargin.trees.tree import Tree
+from maxmargin.trees.grammar.chains import best_chains
+from maxmargin.trees.grammar.counts import count
+from maxmargin.trees.grammar.state import from_state, to_state
+from maxmargin.trees.grammar.words import WordModel
+from maxmargin.trees.nltk_exchange import grammar_from_nltk, grammar_to_nltk
 
 
 class LogProbabilities(NamedTuple):
@@ -87,16 +91,7 @@ class Grammar:
         """The symbols at the top and at the bottom of a chain."""
         return int(self.unary[chain[0], 0]), int(self.unary[chain[-1], 1])
 
-    @classmethod
-    def from_trees(cls, trees: Iterable[Tree]) -> Grammar:
-        """The rules of binarised trees, with counts.
-
-        Everything is ordered by falling count, then by name, so that the grammar does
-        not depend on the order of the trees.
-        """
-        from maxmargin.trees.grammar.counts import count
-
-        return count(trees)
+    from_trees = classmethod(count)
 
     # probabilities --------------------------------------------------------------------
 
@@ -125,57 +120,16 @@ class Grammar:
                 np.log(roots) - np.log(roots.sum() or 1.0),
             )
 
-    def word_model(self, rare: int = 2):
+    def word_model(self, rare: int = 2) -> Any:
         """P(word | tag) with a model of unknown words; see `WordModel`."""
-        from maxmargin.trees.grammar.words import WordModel
-
         return WordModel(self.lexicon, self.symbols[: self.n_tags], rare)
 
-    def best_chains(
-        self, log_unary: np.ndarray
-    ) -> tuple[list[tuple[int, ...]], np.ndarray]:
-        """The best chain from every symbol to every other below it, and its value.
-
-        The value of a chain is the sum of the values ``log_unary`` of its rules. Where
-        all are at most 0, as log-probabilities are, no better derivation goes around a
-        cycle, and parsing with these chains is exact. A cycle of positive value is an
-        error. Rules with -inf are left out.
-        """
-        from maxmargin.trees.grammar.chains import best_chains
-
-        return best_chains(self, log_unary)
+    best_chains = best_chains
 
     # exchange -------------------------------------------------------------------------
 
-    def to_nltk(self, smoothing: float = 0.0):
-        """``nltk.PCFG`` with the tags as terminals."""
-        from maxmargin.trees.nltk_exchange import grammar_to_nltk
-
-        return grammar_to_nltk(self, smoothing)
-
-    @classmethod
-    def from_nltk(cls, grammar) -> Grammar:
-        """From ``nltk.PCFG`` or ``nltk.CFG``: terminals become tags.
-
-        Right-hand sides have one or two symbols. Probabilities become counts; the rules
-        of a CFG count 1 each. Chains are the best ones (the shortest ones).
-        """
-        from maxmargin.trees.nltk_exchange import grammar_from_nltk
-
-        return grammar_from_nltk(grammar)
-
-    def to_state(self) -> tuple[dict[str, np.ndarray], dict]:
-        """Arrays and plain values for a model file; `from_state` takes them."""
-        from maxmargin.trees.grammar.state import to_state
-
-        return to_state(self)
-
-    @classmethod
-    def from_state(cls, arrays: dict[str, np.ndarray], values: dict) -> Grammar:
-        """What `to_state` was called on; ValueError if numbers point nowhere."""
-        from maxmargin.trees.grammar.state import from_state
-
-        return from_state(arrays, values)
+    to_nltk, from_nltk = grammar_to_nltk, classmethod(grammar_from_nltk)
+    to_state, from_state = to_state, classmethod(from_state)
 
     # for people -----------------------------------------------------------------------
 

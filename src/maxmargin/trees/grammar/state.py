@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from maxmargin.core.saved import LARGEST
-from maxmargin.trees.grammar import Grammar
+
+if TYPE_CHECKING:
+    from maxmargin.trees.grammar import Grammar
 
 LONGEST = 1000  # chain; in a treebank they have a handful of rules
 _COUNTS = {
@@ -18,7 +21,7 @@ _COUNTS = {
 
 
 def to_state(grammar: Grammar) -> tuple[dict[str, np.ndarray], dict]:
-    """See `Grammar.to_state`."""
+    """Arrays and plain values for a model file; `from_state` takes them."""
     names = ("binary", "unary", "roots", *_COUNTS, "tag_counts")
     arrays = {name: getattr(grammar, name) for name in names}
     sizes = [len(chain) for chain in grammar.chains]
@@ -43,8 +46,10 @@ def to_state(grammar: Grammar) -> tuple[dict[str, np.ndarray], dict]:
     return arrays, values
 
 
-def from_state(arrays: dict[str, np.ndarray], values: dict) -> Grammar:
-    """See `Grammar.from_state`. Files come from anywhere: every number is checked."""
+def from_state(
+    cls: type[Grammar], arrays: dict[str, np.ndarray], values: dict
+) -> Grammar:
+    """What `to_state` was called on; ValueError if numbers point nowhere."""
     symbols, n_tags, words = values["symbols"], values["n_tags"], values["words"]
     _require(type(symbols) is list and type(n_tags) is int and type(words) is list)
     _require(all(type(text) is str for text in [*symbols, *words]))
@@ -77,7 +82,7 @@ def from_state(arrays: dict[str, np.ndarray], values: dict) -> Grammar:
             _require(unary[above][1] == unary[below][0])
         chains.append(chain)
     lexicon = _lexicon(arrays, words, symbols[:n_tags])
-    return Grammar(
+    return cls(
         symbols,
         n_tags,
         **rules,

@@ -17,6 +17,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from maxmargin.core.checks import whole
+
 BACK_OFF = 2.0  # weight of the shorter signature, in words
 
 
@@ -37,10 +39,7 @@ class WordModel:
         tags: Sequence[str],
         rare: int = 2,
     ):
-        if isinstance(rare, bool) or not isinstance(rare, int) or rare < 1:
-            raise ValueError(
-                f"rare={rare!r} is not possible: it must be a whole number, 1 or more."
-            )
+        whole("rare", rare, "a whole number, 1 or more")
         number = {tag: k for k, tag in enumerate(tags)}
         self._known: dict[str, np.ndarray] = {}
         self._rare: dict[str, np.ndarray] = {}  # counts of tags by signature

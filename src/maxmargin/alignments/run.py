@@ -1,0 +1,294 @@
+"""How the task ``align`` runs: its files, measures and weights."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from maxmargin import files, plots
+from maxmargin.alignments.command import AlignTask
+from maxmargin.alignments.command_files import (
+    LETTERS,
+    alphabet_of,
+    check_letters,
+    check_tracks,
+    inputs,
+    read_aligned,
+    read_sequences,
+)
+from maxmargin.alignments.features.prior import with_usual_letters
+from maxmargin.alignments.files.pairs import UNKNOWN
+from maxmargin.alignments.metrics import alignment_report
+from maxmargin.cli.command import Command, Sample, both_ends, seconds_of
+
+
+@dataclass
+class Align(AlignTask, Command):
+    """Aligned pairs to learn from, sequences to align; ``more`` of a sample is these."""
+
+    format: str = "auto"
+    rows_of: str = "pairs"
+    tracks: list[str] = field(default_factory=lambda: [LETTERS])
+    all_columns: bool = False
+
+    # training --------------------------------------------------------------------------
+
+    @classmethod
+    def from_args(cls, args) -> Align:
+        run = super().from_args(args)
+        run.rows_of = args.rows
+        run.tracks = [track.strip() for track in args.tracks.split(",")]
+        return run
+
+    @classmethod
+    def of(cls, model) -> Align:
+        run = super().of(model)
+        run.rows_of = model.notes["rows"]
+        return run
+
+    def notes(self, model, sample: Sample) -> dict[str, Any]:
+        pairs, notes = sample.more, super().notes(model, sample)
+        return {
+            "rows": notes.pop("rows_of"),
+            **notes,
+            "pairs": len(pairs),
+            "families": len({pair.family for pair in pairs if pair.family}),
+            "masked": sum(pair.core is not None for pair in pairs),
+        }
+
+    def learn(self, path: str, args) -> Sample:
+        sample = self.read(path, True)
+        check_tracks(self.tracks, sample.more)
+        return replace(sample, X=inputs(sample.more, self.tracks))
+
+    def settings(self, args, given, sample, dev) -> dict[str, Any]:
+        alphabet = alphabet_of(sample.more, self.tracks, args.unknown)
+        if given.get("prior", True) and LETTERS in alphabet:
+            alphabet[LETTERS] = with_usual_letters(alphabet[LETTERS])
+        unknown = {track: UNKNOWN for track in self.tracks if track != LETTERS}
+        if args.unknown is not None:
+            unknown[LETTERS] = args.unknown.upper()
+        elif dev is not None:
+            check_letters(dev.more, alphabet[LETTERS], dev.path)
+        return {**given, "alphabet": alphabet, "unknown": unknown or None}
+
+    def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
+        return {"Q": self.report(model, sample, outputs).overall.q[0]}
+
+    def summary(self, model) -> str:
+        notes = model.notes
+        return (
+            f"{notes['pairs']:,} pairs{_families(notes)}, {len(model.coef_):,} features; "
+            f"C={model.C_:g}"
+        )
+
+    # files -----------------------------------------------------------------------------
+
+    def read(self, path: str, truth: bool) -> Sample:
+        if not truth:
+            pairs, name = read_sequences(path, self.format, self.encoding)
+            return Sample(inputs(pairs, self.tracks), None, name, more=pairs)
+        pairs, name = read_aligned(path, self.format, self.rows_of, self.encoding)
+        if self.all_columns:
+            pairs = [replace(pair, core=None) for pair in pairs]
+        families = [pair.family for pair in pairs]
+        return Sample(
+            inputs(pairs, self.tracks),
+            pairs,
+            name,
+            groups=families if all(families) else None,
+            more=pairs,
+        )
+
+    def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
+        """Aligned FASTA; with probabilities, Stockholm with a line of them."""
+        if chances is not None:
+            found = zip(sample.more, outputs, chances, strict=True)
+            files.write_stockholm(
+                path, itertools.starmap(_with_chances, found), self.encoding
+            )
+            return
+        records = []
+        for pair, output in zip(sample.more, outputs, strict=True):
+            rows = files.gapped(pair.a, pair.b, output)
+            records += zip((pair.name_a, pair.name_b), rows, strict=True)
+        files.write_fasta(path, records)
+
+    def write_ranked(self, path: str, sample: Sample, ranked) -> None:
+        """Aligned FASTA, with rank and score behind the names."""
+        records = []
+        for pair, best in zip(sample.more, ranked, strict=True):
+            for rank, (output, score) in enumerate(best, 1):
+                names = [f"{z} {rank} {score:.6g}" for z in (pair.name_a, pair.name_b)]
+                records += zip(names, files.gapped(pair.a, pair.b, output), strict=True)
+        files.write_fasta(path, records)
+
+    # use -------------------------------------------------------------------------------
+
+    def predict(self, model, sample: Sample) -> list:
+        return self._asked(model.predict, sample)
+
+    def k_best(self, model, sample: Sample, k: int) -> list:
+        return self._asked(model.predict_k_best, sample, k)
+
+    def _asked(self, ask, sample: Sample, *more) -> list:
+        try:
+            return ask(sample.X, *more)
+        except ValueError as error:
+            # the estimator counts samples: say which pair of the file that is
+            words = str(error).split()
+            number = words[1].rstrip(":") if words[:1] == ["sample"] else ""
+            if number.isdigit() and int(number) < len(sample):
+                pair = sample.more[int(number)]
+                names = f"{pair.name_a} and {pair.name_b}"
+                raise ValueError(f"{sample.path}, {names}: {error}") from None
+            raise
+
+    def check_truth(self, model, sample: Sample, train: Sample | None = None) -> str:
+        """Sequences that are not aligned may look so where they have equal lengths."""
+        if all(len(p.a) == len(p.b) == len(p.pairs) for p in sample.y):
+            return (
+                f"{sample.path}: no pair has a gap; if the sequences are not aligned, "
+                "there is nothing to compare with."
+            )
+        return ""
+
+    def report(self, model, sample: Sample, outputs):
+        pairs = sample.more
+        cores = None if self.all_columns else [pair.core for pair in pairs]
+        truth = [pair.pairs for pair in pairs]
+        return alignment_report(truth, outputs, cores, sample.groups)
+
+    def numbers(self, report) -> dict[str, Any]:
+        def scores(found) -> dict[str, Any]:
+            made: dict[str, Any] = {"alignments": found.n}
+            for name in ("q", "q_shift", "f_m"):
+                mean, error = getattr(found, name)
+                known = None if math.isnan(error) else error
+                key = f"q{report.shift}" if name == "q_shift" else name
+                made[key] = {"mean": mean, "standard_error": known}
+            return made
+
+        out = {"overall": scores(report.overall)}
+        if report.by_family is not None:
+            by_family = scores(report.by_family)
+            by_family["families"] = by_family.pop("alignments")
+            out["by_family"] = by_family
+            out["families"] = {name: scores(s) for name, s in report.families.items()}
+        return out
+
+    def draw(self, option: str, path: str, model, sample, outputs, report):
+        """The worst alignment."""
+        worst = int(np.nanargmin(report.each[:, 0]))
+        pair = sample.more[worst]
+        q, near, right = (f"{value:.0%}" for value in report.each[worst])
+        counted = "" if pair.core is None else " (core columns)"
+        title = f"Worst of {len(sample)}: Q {q}, Q4 {near}, f_M {right}{counted}"
+        names = pair.name_a, pair.name_b
+        return plots.plot_alignment(
+            pair.a, pair.b, outputs[worst], pair.pairs, names, title
+        )
+
+    # inspection ------------------------------------------------------------------------
+
+    def rows(self, model) -> list[tuple[str, str]]:
+        notes = model.notes
+        gaps = "by position"
+        if hasattr(model, "gap_open_"):
+            gaps = (
+                f"open {model.gap_open_:.4g}, extend {model.gap_extend_:.4g} per letter"
+            )
+        kind = model.model if isinstance(model.model, str) else " ".join(model.model)
+        rows = [
+            (
+                "trained on",
+                f"{notes['file']}: {notes['pairs']:,} pairs{_families(notes)}",
+            ),
+            ("tracks", ", ".join(notes["tracks"])),
+            ("letters", " ".join(model.alphabet_)),
+            ("model", f"{kind}, {len(model.coef_):,} weights"),
+            ("gaps", f"{model.gaps}: {gaps}"),
+            ("alignments", f"{model.scope}, loss {model.loss}, C={model.C_:g}"),
+            ("seconds", seconds_of(model)),
+        ]
+        if notes["masked"]:
+            rows.append(("core", f"{notes['masked']:,} pairs count core columns only"))
+        return rows
+
+    def weights(self, model, args) -> list[tuple[str, str, float]]:
+        return both_ends(_named(model), args.top)
+
+    def strongest(self, model, args) -> str:
+        """The largest and the smallest weights."""
+        named, head = _named(model), "Strongest weights\n"
+        if not named:
+            return f"{head}\n(no weight has a name: windows are not listed)"
+        several = len({term for term, _, _ in named}) > 1
+        lines = [head, f"{'favoured':<34}avoided".rstrip()]
+        halves = named[: args.top], named[-args.top :][::-1]
+        for sides in itertools.zip_longest(*halves):
+            left, right = (
+                ""
+                if row is None
+                else f"{row[2]:9.4f}  {row[1]}" + f"  {row[0]}" * several
+                for row in sides
+            )
+            lines.append(f"{left:<34}{right}".rstrip())
+        return "\n".join(lines)
+
+    def draw_model(self, model, args):
+        return plots.plot_substitutions(model)
+
+    def export(self, path: str, model) -> None:
+        plots.write_matrix(path, model)
+
+
+RUN = Align
+
+
+def _families(notes: dict[str, Any]) -> str:
+    return f" of {notes['families']:,} families" if notes["families"] else ""
+
+
+def _with_chances(pair, output, table):
+    """A pair aligned, with the tenths of the probabilities of its matched letters.
+
+    As HMMER writes them: 9 is from 0.85 to 0.95, * is more.
+    """
+    rows = files.gapped(pair.a, pair.b, output)
+    marks, chances = "", iter([float(table[i, j]) for i, j in output])
+    for a, b in zip(*rows, strict=True):
+        chance = next(chances) if "-" not in (a, b) else None
+        mark = "*" if chance is not None and chance >= 0.95 else None
+        marks += mark or ("." if chance is None else str(int(10 * chance + 0.5)))
+    name = f"{pair.name_a} {pair.name_b}"
+    names = [pair.name_a, pair.name_b]
+    return files.MultipleAlignment(
+        name, names, list(rows), [{}, {}], {"PP_cons": marks}
+    )
+
+
+def _named(model) -> list[tuple[str, str, float]]:
+    """(term, symbols, weight) of terms whose symbols have names, the largest first."""
+    named = []
+    for name, term in zip(model.model_.names, model.model_.terms, strict=True):
+        sides = [_symbols(model.model_, view, k) for k, view in enumerate(term[:2])]
+        if None in sides:
+            continue
+        table = model.term_weights(name)
+        for (i, a), (j, b) in itertools.product(*map(enumerate, sides)):
+            if not (term.tied and j > i) and table[i, j] != 0:
+                named.append((name, f"{a} {b}", float(table[i, j])))
+    return sorted(named, key=lambda row: -row[2])
+
+
+def _symbols(model, view, side: int) -> list[str] | None:
+    """Names of the symbols of a view; None for windows and vectors."""
+    if view.width > 1 or model.is_dense(view):
+        return None
+    alphabets = [model.alphabets[t][side] if t != "1" else ("",) for t in view.tracks]
+    return ["".join(symbols) for symbols in itertools.product(*alphabets)]

@@ -1,0 +1,28 @@
+"""What the command line says of a task, without importing what the task needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+
+class Task:
+    """A task; a family overrides what is its own, and has the rest in ``run.py``."""
+
+    name: ClassVar[str]  # maxmargin train NAME
+    about: ClassVar[str]
+    example: ClassVar[str]
+    file: ClassVar[str] = "TRAIN"  # what the help calls the file to learn from
+    items: ClassVar[str] = "samples"  # what there are many of in it
+    # {choice: public name of an estimator}; the first is the default of --CHOOSER
+    estimators: ClassVar[Mapping[str, str]]
+    chooser: ClassVar[str] = ""
+    # of train, as `maxmargin.cli.options.declared` reads them
+    options: ClassVar[str] = ""
+    hidden: ClassVar[frozenset[str]] = frozenset()  # parameters that are no options
+    usual: ClassVar[tuple[float, ...]] = (0.01, 0.1, 1.0, 10.0, 100.0)  # C, for --cv
+    smaller: ClassVar[bool] = False  # is the better measure the smaller one?
+    evaluate_options: ClassVar[str] = ""  # files of these are drawn by `draw`
+    inspect_options: ClassVar[str] = ""
+    # options of evaluate for a file with predictions, without a model (`read_pair`)
+    alone: ClassVar[tuple[str, ...]] = ()

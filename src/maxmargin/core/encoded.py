@@ -1,0 +1,76 @@
+"""Training data as solvers want them: a batch, sample weights, what goes with them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+# C times a sample weight: beyond it, one rounding of a score outweighs all else.
+LARGEST_MASS = 1e15
+# Weights of single precision carry about six digits: enough down to this tolerance.
+SINGLE_PRECISION_TOL = 1e-4
+SINGLE_PRECISION_MASS = 1e4
+
+
+@dataclass
+class Encoded:
+    """Training data ready for a solver, and what the estimator will know after it."""
+
+    batch: Any
+    n_weights: int
+    dtype: Any
+    weights: np.ndarray  # sample weights
+    attributes: dict = field(default_factory=dict)
+    feature_of_row: np.ndarray | None = None  # if features were renumbered for training
+    first: Encoded | None = None  # what is known for sure: core/partial.py
+    nonnegative: np.ndarray | None = None  # weights that must be so: solvers/signs.py
+    C: float | None = None  # by a rule from the data, if that was asked for
+
+
+def masses(C: float, weights: np.ndarray) -> np.ndarray:
+    """C_i = C * weight, 0 where the weight is 0; refuses numbers beyond precision."""
+    if math.isinf(C):
+        return np.where(weights > 0, math.inf, 0.0)
+    heaviest = float(weights.max(initial=0.0))
+    if C * heaviest > LARGEST_MASS:
+        raise ValueError(
+            f"C times the sample weight is {C:g} * {heaviest:g}, but at most "
+            f"{LARGEST_MASS:g} is possible without loss of precision: choose a smaller "
+            "C or smaller weights."
+        )
+    return C * weights
+
+
+def check_weights(sample_weight, n: int) -> np.ndarray:
+    """Sample weights as floats: one per sample, finite, not negative, not all zero."""
+    if sample_weight is None:
+        return np.ones(n)
+    try:
+        weights = np.asarray(sample_weight)
+        if weights.dtype.kind not in "biufO":  # numpy would read texts and drop 1j
+            raise TypeError
+        weights = weights.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            "sample_weight holds something that is not a number: give one weight per "
+            "sample, finite and zero or more."
+        ) from None
+    if weights.ndim == 0:
+        weights = np.full(n, float(weights))
+    if weights.shape != (n,):
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}, but there are {n} samples: give "
+            "one weight per sample."
+        )
+    bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight[{bad[0]}] is {weights[bad[0]]}: weights must be finite and "
+            "zero or more."
+        )
+    if not weights.any():
+        raise ValueError("all sample weights are zero: nothing is left to learn from.")
+    return weights

@@ -1,0 +1,127 @@
+"""What all estimators share: parameters, training, certificate, warm starts, paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from maxmargin.core.completion import hidden
+from maxmargin.core.data_weight import C_of
+from maxmargin.core.encoded import (
+    SINGLE_PRECISION_MASS,
+    SINGLE_PRECISION_TOL,
+    Encoded,
+)
+from maxmargin.core.jobs import effective_jobs
+from maxmargin.engine.engines import portable
+from maxmargin.fitting.path import path
+from maxmargin.fitting.saving import Saving
+from maxmargin.fitting.settings import Settings, settings_of
+from maxmargin.solvers import registry
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+class MaxMarginEstimator(Saving, BaseEstimator):
+    """Base class; subclasses say how to encode X and y and what to make of w.
+
+    Subclass hooks: ``_encode(X, y, sample_weight) -> Encoded`` (must not change self)
+    and ``_install(encoded, w)`` (sets the fitted attributes).
+    """
+
+    objective = "hinge"  # of a family without that parameter
+    _objectives: Mapping[str, Any] = registry.OBJECTIVES
+    _no_sums = ""  # why a family has no log objective
+    _decodes_loss = False  # whether predictions of a log model depend on the loss
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Train on inputs X and true outputs y.
+
+        A call that raises leaves the estimator as it was. Ctrl-C ends training and keeps
+        the best weights found so far.
+        """
+        from maxmargin.fitting.fit import fit
+
+        fit(self, X, y, sample_weight)
+        return self
+
+    def path(
+        self,
+        X: Any,
+        y: Any,
+        Cs: Iterable[float],
+        sample_weight: ArrayLike | None = None,
+    ) -> list:
+        """Fit one model per C, each started from the last; returns them in that order.
+
+        The data are encoded once and stored planes are shared: an output that was once
+        found stays a valid plane for every C. The fits run from the smallest C to the
+        largest. Ctrl-C ends them all: the models fitted so far are returned, the
+        interrupted one with the best weights it has found, the others left out.
+        """
+        return path(self, X, y, Cs, sample_weight)
+
+    # copies ----------------------------------------------------------------------------
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        if "engine" in state:  # a connection cannot go with it
+            state["engine"] = portable(state["engine"])
+        return state
+
+    def __sklearn_clone__(self):
+        engine = getattr(self, "engine", None)
+        if portable(engine) is engine:
+            return super().__sklearn_clone__()
+        return clone(copy(self)).set_params(engine=engine)
+
+    # hooks -----------------------------------------------------------------------------
+
+    def _install(self, encoded: Encoded, w) -> None:
+        """Set the family's attributes; it has weights of its own if it has no more."""
+        self.coef_ = np.array(w, np.float64)
+
+    def _installed(self, encoded: Encoded, solution, objective) -> None:
+        """What a family wants to know when all other attributes are set."""
+
+    def _make_objective(self, *arguments):
+        """What is minimised; families whose objectives count something override it."""
+        l1 = float(getattr(self, "l1", 0.0))
+        record = self._objective()
+        return registry.make_objective(record, arguments, l1, hidden(arguments[0]))
+
+    def _objective(self) -> registry.ObjectiveRecord:
+        return self._objectives[self.objective]
+
+    def _solver_name(self) -> str:
+        return self._objective().solver or self.solver
+
+    def _settings(self) -> Settings:
+        """Check all parameters, before any work."""
+        return settings_of(self)
+
+    def _check(self) -> None:
+        """Refuse parameters of the family that do not go together."""
+
+    def _tolerance(self) -> float:
+        return float(self.tol)
+
+    def _threads(self) -> int:
+        return effective_jobs(self.n_jobs)
+
+    def _working_dtype(self, values, weights=(1.0,), C=None):
+        """That of w: float32 if the features survive it, and tol and C_i |x|^2 allow it.
+
+        Dual variables of the size of 1 / |x|^2 must be seen beside the mass C_i. For
+        families with many weights, whose features (unscaled) are the numbers given.
+        """
+        if values.dtype != np.float32 or self._tolerance() < SINGLE_PRECISION_TOL:
+            return np.float64
+        largest = float(np.abs(values).max(initial=0.0))
+        mass = (C or C_of(self)) * max(float(np.max(weights)), 1.0)
+        return np.float32 if mass * largest**2 <= SINGLE_PRECISION_MASS else np.float64

@@ -1,0 +1,209 @@
+"""What a model file holds of a model: declared fields, and what every fit leaves behind.
+
+    _fields = labels("classes_", "k"), floats("coef_", "k", "d"), floats("intercept_", "k")
+
+are attributes, written under their names without underscores. A letter in place of a number
+is a size: the first field that has it says how large it is, the others must agree; "d" is
+the number of features. What is no plain value is for ``_more_state`` and ``_loaded``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.data_weight import C_of
+from maxmargin.core.saved import Saved
+from maxmargin.solvers.result import Certificate, StationaryPoint
+
+# Fields of a certificate, and of one for hidden parts.
+PROOF = (
+    ("primal", "dual", "gap", "relative_gap", "exact"),
+    ("objective", "decrease", "inner_gap", "bound", "exact"),
+)
+
+Sizes = dict[str, int]
+
+
+@dataclass(frozen=True)
+class Field:
+    """An attribute; ``read`` takes it from a file, given its name and the known sizes."""
+
+    attribute: str
+    read: Callable[[Saved, str, Sizes], Any]
+    array: bool = False
+    optional: bool = False  # of some models only
+
+    @property
+    def name(self) -> str:
+        return self.attribute.strip("_")
+
+
+class Saving:
+    """A class whose models are saved by their fields (``files/model_file.py``)."""
+
+    _fields: tuple[Field, ...] = ()
+
+    def _get_state(self) -> tuple[dict, dict]:
+        arrays, state = self._more_state()
+        for field in self._fields:
+            if not field.optional or hasattr(self, field.attribute):
+                place = arrays if field.array else state
+                place[field.name] = getattr(self, field.attribute)
+        return arrays, state | shared_state(self)
+
+    def _more_state(self) -> tuple[dict, dict]:
+        """(arrays, state): what has no field."""
+        return {}, {}
+
+    @classmethod
+    def _from_state(cls, params, arrays, state):
+        model, saved, sizes = cls(**params), Saved(arrays, state), {}
+        model._settings()  # which say what must be there
+        for field in cls._fields:
+            there = field.name in (arrays if field.array else state)
+            if there or not field.optional:
+                setattr(model, field.attribute, field.read(saved, field.name, sizes))
+        if "d" in sizes:
+            model.n_features_in_ = sizes["d"]
+        model._loaded(saved, sizes)
+        return restore_shared(model, state)
+
+    def _loaded(self, saved: Saved, sizes: Sizes) -> None:
+        """Set what follows from the fields; ValueError if they do not fit together."""
+
+
+# kinds of fields ------------------------------------------------------------------------
+
+
+def floats(attribute: str, *shape, optional=False, **more) -> Field:
+    def read(saved, name, sizes):
+        more.setdefault("dtype", np.float64)
+        return _sized(saved.floats(name, *_known(shape, sizes), **more), shape, sizes)
+
+    return Field(attribute, read, True, optional)
+
+
+def integers(attribute: str, *shape, optional=False, **more) -> Field:
+    def read(saved, name, sizes):
+        return _sized(saved.integers(name, *_known(shape, sizes), **more), shape, sizes)
+
+    return Field(attribute, read, True, optional)
+
+
+def labels(attribute: str, size: str, two: bool = False) -> Field:
+    """A label for each of so many, all different; ``two`` at least."""
+
+    def read(saved, name, sizes):
+        found = _sized(saved.labels(name), (size,), sizes)
+        if two and len(found) < 2:
+            raise ValueError(f"there are not two {name}")
+        return found
+
+    return Field(attribute, read)
+
+
+def value(attribute: str, *kinds: type, optional=False) -> Field:
+    return Field(attribute, lambda s, name, _: s.value(name, *kinds), False, optional)
+
+
+def number(attribute: str, optional=False) -> Field:
+    return Field(attribute, lambda s, name, _: s.number(name), False, optional)
+
+
+def whole(attribute: str, low: int = 0, high: int = 2**53, optional=False) -> Field:
+    return Field(
+        attribute, lambda s, name, _: s.whole(name, low, high), False, optional
+    )
+
+
+def _feature_names(saved: Saved, name: str, sizes: Sizes) -> np.ndarray:
+    names = saved.labels(name)
+    if names.dtype != object or len(names) != sizes["d"]:
+        raise ValueError("weights and feature names do not fit together")
+    return names
+
+
+FEATURE_NAMES = Field("feature_names_in_", _feature_names, optional=True)
+
+
+def _known(shape: tuple, sizes: Sizes) -> list:
+    return [sizes.get(size) if isinstance(size, str) else size for size in shape]
+
+
+def _sized(array: np.ndarray, shape: tuple, sizes: Sizes) -> np.ndarray:
+    for size, found in zip(shape, array.shape, strict=True):
+        if isinstance(size, str) and sizes.setdefault(size, found) != found:
+            raise ValueError("sizes do not fit together")
+    return array
+
+
+# what every fit leaves behind -----------------------------------------------------------
+
+
+def shared_state(model) -> dict:
+    """What every fitted estimator knows of its training, as plain values."""
+    if not hasattr(model, "certificate_"):  # PCFGParser, which counts
+        return {}
+    latent = hasattr(model, "rounds_")
+    state = {
+        "certificate": [getattr(model.certificate_, name) for name in PROOF[latent]],
+        "history": model.history_,
+        "converged": model.converged_,
+    }
+    if hasattr(model, "C_"):
+        state["C"] = model.C_
+    if latent:
+        state |= {"rounds": model.rounds_, "restarts": model.restarts_}
+    return state
+
+
+def restore_shared(model, state):
+    """The same, back on a model that was loaded."""
+    if "certificate" not in state and not hasattr(model, "tol"):
+        return model
+    saved = Saved({}, state)
+    latent = "rounds" in state
+    certificate = saved.value("certificate", list)
+    *numbers, exact = certificate
+    if (
+        len(certificate) != len(PROOF[latent])
+        or set(map(type, numbers)) != {float}
+        or type(exact) is not bool
+    ):
+        raise ValueError("its certificate is not valid")
+    model.certificate_ = (StationaryPoint if latent else Certificate)(*certificate)
+    model.history_ = _rows(saved, "history")
+    if not all(type(row.get("seconds")) is float for row in model.history_):
+        raise ValueError("its history is not valid")
+    model.n_iter_ = len(model.history_)
+    model.converged_ = saved.value("converged", bool)
+    if hasattr(model, "C"):
+        model.C_ = _used_C(model, saved)
+    if latent:
+        model.rounds_ = _rows(saved, "rounds")
+        model.n_outer_ = len(model.rounds_)
+        model.restarts_ = saved.value("restarts", list)
+        if not set(map(type, model.restarts_)) <= {float}:
+            raise ValueError("'restarts' is not a list of numbers")
+    return model
+
+
+def _used_C(model, saved: Saved) -> float:
+    """The C of the training; files of earlier versions have it in the parameters only."""
+    if "C" not in saved.state:
+        return C_of(model)
+    C = saved.value("C", float)
+    if not C > 0:
+        raise ValueError(f"'C' is {C}, out of range")
+    return C
+
+
+def _rows(saved: Saved, name: str) -> list[dict]:
+    rows = saved.value(name, list)
+    if not all(type(row) is dict and set(map(type, row)) <= {str} for row in rows):
+        raise ValueError(f"its {name} is not valid")
+    return rows

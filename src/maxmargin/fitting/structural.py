@@ -1,0 +1,312 @@
+"""StructuralSVM: train any structured problem."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.core.answers import losses, predict
+from maxmargin.core.decode import decode
+from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.functions import FunctionBatch
+from maxmargin.core.joint_kernel import (
+    KernelDoor,
+    basis_state,
+    open_door,
+    restored_basis,
+)
+from maxmargin.core.problem import has_own
+from maxmargin.core.saved import Saved
+from maxmargin.core.structure import (
+    Outputs,
+    check_k,
+    class_name,
+    missing_loss,
+    state_of,
+    with_state,
+)
+from maxmargin.engine.prediction import over_cluster
+from maxmargin.files.model_values import Refused, encode
+from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.parameters import StructuralSVMParameters
+from maxmargin.fitting.saving import restore_shared, shared_state
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
+    """Structural support vector machine for a problem of your own.
+
+    Minimises ``1/2 |w|^2 + C sum_i s_i H_i(w)`` (see ``maxmargin.core.formulation``), where
+    s_i is the sample weight and H_i the largest rescaled violation of example i.
+
+    Parameters
+    ----------
+    problem : Problem or Structure
+        A few Python methods (:class:`maxmargin.Problem`), or a compiled structure
+        (``maxmargin.core.structure.Structure``). It is copied, never changed.
+        :func:`maxmargin.save` keeps its attributes, or its ``get_state()``, and the name
+        of its class; ``load(path, structure=...)`` wants the class.
+    C : float or None, default 1.0
+        Weight of the losses against the size of w; ``inf`` demands a hard margin, None is
+        the rule of the estimator (``docs/data-formats.md``). ``C_`` is the value used.
+    rescaling : {"margin", "slack"}
+    penalty : {"linear", "quadratic"}
+    solver : {"auto", "block-coordinate", "one-slack", "n-slack", "proximal-bundle",
+        "perceptron", "passive-aggressive", "subgradient"}
+        "auto" is block-coordinate, and one-slack from where its gap stalls if weights are
+        few. The last three are baselines without a dual, so that their certificates prove
+        little.
+    tol : float, default 0.01
+        Stop when (primal - dual) / primal <= tol, proved.
+    max_iter : int or None
+        Passes allowed; the best weights so far are kept. None is 1000 passes (10 for
+        perceptron and passive-aggressive, 50 for subgradient).
+    max_time : float or None
+        Seconds allowed. Long passes look at the clock too, but then the weights are
+        certified: one search per sample comes on top.
+    warm_start : bool
+        Start ``fit`` from the dual point of the last one, where the data match. A
+        Problem: the samples that have an equal x and y, if the problem is equal too;
+        objects changed in place count as equal, so hand over new ones. A structure:
+        equal batches, so that only C and sample weights may be new.
+    n_jobs : int or None
+        Threads for training and prediction, -1 for one per core; fewer work where there
+        is little to do. One gives the same weights again, bit for bit; several the same
+        certificate, not the same last digits. A :class:`maxmargin.Problem` gains nothing
+        from threads: so many processes search it where a search takes a millisecond or
+        more (``docs/scaling.md``).
+    random_state : int, RandomState or None
+        Order of visits. None is a fixed seed: equal data give equal weights.
+    verbose : int
+        1 shows progress and, where it can be told, the time left; 2 writes each history
+        row as a line of JSON; both on standard error (``docs/scaling.md``).
+    callbacks : list of callables or None
+        Called with each history row; returning True stops the fit. One that raises is
+        left out from then on, with a warning. See :mod:`maxmargin.callbacks`.
+    objective : {"hinge", "log", "perceptron", "passive-aggressive"}
+        What is minimised: hinges (max-margin); log-losses -log p(y), where p is
+        exp(score) / Z over all outputs (a conditional random field; for structures with
+        sums, such as a :class:`maxmargin.DynamicProgram`; solvers "exponentiated" and
+        "lbfgs"); or the averaged baselines of these names. See ``docs/objectives.md``.
+    engine : None, "dask", dask.distributed.Client or "auto"
+        Who does the work. None is this process, in ``n_jobs`` threads. A cluster, that of
+        the current Dask client or of the one given, has a shard of the data on every
+        worker, and all step at once. "auto" takes the current client if the data are so
+        many that it may pay. Over shards, every fit starts from zero, whatever
+        ``warm_start``. See ``docs/scaling.md``.
+    checkpoint : str, path, :class:`maxmargin.Checkpoint` or None
+        A folder that keeps the state of the fit, written once a minute, after Ctrl-C and
+        at the end: ``kill -9`` loses no more. See ``docs/scaling.md``.
+    resume : bool
+        Go on from the checkpoint of the same fit in that folder, to the same weights as
+        if it had never stopped; from the start where there is none yet.
+
+    Attributes
+    ----------
+    coef_ : ndarray, the weights w
+    certificate_ : Certificate(primal, dual, gap, relative_gap, exact)
+    history_ : list of dict, one per pass
+    n_iter_, converged_ : int, bool
+    structure_ : the copy of ``problem`` that was fitted
+    """
+
+    _model_name = "StructuralSVM.v1"
+    _params_in_state = ("problem",)
+
+    @over_cluster()
+    def predict(self, X: Any) -> list[Any]:
+        """The best output for every input."""
+        check_is_fitted(self, "coef_")
+        X = listed_inputs("X", X, "inputs")
+        if not is_structure(self.structure_):
+            return Outputs(predict(self._door(), X, self.coef_))
+        if hasattr(self.structure_, "predict"):
+            return Outputs(self.structure_.predict(X, self.coef_, self._threads()))
+        batch = self.structure_.encode(X)
+        labels = decode(batch, self.coef_, self._threads())
+        cut = batch.start
+        return Outputs(
+            self.structure_.output(batch, i, labels[cut[i] : cut[i + 1]])
+            for i in range(len(X))
+        )
+
+    def _door(self):
+        """The problem as ``functions.py`` asks it."""
+        if getattr(self, "_basis", None) is None:
+            return self.structure_
+        return KernelDoor(self.structure_, self._basis)
+
+    def predict_k_best(self, X: Any, k: int) -> list[list[tuple[Any, float]]]:
+        """The k best outputs of every input with their scores, best first.
+
+        For structures that rank outputs, such as a :class:`maxmargin.DynamicProgram`.
+        """
+        ask = self._asked("predict_k_best")
+        return ask(
+            listed_inputs("X", X, "inputs"), self.coef_, check_k(k), self._threads()
+        )
+
+    def predict_marginals(self, X: Any) -> list[Any]:
+        """Probabilities of parts under exp(score) / Z, for structures that know them.
+
+        Scores of a maximum-margin model are not calibrated: these rank the parts, but
+        0.9 need not mean right nine times out of ten.
+        """
+        ask = self._asked("predict_marginals")
+        return ask(listed_inputs("X", X, "inputs"), self.coef_, self._threads())
+
+    def _asked(self, name):
+        """The method of that name of a structure which offers it."""
+        check_is_fitted(self, "coef_")
+        method = getattr(self.structure_, name, None)
+        if method is None:
+            raise NotImplementedError(
+                f"{type(self.structure_).__name__} has no {name}(): only some "
+                "structures, such as a DynamicProgram, can answer this."
+            )
+        return method
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Minus the average loss of the predictions: greater is better."""
+        check_is_fitted(self, "coef_")
+        X, y = check_lengths(X, y)
+        weights = check_weights(sample_weight, len(X))
+        structure = self.structure_
+        if not (hasattr(structure, "losses") or hasattr(structure, "loss")):
+            raise NotImplementedError(missing_loss(structure))
+        found = self.predict(X)
+        if not is_structure(structure):
+            values = losses(structure, y, found)
+        elif hasattr(structure, "losses"):  # of outputs that need x to be compared
+            values = structure.losses(X, y, found)
+        else:
+            values = [structure.loss(a, b) for a, b in zip(y, found, strict=True)]
+        return -float(np.average(values, weights=weights))
+
+    def _problem(self) -> Any:
+        """What is fitted; a family makes it of its own parameters."""
+        if isinstance(self.problem, type):
+            name = self.problem.__name__
+            raise ValueError(
+                f"problem is the class {name}, not an object: write {name}()."
+            )
+        return self.problem
+
+    def _encode(self, X, y, sample_weight) -> Encoded:
+        X, y = check_lengths(X, y)
+        weights = check_weights(sample_weight, len(X))
+        problem = self._problem()
+        structure, basis = copied(problem), None
+        if is_structure(structure):
+            batch = structure.fit(X, y)
+            n_weights, dtype = structure.n_weights, np.float64
+        else:
+            asked = copy.deepcopy(problem) if self.warm_start else None
+            door = structure
+            if has_own(structure, "joint_kernel"):
+                door = open_door(structure, X, y)
+            batch = FunctionBatch(door, X, y, asked)
+            n_weights, dtype = batch.n_features, np.float64
+            basis = getattr(door, "basis", None)
+        attributes = {"structure_": structure, "_basis": basis}
+        return Encoded(batch, n_weights, dtype, weights, attributes)
+
+    def _install(self, encoded: Encoded, w) -> None:
+        self.coef_ = w
+
+    # saving (model_file.py) ------------------------------------------------------------
+
+    def _get_state(self):
+        arrays, plain = {"coef": self.coef_}, {}
+        for name, value in state_of(self.structure_).items():
+            if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+                arrays[f"structure.{name}"] = value
+            else:
+                plain[name] = _plain(self.structure_, name, value)
+        state = {"structure": class_name(self.structure_), "attributes": plain}
+        if getattr(self, "_basis", None) is not None:
+            tables, joint = basis_state(self._basis)
+            arrays, state = arrays | tables, state | joint
+        return arrays, {**state, **shared_state(self)}
+
+    @classmethod
+    def _from_state(cls, params, arrays, state, structure=None):
+        start, saved = "structure.", Saved(arrays, state)
+        coef = saved.floats("coef", None, dtype=np.float64)
+        tables = {
+            name.removeprefix(start): array
+            for name, array in arrays.items()
+            if name.startswith(start)
+        }
+        if structure is None:  # that of a family
+            structure = cls(**params)._problem()
+        found = with_state(structure, saved.value("attributes", dict) | tables)
+        if getattr(found, "n_weights", len(coef)) != len(coef):
+            raise ValueError("weights and structure do not fit together")
+        model = cls(**(params | ({"problem": found} if "problem" in params else {})))
+        model.structure_, model.coef_ = found, coef
+        if "joint" in state:
+            model._basis = restored_basis(saved, found)
+            if len(model._basis) != len(coef):
+                raise ValueError("weights and basis do not fit together")
+        return restore_shared(model, state)
+
+
+def _plain(structure, name: str, value):
+    """The value, if a model file can hold it."""
+    try:
+        encode(value)
+        return value
+    except Refused as reason:
+        kind = type(structure).__name__
+        raise ValueError(
+            f"The model cannot be saved: the attribute {name!r} of its {kind} "
+            f"{reason}. Give {kind} the methods get_state(), which returns a dict of "
+            "plain values and arrays, and from_state(state), a class method that makes "
+            "an object of it; or use pickle or joblib."
+        ) from None
+
+
+def is_structure(problem) -> bool:
+    return hasattr(problem, "encode") and hasattr(problem, "output")
+
+
+def listed_inputs(name, values, what) -> list:
+    try:
+        values = iter(values)
+    except TypeError:
+        raise ValueError(
+            f"{name} is {values!r}, which holds no samples: give a list of {what}, also "
+            "for one."
+        ) from None
+    return list(values)
+
+
+def check_lengths(X, y):
+    if X is None or y is None:
+        raise ValueError("both X and y are needed: one true output per input.")
+    X, y = listed_inputs("X", X, "inputs"), listed_inputs("y", y, "outputs")
+    if len(X) != len(y):
+        raise ValueError(
+            f"X has {len(X)} samples, but y has {len(y)}: give one output per input."
+        )
+    if not X:
+        raise ValueError("X is empty: at least one sample is needed.")
+    return X, y
+
+
+def copied(problem: Any) -> Any:
+    """A copy for one fit, which may change it."""
+    try:
+        return copy.deepcopy(problem)
+    except Exception as error:
+        raise ValueError(
+            f"The problem {type(problem).__name__} cannot be copied ({error}), but every "
+            "fit works on a copy: let it open files, locks and connections in its methods, "
+            "and not keep them."
+        ) from error

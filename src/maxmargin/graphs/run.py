@@ -1,0 +1,259 @@
+"""How the task ``graph`` runs: its files, measures and weights."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from maxmargin.cli.command import Command, Sample
+from maxmargin.cli.common import say
+from maxmargin.graphs import plots
+from maxmargin.graphs.command import GraphTask
+from maxmargin.graphs.graph_file import read_graph_file, write_label_file
+from maxmargin.graphs.input import read_graphs
+from maxmargin.graphs.json_lines import plain
+from maxmargin.graphs.labels import label_sets, read_labels
+from maxmargin.graphs.methods import TooWide
+from maxmargin.graphs.metrics import graph_scores
+from maxmargin.graphs.schema import check_graphs, learn
+from maxmargin.graphs.weights import named_weights
+from maxmargin.plots.confusion import plot_confusion
+
+WORST = 4  # graphs in a picture
+
+
+@dataclass(frozen=True)
+class Part(Sample):
+    """Graphs that know their places in the file, also of a part of it."""
+
+    def select(self, chosen: list[int]) -> Part:
+        more = [self.more[i] for i in chosen]
+        part = replace(super().select(chosen), more=more)
+        return replace(part, where=lambda i: self.where(chosen[i]))
+
+
+@dataclass
+class Graph(GraphTask, Command):
+    """A file is graphs: an NPZ archive, or JSON lines."""
+
+    # training --------------------------------------------------------------------------
+
+    def learn(self, path: str, args) -> Sample:
+        sample = self.read(path, True)
+        with in_file(sample):
+            inputs = read_graphs(sample.X)
+            schema = learn(inputs, "directed", 0)
+            check_graphs(schema, inputs)
+            label_sets(read_labels(sample.y, inputs), schema.node_types)
+        return sample
+
+    def settings(self, args, given, sample, dev) -> dict[str, Any]:
+        if args.label_weight:
+            given["loss"] = _weights(args.label_weight, sample.y)
+        return given
+
+    def notes(self, model, sample: Sample) -> dict[str, Any]:
+        inputs = read_graphs(sample.X)
+        counts = {
+            "graphs": len(sample),
+            "nodes": sum(g.count(name) for g in inputs for name in g.nodes),
+            "edges": sum(len(pairs) for g in inputs for pairs, _ in g.edges.values()),
+        }
+        return {**super().notes(model, sample), **counts}
+
+    def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
+        report = self.report(model, sample, outputs)
+        return {"accuracy": report.accuracy, "mean IoU": report.mean_iou}
+
+    def summary(self, model) -> str:
+        notes = model.notes
+        return (
+            f"{notes['graphs']:,} graphs, {notes['nodes']:,} nodes, {notes['edges']:,} "
+            f"edges, {_number_of_labels(model)} labels; C={model.C_:g}; "
+            f"inference by {_how(model)}"
+        )
+
+    # files -----------------------------------------------------------------------------
+
+    def read(self, path: str, truth: bool) -> Sample:
+        found = read_graph_file(path, truth, self.encoding)
+        return Part(found.X, found.y, found.path, found.where, more=found.shapes)
+
+    def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
+        """Labels of every graph, in its order of nodes; ``chances`` as above."""
+        name, tables = chances or ("marginals", None)
+        write_label_file(path, outputs, tables, self.encoding, name)
+
+    def lines(self, sample: Sample, i: int, output) -> list[str]:
+        return [json.dumps({"labels": plain(output)}, ensure_ascii=False)]
+
+    # use -------------------------------------------------------------------------------
+
+    def predict(self, model, sample: Sample) -> list:
+        with in_file(sample):
+            return super().predict(model, sample)
+
+    def k_best(self, model, sample: Sample, k: int) -> list:
+        with in_file(sample):
+            return super().k_best(model, sample, k)
+
+    def chances(self, model, sample: Sample, outputs) -> tuple[str, list]:
+        """(what they are called, tables): graphs may be too wide for probabilities."""
+        with in_file(sample):
+            try:
+                return "marginals", super().chances(model, sample, outputs)
+            except TooWide:
+                say(
+                    "some graphs are too wide for probabilities: what is written as "
+                    "pseudo_marginals are shares of labels by a tree-reweighted bound, "
+                    "which rank labels but are no probabilities."
+                )
+                return "pseudo_marginals", model.predict_pseudo_marginals(sample.X)
+
+    def known_labels(self, model) -> set:
+        classes = model.classes_
+        each = classes.values() if isinstance(classes, dict) else [classes]
+        return {label for part in each for label in part.tolist()}
+
+    def labels_of(self, sample: Sample):
+        for i, row in enumerate(read_labels(sample.y, read_graphs(sample.X))):
+            labels = (label for part in row.values() for label in part)
+            yield from ((label, (i,)) for label in labels if label is not None)
+
+    def report(self, model, sample: Sample, outputs):
+        sizes, truth, found = self._compared(sample, outputs)
+        if not any(label is not None for row in truth for label in row):
+            raise ValueError(
+                f"{sample.path} has no known label, so there is nothing to compare with."
+            )
+        return graph_scores(truth, found, sizes)
+
+    def _compared(self, sample: Sample, outputs):
+        """(sizes, true labels, predicted labels) of every graph, type by type."""
+        inputs = read_graphs(sample.X)
+        rows = read_labels(sample.y, inputs)
+        sizes, truth, found = [], [], []
+        for graph, row, output in zip(inputs, rows, outputs, strict=True):
+            given = output if graph.typed else {"": output}
+            truth.append([label for name in given for label in row[name]])
+            found.append(
+                [v for name in given for v in np.asarray(given[name]).tolist()]
+            )
+            each = [graph.sizes.get(t, np.ones(graph.count(t))) for t in given]
+            sizes.append(np.concatenate([np.zeros(0), *each]))
+        return sizes, truth, found
+
+    def numbers(self, report) -> dict[str, Any]:
+        rates = ("accuracy", "graph_accuracy", "mean_iou")
+        labels = {
+            str(label): found._asdict()
+            | {
+                name: getattr(found, name)
+                for name in ("precision", "recall", "f1", "iou")
+            }
+            for label, found in report.labels.items()
+        }
+        return {name: getattr(report, name) for name in rates} | {
+            "graphs": report.n_graphs,
+            "nodes": report.n_nodes,
+            "labels": labels,
+        }
+
+    def draw(self, option: str, path: str, model, sample, outputs, report):
+        _, truth, found = self._compared(sample, outputs)
+        if option == "confusion":
+            known = [[a is not None for a in row] for row in truth]
+            pairs = [
+                [[a for a, there in zip(row, sure, strict=True) if there]
+                 for row, sure in zip(rows, known, strict=True)]
+                for rows in (truth, found)
+            ]  # fmt: skip
+            return plot_confusion(*pairs)
+        if option == "fractional":
+            with in_file(sample):
+                tables = model.predict_relaxed(sample.X)
+            return plots.draw_fractional(model, sample.X, tables, sample.more, WORST)
+        return plots.draw_worst(sample.X, truth, found, sample.more, WORST)
+
+    # inspection ------------------------------------------------------------------------
+
+    def facts(self, model, notes) -> list[tuple[str, str]]:
+        return [
+            ("graphs", f"{notes['graphs']:,}"),
+            ("nodes", f"{notes['nodes']:,}, {notes['edges']:,} edges"),
+            ("labels", str(_number_of_labels(model))),
+            ("edges", model.edges),
+            ("inference", _how(model)),
+            ("objective", f"{model.objective}, C={model.C_:g}"),
+        ]
+
+    def named_weights(self, model):
+        return [row for row in named_weights(model) if row[2] != 0.0]
+
+    def strongest(self, model, args) -> str:
+        lines = [
+            f"{weight:+9.4f}  {group}: {name}"
+            for group, name, weight in self.weights(model, args)
+        ]
+        return "\n".join(["Strongest weights", "", *lines])
+
+    def draw_model(self, model, args):
+        return plots.plot_edge_weights(model)
+
+
+RUN = Graph
+
+
+@contextlib.contextmanager
+def in_file(sample: Sample) -> Iterator[None]:
+    """Errors that name X[3] or y[3] name its place in the file."""
+    try:
+        yield
+    except ValueError as error:
+        said = re.sub(
+            r"\b[Xy]\[(\d+)\]", lambda found: sample.where(int(found[1])), str(error)
+        )
+        raise ValueError(said) from None
+
+
+def _weights(given: list[str], y) -> dict[Any, float]:
+    """{label: weight} of texts such as fault:5; labels are of the file's type."""
+    parts = (
+        p for some in y for p in (some.values() if isinstance(some, dict) else [some])
+    )
+    kinds = {type(label) for part in parts for label in part or () if label is not None}
+    found = {}
+    for text in given:
+        label, mark, number = text.rpartition(":")
+        try:
+            if not mark or not label:
+                raise ValueError
+            found[int(label) if kinds == {int} else label] = float(number)
+        except ValueError:
+            raise ValueError(
+                f"--label-weight {text} is not a label and a number, such as fault:5."
+            ) from None
+    return found
+
+
+def _how(model) -> str:
+    """The method of inference, and of what the certificate speaks."""
+    if model.relaxed_:
+        return f"{model.inference_} (what is proved is proved of the relaxed problem)"
+    if not model.certificate_.exact:
+        bound = f"{model.primal_bound_:.6g}"
+        return f"{model.inference_} (objective at most {bound}, by the relaxation)"
+    return model.inference_
+
+
+def _number_of_labels(model) -> int:
+    classes = model.classes_
+    if isinstance(classes, dict):
+        return sum(len(some) for some in classes.values())
+    return len(classes)

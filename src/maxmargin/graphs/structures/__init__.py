@@ -1,1 +1,0 @@
-"""A class of batches for every method of inference: what a fit needs is compiled alone."""

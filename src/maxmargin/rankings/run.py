@@ -1,0 +1,102 @@
+"""How the task ``rank`` runs: its files, measures and weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from maxmargin.cli.command import Command, Sample
+from maxmargin.rankings.command import RankTask
+from maxmargin.rankings.files import read_letor, write_scores
+from maxmargin.rankings.metrics import AT, ranking_scores
+from maxmargin.rankings.plots import plot_ranking_curves
+from maxmargin.rankings.queries import Documents
+
+
+@dataclass
+class Rank(RankTask, Command):
+    """Lines are a grade, a query and a vector; ``more`` of a sample are its comments."""
+
+    width = None  # columns of vectors
+
+    @classmethod
+    def of(cls, model) -> Rank:
+        run = super().of(model)
+        run.width = len(model.coef_)
+        return run
+
+    def notes(self, model, sample: Sample) -> dict[str, Any]:
+        sizes = {"documents": len(sample), "queries": len(set(sample.groups))}
+        return {**super().notes(model, sample), **sizes}
+
+    def learn(self, path: str, args) -> Sample:
+        sample = self.read(path, True)
+        self.width = sample.X.shape[1]
+        return sample
+
+    def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
+        report = self.report(model, sample, outputs)
+        found = {
+            "precision": (f"P@{model.k}", report.precision[model.k]),
+            "ndcg": (f"NDCG@{model.k}", report.ndcg[model.k]),
+        }
+        first = found.get(model.loss, ("MAP", report.mean_average_precision))
+        return dict([first, *found.values(), ("MAP", report.mean_average_precision)])
+
+    def summary(self, model) -> str:
+        notes = model.notes
+        return (
+            f"{notes['documents']:,} documents of {notes['queries']:,} queries, "
+            f"{len(model.coef_):,} features; C={model.C_:g}"
+        )
+
+    # files -----------------------------------------------------------------------------
+
+    def read(self, path: str, truth: bool) -> Sample:
+        found = read_letor(path, self.width, self.encoding)
+        X, groups = Documents(found.X, found.qid), found.qid.tolist()
+        return Sample(
+            X, found.y.tolist(), found.path, found.where, None, groups, found.comments
+        )
+
+    def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
+        """A score per line, in the order of the documents."""
+        write_scores(path, outputs)
+
+    # use -------------------------------------------------------------------------------
+
+    def check_truth(self, model, sample: Sample, train: Sample | None = None) -> str:
+        if max(sample.y) < model.relevant:
+            raise ValueError(
+                f"{sample.path} has no relevant document (of grade {model.relevant:g} or "
+                "more), so there is nothing to compare with: are grades missing?"
+            )
+        return ""
+
+    def report(self, model, sample: Sample, outputs):
+        at = sorted({*AT, model.k})
+        return ranking_scores(sample.y, outputs, sample.X.qid, at, model.relevant)
+
+    def draw(self, option: str, path: str, model, sample, outputs, report):
+        metric = "ndcg" if model.loss == "ndcg" else "precision"
+        scores = {"TopKRanker": outputs}
+        if hasattr(model, "initial_"):
+            scores["where it began"] = sample.X.X @ model.initial_
+        return plot_ranking_curves(sample.y, scores, sample.X.qid, metric)
+
+    # inspection ------------------------------------------------------------------------
+
+    def facts(self, model, notes) -> list[tuple[str, str]]:
+        return [
+            ("documents", f"{notes['documents']:,} of {notes['queries']:,} queries"),
+            ("features", f"{len(model.coef_):,}"),
+            ("loss", f"{model.loss}, k={model.k}, relevant from {model.relevant:g}"),
+            ("C", f"{model.C_:g}"),
+        ]
+
+    def named_weights(self, model):
+        named = enumerate(model.coef_.tolist(), 1)
+        return [("", str(number), weight) for number, weight in named if weight != 0]
+
+
+RUN = Rank

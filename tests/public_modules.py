@@ -1,0 +1,19 @@
+"""The modules that have public names: ``mypy $(python tests/public_modules.py)``.
+
+What is behind them, kernels for numba above all, is followed in silence.
+"""
+
+import maxmargin
+from maxmargin import families, files, kernels, metrics, plots
+
+PACKAGES = (maxmargin, files, kernels, metrics, plots)
+
+
+def public_modules() -> list[str]:
+    found = {module for package in PACKAGES for module in package._WHERE.values()}
+    found.update(package.__name__ for package in PACKAGES)
+    return sorted(found | {families.__name__, "maxmargin.testing"})
+
+
+if __name__ == "__main__":
+    print(*(f"-m {name}" for name in public_modules()))
