@@ -42,9 +42,8 @@ def chunking():
 
 def tagging():
     """From columns of a file, by a template."""
-    from maxmargin.data import read_columns
-
     from maxmargin import SequenceTagger
+    from maxmargin.files import read_columns
 
     parts = []
     for name in ("train", "testb"):
@@ -83,9 +82,8 @@ def multiclass():
 def parsing():
     import gzip
 
-    from maxmargin.data import read_trees
-
     from maxmargin import GrammarParser
+    from maxmargin.files import read_trees
 
     trees, names = need_data(
         "wsj_sample_trees/wsj_sample.mrg.gz",
@@ -101,9 +99,8 @@ def parsing():
 
 
 def alignment():
-    from maxmargin.data import read_pair_table
-
     from maxmargin import SequenceAligner
+    from maxmargin.files import read_pair_table
 
     (path,) = need_data("balibase3/pairs_ss.tsv.gz")
     pairs = [p for p in read_pair_table(path) if p.family.startswith("RV11/")]

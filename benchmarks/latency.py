@@ -30,20 +30,8 @@ from maxmargin.warmup import TASKS
 
 # empty cache: the target; after another task: half of what it took before solvers were
 # compiled once for all structures
-EMPTY = {
-    "classify": 5,
-    "taxonomy": 12,
-    "multilabel": 12,
-    "rank": 20,
-    "cluster": 20,
-    "motif": 12,
-    "tag": 12,
-    "tag-arrays": 12,
-    "align": 20,
-    "homologs": 20,
-    "match": 20,
-    "parse": 30,
-}
+EMPTY = {task: 10 for task in TASKS}
+EMPTY |= dict.fromkeys(("classify", "taxonomy", "kernel", "tag", "tag-arrays"), 5)
 AFTER = {"classify": 6, "tag": 23, "tag-arrays": 23, "parse": 59}
 FROM_DISK = 1.0
 
@@ -51,7 +39,8 @@ PROGRAM = """
 import sys, time, warnings
 warnings.simplefilter("ignore")
 import importlib
-import maxmargin.core.decode, maxmargin.solvers.driver, maxmargin.solvers.registry
+import maxmargin.core.decode, maxmargin.solvers.driver
+import maxmargin.solvers.hard_margin, maxmargin.solvers.hinge_handover
 from maxmargin.families import places
 for module in places("public").values():
     importlib.import_module(module)

@@ -40,6 +40,7 @@ def main() -> int:
     parser.add_argument("--groups", nargs="+", choices=GROUPS, default=GROUPS)
     parser.add_argument("--repeats", type=int, default=5, help="runs of a median")
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--tokens", type=int, help="made ones, for the part cluster")
     parser.add_argument("--limit", type=float, help="of two cores, measured before")
     options = parser.parse_args()
     options.parts = options.parts or HERE + (() if options.quick else CLUSTER)
@@ -56,7 +57,7 @@ def main() -> int:
     chosen = [part for part in CLUSTER if part in options.parts]
     if chosen:
         need_package("dask and distributed", "distributed")
-        cluster(chosen, options.quick, targets)
+        cluster(chosen, options.tokens, options.quick, targets)
     targets.show()
     return 0
 

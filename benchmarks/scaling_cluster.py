@@ -30,13 +30,14 @@ LESS_TIME = 0.9  # of one process's, with two workers
 SAFE = "ascent, safe factor"
 
 
-def cluster(parts, quick: bool, targets: Targets) -> None:
+def cluster(parts, tokens: int | None, quick: bool, targets: Targets) -> None:
     """The chosen parts; ``quick``: OCR letters, and a tenth of the made sentences."""
     need_data("conll2000/train.txt.gz", "ocr_letters/letters.npz")
     if "rounds" in parts:
         _rounds(["OCR letters"] if quick else list(TASKS), targets)
     if "cluster" in parts or "billion" in parts:
-        measured = _workers(TOKENS // 10 if quick else TOKENS, quick, targets)
+        tokens = tokens or (TOKENS // 10 if quick else TOKENS)
+        measured = _workers(tokens, targets)
         if "billion" in parts:
             _billion(measured)
 
@@ -47,9 +48,9 @@ def cluster(parts, quick: bool, targets: Targets) -> None:
 @worker
 def shards(task: str, objective: str, count: int, solver: str, limit: float) -> dict:
     """A fit on so many shards in this process, or (none) of one process."""
-    from maxmargin.core import estimator
-    from maxmargin.engine import choose
-    from maxmargin.engine.crew import HomeCrew
+    from maxmargin.engine import engines
+    from maxmargin.engine.executor import LocalExecutor
+    from maxmargin.fitting import settings
     from maxmargin.solvers import parallel_ascent
 
     if solver == SAFE:
@@ -57,8 +58,8 @@ def shards(task: str, objective: str, count: int, solver: str, limit: float) -> 
         solver = "auto"
     model, data = TASKS[task](C=C, objective=objective, solver=solver, max_time=limit)
     if count:
-        estimator.check_engine = lambda engine: None
-        choose.make_crew = lambda engine, specs: HomeCrew(specs(count))
+        settings.check_engine = lambda engine: None
+        engines.make_executor = lambda engine, specs: LocalExecutor(specs(count))
         model.set_params(engine="dask")
     model.fit(*data)
     return {
@@ -89,6 +90,7 @@ def _rounds(tasks, targets: Targets) -> None:
             found = {k: fresh(shards, **same, count=k) for k in counts}
             cells = [_told(found[k]) for k in counts]
             rows.append([task, objective, method, *(cells * 4 if alone else cells)])
+            print(" ", *rows[-1], flush=True)  # each takes minutes
             if method in ("ascent", "lbfgs, averaged start"):
                 few, many = found[2]["rounds"], found[16]["rounds"]
                 many = many if found[16]["converged"] else float("inf")
@@ -109,24 +111,24 @@ def _told(row: dict) -> str:
 def fit(path: str, objective: str, tol: float | None, workers: int) -> dict:
     """A fit of one process, or of so many Dask workers with one thread each."""
     from maxmargin import SequenceTagger
-    from maxmargin.engine import dask_crew
+    from maxmargin.engine import dask_executor
     from maxmargin.files import read_columns
 
     read = read_columns(path)
     X, y = read._replace(columns=read.columns[:2]), read.strings(-1)
     model = SequenceTagger(features="chunking", C=C, objective=objective, tol=tol)
     few = X.select(range(50)), y[:50]
-    crews: list = []
+    executors: list = []
     if workers:
         from distributed import Client, LocalCluster
 
-        build = dask_crew.DaskCrew.__init__
+        build = dask_executor.DaskExecutor.__init__
 
-        def watched(crew, *arguments, **named):
-            build(crew, *arguments, **named)
-            crews.append(crew)
+        def watched(executor, *arguments, **named):
+            build(executor, *arguments, **named)
+            executors.append(executor)
 
-        dask_crew.DaskCrew.__init__ = watched
+        dask_executor.DaskExecutor.__init__ = watched
         settings = {"threads_per_worker": 1, "dashboard_address": None}
         with (
             LocalCluster(n_workers=workers, **settings) as local,
@@ -145,7 +147,7 @@ def fit(path: str, objective: str, tol: float | None, workers: int) -> dict:
         "seconds": seconds,
         "solver": model.history_[-1]["seconds"],
         "rounds": model.n_iter_,
-        "moved": crews[-1].moved if crews else 0,
+        "moved": executors[-1].moved if executors else 0,
         "weights": int(model._w.size),
         "tokens": X.n_tokens,
         "sentences": X.n_sentences,
@@ -153,12 +155,12 @@ def fit(path: str, objective: str, tol: float | None, workers: int) -> dict:
     }
 
 
-def _workers(tokens: int, quick: bool, targets: Targets) -> dict:
+def _workers(tokens: int, targets: Targets) -> dict:
     rows, first = [], {}
     with tempfile.TemporaryDirectory(prefix="maxmargin-scaling-") as folder:
         fresh(make, folder=folder, tokens=tokens, size=tokens)
         path = str(next(Path(folder).iterdir()))
-        for objective, tol in (("hinge", None), ("log", None), ("hinge", 0.02)):
+        for objective, tol in (("hinge", None), ("hinge", 0.02), ("log", None)):
             same = {"path": path, "objective": objective, "tol": tol}
             one, two = (fresh(fit, **same, workers=n) for n in (0, 2))
             ratio = two["seconds"] / one["seconds"]
@@ -167,7 +169,8 @@ def _workers(tokens: int, quick: bool, targets: Targets) -> dict:
             cells += [one["rounds"], two["rounds"]]
             cells.append(f"{two['moved'] / two['rounds'] / 1e6:.1f}")
             rows.append([objective, "default" if tol is None else tol, *cells])
-            if tol is None and not quick:
+            print(" ", *rows[-1], flush=True)  # each takes minutes
+            if tol is None and one["seconds"] >= LIMIT:
                 name = f"{objective}: two workers over one process"
                 targets.at_most(name, ratio, LESS_TIME)
     columns = "objective|tol|one process s|2 workers s|ratio|passes|rounds|MB per round"
@@ -188,7 +191,7 @@ def bandwidth() -> dict:
     import numpy as np
     from distributed import Client, LocalCluster
 
-    from maxmargin.engine.dask_crew import DaskCrew
+    from maxmargin.engine.dask_executor import DaskExecutor
 
     def build(threads):
         return SimpleNamespace(echo=np.negative)
@@ -198,13 +201,13 @@ def bandwidth() -> dict:
     with (
         LocalCluster(n_workers=1, **settings) as local,
         Client(local) as client,
-        DaskCrew([SimpleNamespace(build=partial(build))], client) as crew,
+        DaskExecutor([SimpleNamespace(build=partial(build))], client) as executor,
     ):
         for _ in range(4):
             w = rng.normal(size=8_000_000).astype(np.float32)
-            began, moved = time.perf_counter(), crew.moved
-            crew.ask("echo", w)
-            speeds.append((crew.moved - moved) / (time.perf_counter() - began))
+            began, moved = time.perf_counter(), executor.moved
+            executor.ask("echo", w)
+            speeds.append((executor.moved - moved) / (time.perf_counter() - began))
     return {"speed": max(speeds)}
 
 

@@ -65,8 +65,11 @@ def _trained(name, path, folder, counts, repeats, targets) -> list:
 def _run(path: str, folder: str, jobs: int) -> dict:
     command = [sys.executable, "-m", "maxmargin", "train", "tag", path, "--quiet"]
     command += ["--features", "chunking", "--jobs", str(jobs)]
+    command += ["-o", os.path.join(folder, "model")]
+    # as for users: Python keeps byte code, where this machine may say otherwise
+    usual = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     began = time.perf_counter()
-    process = subprocess.Popen([*command, "-o", os.path.join(folder, "model")])
+    process = subprocess.Popen(command, env=usual)
     _, status, used = os.wait4(process.pid, 0)
     wall = time.perf_counter() - began
     process.returncode = os.waitstatus_to_exitcode(status)
