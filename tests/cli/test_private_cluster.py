@@ -94,10 +94,12 @@ def test_strangers_get_no_connection(client, who, key):
     if key == "plain":
         address = address.replace("tls://", "tcp://")
     security = distributed.Security.temporary() if key == "another" else None
+    # on the loop there is: on a busy machine Dask gives up on a thread of its own
+    settings = {"timeout": 2, "set_as_default": False, "loop": client.loop}
     with pytest.raises((OSError, TypeError, RuntimeError)):
-        distributed.Client(
-            address, security=security, timeout=2, set_as_default=False
-        ).submit(sum, [1, 2]).result(2)
+        distributed.Client(address, security=security, **settings).submit(
+            sum, [1, 2]
+        ).result(2)
     assert client.submit(sum, [1, 2]).result() == 3
 
 
