@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.metrics.report import Report
+from maxmargin.metrics.report import Report, plain
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -37,7 +37,7 @@ class LossReport(Report):
         return {"samples": self.n, "loss": self.loss, "right": self.right}
 
     def as_dict(self) -> dict[str, Any]:
-        return self._measures()
+        return plain(self._measures())
 
     def __str__(self) -> str:
         return (

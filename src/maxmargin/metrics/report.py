@@ -15,7 +15,10 @@ from html import escape
 from typing import Any
 
 MOST = 30  # rows in a notebook
-TABLE = "border-collapse:collapse;text-align:right;font-variant-numeric:tabular-nums"
+TABLE = (
+    "border-collapse:collapse;margin:0.4em 0;text-align:right;"
+    "font-variant-numeric:tabular-nums"
+)
 CELL = (
     "padding:0.15em 0.7em;border-bottom:1px solid rgba(128,128,128,0.35)"  # any theme
 )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-
-from sklearn.utils.metadata_routing import MetadataRequest
 
 from maxmargin.metrics.report import Report
 
@@ -74,9 +73,11 @@ class Scorer:
         """The same number, where ``evaluate`` is told more."""
         return replace(self, options={**self.options, **options})
 
-    def get_metadata_routing(self) -> MetadataRequest:
+    def get_metadata_routing(self) -> Any:
         """What scikit-learn's metadata routing has to hand over."""
-        request = MetadataRequest(owner=self)
+        # imported when asked for: the command line has scorers before it needs sklearn
+        routing = importlib.import_module("sklearn.utils.metadata_routing")
+        request = routing.MetadataRequest(owner=self)
         for name in self.metadata:
             request.score.add_request(param=name, alias=True)
         return request
