@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 AS_IN = re.compile(r"As in :class:`maxmargin\.(\w+)`")
+WORD = re.compile(r"[\w.-]+|\"[\w -]+\"")
 DEFAULT = re.compile(r",?\s*\bdefault\b")
 
 
@@ -21,9 +22,18 @@ class Entry:
     text: str  # what it means
 
     def shown(self) -> str:
-        head = f"{self.name} : {self.kind}" if self.kind else self.name
+        head = f"{self.name} : {alternatives(self.kind)}" if self.kind else self.name
         body = "\n".join(f"    {line}".rstrip() for line in self.text.splitlines())
         return f"{head}\n{body}" if body else head
+
+
+def alternatives(kind: str) -> str:
+    """A list of what a parameter may be as a type: ``"a", dict or None`` with bars."""
+    kind, comma, default = kind.partition(", default ")
+    words = re.split(r", | or ", kind.replace("{", "").replace("}", ""))
+    if len(words) > 1 and all(WORD.fullmatch(word) for word in words):
+        kind = " | ".join(words)
+    return kind + comma + default
 
 
 class Explained:

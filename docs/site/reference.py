@@ -22,13 +22,21 @@ def pages() -> dict[str, str]:
     for name in places("maxmargin"):
         made[page_of(f"maxmargin.{name}")] = entry(f"maxmargin.{name}", 1)
     for module in modules()[1:]:
-        parts = [f"# {module}\n", f"::: {module}\n{ONLY_TEXT}", table(module)]
+        parts = [
+            f"# {module} {{#{module}}}\n",
+            f"::: {module}\n{ONLY_TEXT}",
+            table(module),
+        ]
         parts += [entry(f"{module}.{name}", 2) for name in names(module)]
         made[page_of(module)] = "\n".join(parts)
     return made
 
 
-ONLY_TEXT = "    options:\n      members: false\n      show_root_heading: false\n"
+ONLY_TEXT = """    options:
+      members: false
+      show_root_heading: false
+      show_root_toc_entry: false
+"""
 
 
 def titles() -> list[dict[str, str]]:
