@@ -15,7 +15,6 @@ INCLUDED = {  # {file of the repository: page of the site}
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
-    "LICENSE": "license.md",
     "benchmarks/README.md": "benchmarks.md",
     "reproduction/README.md": "reproduction.md",
 }
@@ -84,16 +83,10 @@ def source_page(file: str) -> str:
 
 def included() -> dict[str, str]:
     """{page: Markdown} of the files elsewhere that are pages."""
-    there = {page: ROOT / file for file, page in INCLUDED.items()}
     return {
-        page: _as_page(path.read_text(encoding="utf-8"), path)
-        for page, path in there.items()
-        if path.is_file()
+        page: (ROOT / file).read_text(encoding="utf-8")
+        for file, page in INCLUDED.items()
     }
-
-
-def _as_page(text: str, path: Path) -> str:
-    return text if path.suffix == ".md" else f"# Licence\n\n```\n{text}```\n"
 
 
 def _outside_of_code(pattern: re.Pattern, replace, markdown: str) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from types import ModuleType
 
 import maxmargin
 
+END = re.compile(r"(?<!\.)\.\s+(?=[A-Z`\"(])")  # of a sentence
 SHELVES = "files", "metrics", "plots", "testing"  # public, besides maxmargin.NAME
 
 
@@ -50,4 +52,4 @@ def found(name: str):
 def summary(thing) -> str:
     """The first sentence of a docstring, in one line."""
     text = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
-    return text.partition(". ")[0].rstrip(".") + "." if text else ""
+    return END.split(text)[0].rstrip(".:") + "." if text else ""
