@@ -11,12 +11,17 @@ from public_names import every_name, found, modules
 
 DOCS = Path(__file__).resolve().parents[1]
 ROLE = re.compile(r":(?:class|func|meth|mod|attr|data|exc):`([^`]+)`")
+HEAD = re.compile(r"^( *[*\w, ]+ : )(.*)$", re.MULTILINE)
 NAME = re.compile(r"``(maxmargin\.[\w.]+)``")
 PAGE = re.compile(r"``docs/([\w/-]+)\.md``")
 
 
 def linked(text: str, public: str = "maxmargin") -> str:
-    """The text with links; ``public`` is the name whose docstring it is of."""
+    """The text with links; ``public`` is the name whose docstring it is of.
+
+    Types of parameters are shown as code, in which nothing can be a link.
+    """
+    text = HEAD.sub(lambda match: match[1] + plain(match[2]).replace("`", ""), text)
     text = ROLE.sub(lambda match: _reference(match[1], public), text)
     text = NAME.sub(lambda match: _reference(match[1], public), text)
     return PAGE.sub(lambda match: _page(match[1]), text)

@@ -12,6 +12,7 @@ from typing import Any
 
 AS_IN = re.compile(r"As in :class:`maxmargin\.(\w+)`")
 WORD = re.compile(r"[\w.-]+|\"[\w -]+\"")
+SAID = re.compile(r"((?:[^,;(]|\([^)]*\))+)[,;] (.* .*)$")
 DEFAULT = re.compile(r",?\s*\bdefault\b")
 
 
@@ -68,6 +69,8 @@ class Explained:
             name: _resolved(entry, entries_of, self.section)
             for name, entry in self.entries().items()
         }
+        if self.section == "Attributes":
+            entries = {name: _said(entry) for name, entry in entries.items()}
         if declared:
             own = {name: entries.pop(name, Entry(name, "", "")) for name in declared}
             entries = {
@@ -111,9 +114,19 @@ def _resolved(entry: Entry, entries_of, section: str) -> Entry:
     there = entries_of(f"maxmargin.{match[1]}", section).get(entry.name)
     if there is None:
         return entry
+    there = _resolved(there, entries_of, section)
     more = entry.text[match.end() :].lstrip(".;, \n")
     text = f"{there.text}\n\n{more[:1].upper()}{more[1:]}" if more else there.text
     return replace(entry, kind=entry.kind or there.kind, text=text)
+
+
+def _said(entry: Entry) -> Entry:
+    """What an attribute is, where its type says that: ``ndarray, the weights w``."""
+    said = SAID.match(entry.kind)
+    if not said or alternatives(entry.kind) != entry.kind:
+        return entry
+    text = f"{said[2][:1].upper()}{said[2][1:]} {entry.text}".strip()
+    return replace(entry, kind=said[1], text=f"{text.rstrip('.')}.")
 
 
 def _with_default(entry: Entry, declared: Any) -> Entry:

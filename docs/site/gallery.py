@@ -1,8 +1,9 @@
 """The gallery: every script of docs/gallery runs once, and is shown with what it made.
 
-A script begins with a docstring, whose first line is its title. What it prints and the
-figures that are open at its end are kept in a cache under a key of the script, the library
-and this file, so that an unchanged gallery is not run again.
+A script begins with a docstring, whose first line is its title; its name begins with its
+subject. What it prints and the figures that are open at its end are kept in a cache under a
+key of the script and the library, so that an unchanged gallery is not run again. Pages of
+tasks show the thumbnails of their subject.
 """
 
 from __future__ import annotations
@@ -26,6 +27,22 @@ SCRIPTS = ROOT / "docs" / "gallery"
 RUNNER = HERE / "run_example.py"
 JOBS = 2  # scripts at a time
 SECONDS = 300  # for one script
+SUBJECTS = {  # {how scripts are called: (heading, page that shows them)}
+    "tag": ("Label sequences", "tagging.md"),
+    "class": ("Classes", "classify.md"),
+    "multilabel": ("Sets of labels", "multilabel.md"),
+    "kernel": ("Kernels", "kernels.md"),
+    "rank": ("Rankings", "ranking.md"),
+    "parse": ("Trees", "parsing.md"),
+    "align": ("Alignments", "alignment.md"),
+    "match": ("Matchings", "matching.md"),
+    "cluster": ("Clusters", "clustering.md"),
+    "motif": ("Motifs", "motifs.md"),
+    "graph": ("Graphs and images", "graphs.md"),
+    "latent": ("Hidden parts", "latent.md"),
+    "own": ("Your own problem", "hypergraphs.md"),
+}
+OTHERS = "More", ""
 
 
 class BrokenExample(Exception):
@@ -45,6 +62,11 @@ class Example:
     def name(self) -> str:
         return self.path.stem
 
+    @property
+    def subject(self) -> tuple[str, str]:
+        """Heading, and the page that shows it."""
+        return SUBJECTS.get(self.name.partition("_")[0], OTHERS)
+
 
 def read(path: Path) -> Example:
     source = path.read_text(encoding="utf-8")
@@ -58,7 +80,10 @@ def read(path: Path) -> Example:
 
 
 def examples(folder: Path = SCRIPTS) -> list[Example]:
-    return [read(path) for path in sorted(folder.glob("*.py"))]
+    """All examples, by subject and name."""
+    order = [*SUBJECTS.values(), OTHERS]
+    found = [read(path) for path in sorted(folder.glob("*.py"))]
+    return sorted(found, key=lambda each: order.index(each.subject))
 
 
 def titles(folder: Path = SCRIPTS) -> list[dict[str, str]]:
@@ -134,15 +159,20 @@ def build(folder: Path = SCRIPTS, store: Path | None = None) -> dict[str, str | 
     with ThreadPoolExecutor(JOBS) as pool:
         results = list(pool.map(lambda each: run(each, store), every))
     made: dict[str, str | bytes] = {}
-    cards = []
+    cards: dict[tuple[str, str], list[str]] = {}
     for example, result in zip(every, results, strict=True):
         output = json.loads((result / "output.json").read_text(encoding="utf-8"))
         for picture in output["pictures"] + output["thumbnails"]:
             name = f"gallery/images/{example.name}-{picture}"
             made[name] = (result / picture).read_bytes()
         made[f"gallery/{example.name}.md"] = page(example, output)
-        cards.append(card(example, output))
-    made["gallery/index.md"] = INDEX.format(cards="\n".join(cards))
+        cards.setdefault(example.subject, []).append(card(example, output))
+    parts = [INDEX]
+    for (heading, place), shown in cards.items():
+        parts.append(f"## {heading}\n\n{grid(shown)}")
+        if place:
+            made[f"{CARDS}{place}"] = grid(shown).replace(UP, "gallery/")
+    made["gallery/index.md"] = "\n".join(parts).replace(UP, "")
     return made
 
 
@@ -150,25 +180,31 @@ INDEX = """# Gallery
 
 Every example is a short script, run when this site was built. Choose a picture to see the
 script and what it prints.
-
-<div class="gallery">
-{cards}
-</div>
 """
+CARDS = "cards/"  # no page: what another page shows
+UP = "{gallery}"  # where the gallery is, as seen from the page
+
+
+def grid(cards: list[str]) -> str:
+    return f'<div class="gallery">\n{chr(10).join(cards)}\n</div>\n'
+
+
+def with_cards(markdown: str, cards: str) -> str:
+    """A page with thumbnails below its introduction."""
+    first, mark, rest = markdown.partition("\n## ")
+    return f"{first}\n{cards}{mark}{rest}"
 
 
 def card(example: Example, output: dict) -> str:
     """A thumbnail that leads to the example's page."""
     if output["thumbnails"]:
-        source = f"images/{example.name}-{output['thumbnails'][0]}"
+        source = f"{UP}images/{example.name}-{output['thumbnails'][0]}"
         shown = f'<img src="{source}" alt="" loading="lazy">'
     else:
         lines = output["text"].splitlines()[:12]
         shown = f"<pre>{escape(chr(10).join(line[:48] for line in lines))}</pre>"
-    title = escape(example.title)
-    return (
-        f'<a class="example" href="{example.name}.html">{shown}<span>{title}</span></a>'
-    )
+    page, title = f"{UP}{example.name}.html", escape(example.title)
+    return f'<a class="example" href="{page}">{shown}<span>{title}</span></a>'
 
 
 def page(example: Example, output: dict) -> str:

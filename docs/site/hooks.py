@@ -14,6 +14,7 @@ from mkdocs.structure.pages import Page
 
 HERE = Path(__file__).resolve().parent
 ASSETS = HERE / "assets"
+cards: dict[str, str] = {}  # {page: thumbnails that it shows}
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -43,12 +44,18 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
         name = f"assets/{path.name}"
         files.append(File.generated(config, name, abs_src_path=str(path)))
     for name, content in gallery.build().items():
+        if name.startswith(gallery.CARDS):
+            cards[name.removeprefix(gallery.CARDS)] = content
+            continue
         files.append(File.generated(config, name, content=content))
     return files
 
 
 def on_page_markdown(markdown: str, *, page: Page, config, files) -> str:
-    return outside.mended(markdown, page.file.src_uri)
+    name = page.file.src_uri
+    if name in cards:
+        markdown = gallery.with_cards(markdown, cards[name])
+    return outside.mended(markdown, name)
 
 
 def _leaves(nav) -> list[str]:

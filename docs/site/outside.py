@@ -18,6 +18,7 @@ INCLUDED = {  # {file of the repository: page of the site}
     "benchmarks/README.md": "benchmarks.md",
     "reproduction/README.md": "reproduction.md",
 }
+NO_SEARCH = "---\nsearch:\n  exclude: true\n---\n\n"
 LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s#]+)((?:#[^)\s]*)?(?:\s\"[^\"]*\")?\))")
 FENCE = re.compile(r"^( *)(```+|~~~+).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
 
@@ -78,7 +79,7 @@ def source_page(file: str) -> str:
     """A page that shows a source file."""
     text = (ROOT / file).read_text(encoding="utf-8").rstrip()
     kind = {".py": "python", ".sh": "sh", ".toml": "toml"}.get(Path(file).suffix, "")
-    return f"# {file}\n\n`````{kind}\n{text}\n`````\n"
+    return f"{NO_SEARCH}# {file}\n\n`````{kind}\n{text}\n`````\n"
 
 
 def included() -> dict[str, str]:

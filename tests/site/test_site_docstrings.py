@@ -49,6 +49,14 @@ def test_what_is_explained_elsewhere_is_explained_here():
     assert text.endswith("\n\nAttributes\n----------\ncoef_ : ndarray\n")
 
 
+def test_what_an_attribute_is_stands_below_its_type():
+    text = "Attributes\n----------\nw_ : array (a, b), with zeros\n    out.\nn_ : int\n"
+    section = tool("docstring_parameters").Explained(text, "Attributes")
+    assert section.completed(lambda name, section: {}, {}) == (
+        "Attributes\n----------\nw_ : array (a, b)\n    With zeros out.\nn_ : int"
+    )
+
+
 def test_references_become_links():
     linked = tool("docstring_links").linked
     assert linked(":func:`maxmargin.save`") == "[`save`][maxmargin.save]"
@@ -57,5 +65,6 @@ def test_references_become_links():
         "[`fit`][maxmargin.HMMTagger.fit]"
     )
     assert linked(":func:`of_nobody`") == "`of_nobody`"
+    assert linked("a : str or :class:`maxmargin.Tree`") == "a : str or Tree"
     assert linked("``docs/latent.md``") == "[Hidden parts](../latent.md)"
     assert linked("``docs/none.md``") == "`docs/none.md`"

@@ -56,6 +56,18 @@ def test_output_and_figures_are_shown(scripts, tmp_path):
     assert not list(scripts.glob("*.txt"))
 
 
+def test_pages_of_tasks_show_thumbnails(scripts, tmp_path):
+    gallery = tool("gallery")
+    (scripts / "a_line.py").unlink()
+    (scripts / "words.py").rename(scripts / "tag_words.py")
+    made = gallery.build(scripts, tmp_path / "store")
+    assert "## Label sequences" in made["gallery/index.md"]
+    cards = made["cards/tagging.md"]
+    assert 'href="gallery/tag_words.html"' in cards
+    page = gallery.with_cards("# Tag\n\nWords.\n\n## Files\n", cards)
+    assert page.index("Words.") < page.index("tag_words") < page.index("## Files")
+
+
 def test_only_what_changed_runs_again(scripts, tmp_path, monkeypatch):
     gallery, ran = tool("gallery"), []
     (scripts / "a_line.py").write_text(PRINTS)
