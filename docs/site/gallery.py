@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SCRIPTS = ROOT / "docs" / "gallery"
 RUNNER = HERE / "run_example.py"
-JOBS = 2  # scripts at a time
+JOBS = os.cpu_count() or 1  # scripts at a time
 SECONDS = 300  # for one script
 SUBJECTS = {  # {how scripts are called: (heading, page that shows them)}
     "tag": ("Label sequences", "tagging.md"),
