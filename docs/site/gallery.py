@@ -87,9 +87,13 @@ def examples(folder: Path = SCRIPTS) -> list[Example]:
     return sorted(found, key=lambda each: order.index(each.subject))
 
 
-def titles(folder: Path = SCRIPTS) -> list[dict[str, str]]:
-    """What the navigation says of these pages, in its order."""
-    return [{each.title: f"gallery/{each.name}.md"} for each in examples(folder)]
+def titles(folder: Path = SCRIPTS) -> list[dict[str, list]]:
+    """What the navigation says of these pages, by subject."""
+    sections: dict[str, list] = {}
+    for each in examples(folder):
+        pages = sections.setdefault(each.subject[0], [])
+        pages.append({each.title: f"gallery/{each.name}.md"})
+    return [{heading: pages} for heading, pages in sections.items()]
 
 
 # running ------------------------------------------------------------------------------
