@@ -6,7 +6,7 @@ import weakref
 import numpy as np
 
 from maxmargin.core import contract
-from maxmargin.core import recent as rooms
+from maxmargin.core import machine as rooms
 from maxmargin.core.arrays import TokenMatrix
 from maxmargin.core.decode import decode
 from maxmargin.core.kernel import kernel, prepared, run

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.contract import capacity, rescale_scores, score, shape
+from maxmargin.core.contract import capacity, rescale_scores, score, shape, solve_block
 from maxmargin.core.formulation import Form, Plain
-from maxmargin.core.kernel import kernel, run
+from maxmargin.core.kernel import implemented, kernel, run
 from maxmargin.core.oracle import most_violated
 from maxmargin.core.rows import copy_into
 from maxmargin.core.state import Stateful
@@ -43,7 +43,7 @@ class Objective(Stateful):
 
     answer = Sweep  # what sweep() returns
 
-    # numbers of the weights that must not be negative (``solvers/signs.py``)
+    # numbers of the weights that must not be negative (``solvers/block_coordinate.py``)
     nonnegative: np.ndarray | None = None
 
     def __init__(
@@ -73,6 +73,15 @@ class Objective(Stateful):
         """False when a user's oracle is declared approximate."""
         return getattr(self.batch, "exact", True)
 
+    @property
+    def closed_blocks(self) -> bool:
+        """Whether the structure solves the block of an example in closed form."""
+        return implemented(solve_block, type(self.batch))
+
+    def run(self, function, *arguments):
+        """A kernel on the batch."""
+        return run(function, self.batch, *arguments)
+
     def weights(self) -> np.ndarray:
         # Written at once: pages of lazily zeroed memory that are read first and written
         # later fault twice, in the middle of the first pass.
@@ -82,7 +91,7 @@ class Objective(Stateful):
 
     def buffers(self) -> Buffers:
         """Working memory for one worker that takes steps."""
-        entries = 3 * run(_capacity, self.batch) + 16
+        entries = 3 * self.run(_capacity) + 16
         table = 1 << (4 * entries).bit_length()
         direct = self.n_weights <= DIRECT
         return Buffers(
@@ -94,7 +103,7 @@ class Objective(Stateful):
         )
 
     def _scoring_buffers(self):
-        rows, columns = run(_shape, self.batch)
+        rows, columns = self.run(_shape)
         longest = int(np.diff(self.batch.start).max(initial=1))
         return np.zeros((rows, columns)), np.zeros(longest, np.int32)
 
@@ -106,9 +115,7 @@ class Objective(Stateful):
         theta, y = self._scoring_buffers()
         empty = Sweep(*np.zeros((3, 0)), np.zeros(0, np.int32))
         w = np.zeros(self.n_weights, self.dtype)  # never touched: takes no memory
-        run(
-            sweep_range, self.batch, self.form, 0, 0, w, 1.0, theta, y, self.mass, empty
-        )
+        self.run(sweep_range, self.form, 0, 0, w, 1.0, theta, y, self.mass, empty)
         sum_of_squares(w[:0])
 
     def sweep(self, w, multiple=1.0) -> Sweep:
@@ -131,7 +138,7 @@ class Objective(Stateful):
     def _sweep_range(self, lo, hi, w, multiple, result) -> int:
         theta, y = self._scoring_buffers()
         arguments = (self.form, lo, hi, w, multiple, theta, y, self.mass, result)
-        return run(sweep_range, self.batch, *arguments)
+        return self.run(sweep_range, *arguments)
 
     def primal(self, w, multiple=1.0):
         """(primal at multiple * w, multiple, sweep there).

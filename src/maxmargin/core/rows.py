@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from maxmargin.core.arrays import check_columns
 from maxmargin.core.kernel import inlined, kernel
-from maxmargin.core.unused_columns import check_columns
 from maxmargin.engine.threads import Team, over_vector
 
 LARGE_TABLE = 1 << 18  # weights: about what the second level of cache holds

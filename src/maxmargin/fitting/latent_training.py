@@ -23,14 +23,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin.core.cached_outputs import written
 from maxmargin.core.completion import complete_all, complete_randomly
-from maxmargin.core.data_weight import C_of
-from maxmargin.core.encoded import masses
+from maxmargin.core.encoded import C_of, masses
 from maxmargin.core.partial import alternate, is_partial, ordinary, sure_part
 from maxmargin.core.warn import warn
 from maxmargin.engine.interrupts import INTERRUPTED, STOPPED, Whole
-from maxmargin.fitting.install import install
+from maxmargin.fitting.install import install, still_zero
 from maxmargin.fitting.parameters import Hidden
-from maxmargin.fitting.remarks import still_zero
 from maxmargin.solvers import registry
 from maxmargin.solvers.concave_convex import descend
 from maxmargin.solvers.driver import drive

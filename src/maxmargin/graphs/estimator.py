@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from maxmargin.core.coordinates import check_kernel_options
-from maxmargin.core.data_weight import C_of
-from maxmargin.core.encoded import Encoded, check_weights, masses
+from maxmargin.core.encoded import C_of, Encoded, check_weights, masses
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective
 from maxmargin.core.partial import ordinary

@@ -12,13 +12,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.blas import at_most
-from maxmargin.core.data_weight import C_of
-from maxmargin.core.encoded import masses
+from maxmargin.core.encoded import C_of, masses
+from maxmargin.core.jobs import at_most
 from maxmargin.core.warn import warn
 from maxmargin.engine.interrupts import Whole
 from maxmargin.fitting.estimator import MaxMarginEstimator
-from maxmargin.fitting.remarks import still_zero, warn_zero_weights
+from maxmargin.fitting.install import still_zero, warn_zero_weights
 from maxmargin.kernel_svm.bases import settled
 from maxmargin.kernel_svm.devices import find_device
 from maxmargin.kernel_svm.input import (

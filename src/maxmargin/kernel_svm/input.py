@@ -15,9 +15,9 @@ from sklearn.utils.validation import column_or_1d
 from maxmargin.classes.input import plain, read_classes
 from maxmargin.classes.taxonomy.labels import class_lines, resolve
 from maxmargin.classes.taxonomy.losses import class_costs
+from maxmargin.core.arrays import check_columns
 from maxmargin.core.encoded import check_weights
 from maxmargin.core.label_costs import cost_table
-from maxmargin.core.unused_columns import check_columns
 from maxmargin.fitting.tables import check_finite, read_new
 from maxmargin.kernels import as_kernel, check
 from maxmargin.kernels.base import Kernel

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.compiling import announce, say_on_stderr
-from maxmargin.core.data_weight import C_of
-from maxmargin.core.encoded import SINGLE_PRECISION_TOL
+from maxmargin.core.encoded import SINGLE_PRECISION_TOL, C_of
 from maxmargin.engine.interrupts import Undisturbed
 from maxmargin.engine.threads import Team
 from maxmargin.kernel_svm.bases import Found, check_memory, find_bases

@@ -49,7 +49,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from maxmargin.core.completion import changed, complete_all, hidden, with_truths
+from maxmargin.core.completion import changed, complete_all, with_truths
+from maxmargin.core.encoded import hidden
 from maxmargin.core.partial import is_partial, ordinary
 from maxmargin.engine.interrupts import INTERRUPTED, STOPPED, Undisturbed
 from maxmargin.solvers import registry

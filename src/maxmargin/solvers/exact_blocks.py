@@ -20,9 +20,8 @@ import time
 
 import numpy as np
 
-from maxmargin.core import contract
 from maxmargin.core.contract import emit_block
-from maxmargin.core.kernel import implemented, kernel, run
+from maxmargin.core.kernel import kernel, run
 from maxmargin.core.state import require
 from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.engine.interrupts import Undisturbed
@@ -58,8 +57,7 @@ class ExactBlocks(Solver):
     def applies(objective) -> bool:
         form = objective.form
         return (
-            isinstance(objective.batch, tuple)
-            and implemented(contract.solve_block, type(objective.batch))
+            objective.closed_blocks
             and not (form.slack or form.quadratic or objective.hard)
             and objective.nonnegative is None
             and objective.n * objective.batch.width <= MAX_VARIABLES

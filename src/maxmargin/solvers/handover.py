@@ -12,8 +12,8 @@ from maxmargin.core.state import require
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.exponentiated import Exponentiated
 from maxmargin.solvers.log_objective import LogObjective, norm1, shrunk
-from maxmargin.solvers.relay import Relay
 from maxmargin.solvers.smooth import LBFGS
+from maxmargin.solvers.solver import Relay
 
 HALVING = 20  # passes in which the gap must halve
 

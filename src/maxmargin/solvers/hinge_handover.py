@@ -25,7 +25,7 @@ import math
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.block_coordinate import BlockCoordinate
 from maxmargin.solvers.one_slack import Cut, OneSlack
-from maxmargin.solvers.relay import Relay
+from maxmargin.solvers.solver import Relay
 from maxmargin.solvers.warm_start import copied
 
 FIRST_LOOK = 8  # passes

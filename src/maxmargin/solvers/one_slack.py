@@ -213,7 +213,7 @@ class OneSlack(PlaneSolver):
         return float(self.alpha @ self.gram @ self.alpha - cut_off @ cut_off)
 
     def _ascend(self, tolerance: float) -> None:
-        """Over the cuts and, in turns, the multipliers of signs (``signs.py``)."""
+        """Over the cuts and, in turns, the multipliers of signs (:class:`Signs`)."""
         last = -np.inf
         for _ in range(MAX_TURNS if len(self.signs.at) else 1):
             push = -np.minimum(self.alpha @ self.held, 0.0)

@@ -50,6 +50,12 @@ def check_samples(X, y, unlabelled=False):
     return X, y
 
 
+def has_gaps(y) -> bool:
+    """Whether a label is None, or a whole sequence of them."""
+    lists = (row.tolist() if isinstance(row, np.ndarray) else row for row in y)
+    return any(row is None or None in row for row in lists)
+
+
 def check_matching(start, y) -> None:
     lengths = np.diff(start)
     given = np.fromiter(map(len, y), np.int64, len(y))

@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.completion import complete_all
 from maxmargin.core.coordinates import check_kernel_options
-from maxmargin.core.data_weight import C_of
-from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.encoded import C_of, Encoded, check_weights
 from maxmargin.core.partial import partly_known
 from maxmargin.core.rows import by_frequency, padded_width
 from maxmargin.core.saved import distinct
@@ -28,13 +27,14 @@ from maxmargin.tags.input import (
     check_allowed,
     check_matching,
     check_samples,
+    has_gaps,
     label_set,
     warn_of_length,
     warn_of_truth,
 )
-from maxmargin.tags.objectives import OBJECTIVES, check_options
+from maxmargin.tags.objectives import OBJECTIVES
 from maxmargin.tags.parameters import SequenceTaggerParameters
-from maxmargin.tags.partial import fill_rows, has_gaps, known_runs
+from maxmargin.tags.partial import fill_rows, known_runs
 from maxmargin.tags.prediction import TagPrediction
 from maxmargin.tags.schemes import check_scheme, forbidden_transitions
 from maxmargin.tags.structure import TagStructure
@@ -183,12 +183,31 @@ class SequenceTagger(
         return super().fit(X, y, sample_weight)
 
     def _check(self) -> None:
-        check_options(self)
+        self._check_together()
         self._decoding()
         if self.kernel is not None:
             check_kernel_options(self)
         if self.feature_options and self.features is None:
             raise ValueError("feature_options needs features, a template or a name.")
+
+    def _check_together(self) -> None:
+        """Parameters that depend on each other, before any work."""
+        objective, l1 = self.objective, self.l1
+        if self.order == 2 and OBJECTIVES[objective].problem != "hinge":
+            others = [name for name, o in OBJECTIVES.items() if o.problem == "hinge"]
+            raise ValueError(
+                f"order=2 needs objective='hinge' or one of {', '.join(others[1:])}, not "
+                f"{objective!r}."
+            )
+        if self.order == 2 and isinstance(self.loss, str) and self.loss != "hamming":
+            raise ValueError(f"order=2 needs a loss of labels, not {self.loss!r}.")
+        if self.order == 2 and self.decoding == "posterior":
+            raise ValueError("order=2 has no marginals to decode with: use 'viterbi'.")
+        if l1 > 0 and not OBJECTIVES[objective].l1:
+            smooth = ", ".join(name for name, record in OBJECTIVES.items() if record.l1)
+            raise ValueError(
+                f"l1={l1!r} needs one of the objectives {smooth}, not {objective!r}."
+            )
 
     def _tolerance(self) -> float:
         if self.tol is None:
