@@ -18,7 +18,7 @@ import threading
 from collections.abc import Iterator
 
 from maxmargin.core.checks import is_whole
-from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.engine.interrupts import undisturbed
 
 MOST_THREADS = 16  # on machines with fewer cores: more would only stand in the way
 
@@ -90,11 +90,11 @@ def at_most(threads: int) -> Iterator[None]:
     """
     user = object()
     try:
-        with Undisturbed():
+        with undisturbed():
             _enter(user, max(threads, 1))
         yield
     finally:
-        with Undisturbed(raising=False):  # the fit is over, and its model whole
+        with undisturbed(raising=False):  # the fit is over, and its model whole
             _leave(user)
 
 

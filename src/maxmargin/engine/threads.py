@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.engine.interrupts import undisturbed
 
 PARTS = 4  # per thread: those who are done early take what others have not begun
 FINE = (
@@ -192,13 +192,13 @@ class Team:
             self._pool = ThreadPoolExecutor(self.size - 1, "maxmargin")
         futures: list = []
         try:
-            with Undisturbed():  # or a thread would work that nobody waits for
+            with undisturbed():  # or a thread would work that nobody waits for
                 others = range(1, threads)
                 futures = [self._pool.submit(work, worker) for worker in others]
             work(0)
             wait(futures)
         except BaseException:
-            with Undisturbed():  # another Ctrl-C waits as well
+            with undisturbed():  # another Ctrl-C waits as well
                 for _ in numbers:  # what was not begun is not done
                     pass
                 wait(futures)

@@ -9,6 +9,7 @@ The way is chosen by the data and the engine: plainly, with hidden parts that ar
 from __future__ import annotations
 
 import copy
+import inspect
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,11 +28,10 @@ from maxmargin.core.jobs import at_most
 from maxmargin.core.partial import is_partial
 from maxmargin.engine import engines
 from maxmargin.engine.engines import check_engine
-from maxmargin.engine.interrupts import INTERRUPTED, Whole
-from maxmargin.files.atomic import require_room
+from maxmargin.engine.interrupts import INTERRUPTED, whole
+from maxmargin.files.locks import require_room
 from maxmargin.fitting import latent_training
 from maxmargin.fitting.install import install
-from maxmargin.kernels.nested import refuse_unused
 from maxmargin.solvers import registry
 from maxmargin.solvers.by_piece import by_piece
 from maxmargin.solvers.checkpoint import kept, place_of
@@ -81,7 +81,7 @@ def train(
         way = _plainly(batch, make, settings.solver, state if keep else None)
     with way as (objective, solver):
         solution = drive(objective, solver, limits)
-    with Whole(model) as late:
+    with whole(model) as late:
         solver.finish(solution)
         planes = solver.planes if keep else None
         del solver, way  # and tables as large as w, before there are others
@@ -95,7 +95,7 @@ def train(
 def maker(model: Any, encoded: Encoded, settings: Settings, mass) -> Callable:
     """A function that makes the objective of a batch, or of some of its examples."""
     whole, n_weights = mass, encoded.n_weights
-    dtype = np.float64 if math.isinf(C_of(model, encoded)) else encoded.dtype
+    dtype = np.float64 if np.isinf(mass).any() else encoded.dtype
     require_room(n_weights * np.dtype(dtype).itemsize)
     last = settings.n_jobs, settings.seed
 
@@ -271,3 +271,40 @@ def _seed(random_state: Any) -> int:
     if random_state is None:
         return 0
     return check_random_state(random_state).randint(2**31 - 1)
+
+
+# parameters that nothing would read ---------------------------------------------------
+
+
+def refuse_unused(model: Any, names: tuple[str, ...], why: str) -> None:
+    """Raise ValueError if a parameter is not at its default, where nothing reads it."""
+    defaults = inspect.signature(type(model).__init__).parameters
+    for name in names:
+        value = getattr(model, name)
+        default = defaults[name].default
+        if value is not default and not np.array_equal(value, default):
+            shown = " ".join(repr(value).split())  # a table has lines
+            raise ValueError(f"{name}={shown} would not be used: {why}")
+
+
+def refuse_beside_kernel(model: Any, names: tuple[str, ...]) -> None:
+    """``gamma`` and the like are of kernels that are given by name."""
+    if not isinstance(model.kernel, str):
+        refuse_unused(
+            model,
+            names,
+            "the kernel is not given by name, and has parameters of its own. Give it to "
+            "the kernel, as in kernels.rbf(0.1), or set it there, as in "
+            "set_params(kernel__gamma=0.1).",
+        )
+
+
+def refuse_without_kernel(model: Any) -> None:
+    """The same where a kernel is one of several ways to look at features."""
+    if not hasattr(model, "kernel"):  # HMMTagger
+        return
+    if model.kernel is None:
+        why = "there is no kernel. Give one, as in kernel='rbf', or leave it out."
+        refuse_unused(model, ("gamma", "method", "n_components"), why)
+    else:
+        refuse_beside_kernel(model, ("gamma",))

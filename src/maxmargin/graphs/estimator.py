@@ -13,6 +13,7 @@ from maxmargin.core.objective import Objective
 from maxmargin.core.partial import ordinary
 from maxmargin.core.saved import Saved
 from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.fit import refuse_without_kernel
 from maxmargin.fitting.saving import value
 from maxmargin.fitting.structural import check_lengths
 from maxmargin.fitting.unlabelled import weigh
@@ -34,7 +35,7 @@ from maxmargin.graphs.prediction import GraphPrediction
 from maxmargin.graphs.scale_rule import C_by_scale
 from maxmargin.graphs.schema import Schema, check_graphs, learn
 from maxmargin.graphs.weights import public_weights
-from maxmargin.kernels.nested import NestedKernel, refuse_without_kernel
+from maxmargin.kernels.nested import NestedKernel
 
 
 class GraphLabeler(

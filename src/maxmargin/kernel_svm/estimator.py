@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.encoded import C_of, masses
 from maxmargin.core.jobs import at_most
 from maxmargin.core.warn import warn
-from maxmargin.engine.interrupts import Whole
+from maxmargin.engine.interrupts import whole
 from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.fit import refuse_beside_kernel
 from maxmargin.fitting.install import still_zero, warn_zero_weights
 from maxmargin.kernel_svm.bases import settled
 from maxmargin.kernel_svm.devices import find_device
@@ -32,7 +33,7 @@ from maxmargin.kernel_svm.saving import model_from, state_of
 from maxmargin.kernel_svm.scaling import scaled
 from maxmargin.kernel_svm.training import Trained, train, train_sizes
 from maxmargin.kernels.basis import expand
-from maxmargin.kernels.nested import NestedKernel, refuse_beside_kernel
+from maxmargin.kernels.nested import NestedKernel
 from maxmargin.solvers.checkpoint import kept, place_of
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ class KernelSVM(
             data, problem = self._read(X, y, sample_weight)
             model = settled(self, problem, self.n_components)
             trained = train(problem, model, settings)
-        with Whole(self):
+        with whole(self):
             self._take(data, trained, model.method)
         return self
 

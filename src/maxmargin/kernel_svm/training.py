@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.core.compiling import announce, say_on_stderr
 from maxmargin.core.encoded import SINGLE_PRECISION_TOL, C_of
-from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.engine.interrupts import undisturbed
 from maxmargin.engine.threads import Team
 from maxmargin.kernel_svm.bases import Found, check_memory, find_bases
 from maxmargin.kernel_svm.certificate import KernelCertificate
@@ -235,7 +235,7 @@ def _exactly(problem, model, limits, rng, clock, name, values, team: Team):
             solver.scale(float(values[i]) / C)
             C = float(values[i])
         solution = train_exact(solver, clock.within(limits))
-        with Undisturbed(raising=False) as late:  # there are weights: they are kept
+        with undisturbed(raising=False) as late:  # there are weights: they are kept
             trained = _of_all(problem, solution, limits, clock)
         clock.interrupted |= late.came
         yield i, trained

@@ -14,10 +14,10 @@ from maxmargin.core.completion import complete_all
 from maxmargin.core.encoded import Encoded, check_weights
 from maxmargin.core.variances import C_for_scale, total_variance
 from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.fit import refuse_unused
 from maxmargin.fitting.latent_training import LATENT, check_latent_parameters
 from maxmargin.fitting.saving import FEATURE_NAMES, floats
 from maxmargin.fitting.tables import read_new, read_rows
-from maxmargin.kernels.nested import refuse_unused
 from maxmargin.rankings import metrics, pairs, top_k
 from maxmargin.rankings.metrics import AT, RankingReport, ranking_scores
 from maxmargin.rankings.parameters import TopKRankerParameters

@@ -24,7 +24,7 @@ import numpy as np
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.core.state import Stateful, require, restored
 from maxmargin.core.vectors import sum_of_squares
-from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.engine.interrupts import undisturbed
 from maxmargin.solvers.proofs import check_dual, compare
 from maxmargin.solvers.result import Certificate
 
@@ -147,8 +147,9 @@ class Best(Stateful):
         self.proved = max(self.proved, dual)
         self.dual = max(self.dual, dual)
 
-    def claim(self, solver, history: list[dict]) -> None:
+    def claim(self, solver, history: list[dict]) -> Certificate:
         """At the end of a fit, nothing is left that only single precision says."""
+        self.check(self.primal)
         if solver.drifts and self.proved < self.dual:
             self.prove(solver.exact_dual())
         if self.objective.exact:  # equal but for rounding, or check() would have raised
@@ -159,17 +160,21 @@ class Best(Stateful):
                 row["primal"] = max(row["primal"], self.primal)
             row["dual"] = min(row["dual"], self.dual)
             row["gap"] = max(row["primal"] - row["dual"], 0.0)
+        history[-1].update(self.bounds())
+        return self.certificate()
 
-    def guess(self, estimate: float) -> float:
+    def guess(self, solver) -> float:
         """The relative gap that a certificate would find, judged by the last one."""
+        self.see_dual(solver.dual)
+        estimate = solver.estimate
         if not 0 < estimate < math.inf:
             return math.inf
         return self.ratio * (estimate - self.dual) / estimate
 
     def certify(self, solver, tol: float) -> None:
         """Exact primal of the solver's candidates; keeps the best weights."""
-        candidates = solver.candidates()
-        if not solver.drifts:
+        candidates, drifts = solver.candidates(), solver.drifts
+        if not drifts:
             self.prove(solver.exact_dual())
         # One full pass each: ask the candidate that won last time first, and the
         # others only when it does not settle the matter, every third time.
@@ -193,22 +198,24 @@ class Best(Stateful):
             primal, multiple, sweep = self._best_multiple(
                 w, primal, multiple, sweep, tol
             )
-            if solver.drifts and primal - self.dual <= tol * primal:
+            if drifts and primal - self.dual <= tol * primal:
                 self.prove(solver.exact_dual())
             if primal < round_best:
                 round_best = primal
                 self.winner = c
             if primal < self.primal or self.w is None:
-                with Undisturbed():
+                with undisturbed():
                     self.primal = primal
                     self.sweep = sweep
                     # A copy, unless training ends here: the solver needs w no more.
                     over = self.spares and self.relative_gap() <= tol
                     out = w if over else self.w
                     self.w = np.multiply(w, w.dtype.type(multiple), out=out)
-        if self.dual < solver.estimate < math.inf and round_best < math.inf:
-            ratio = (round_best - self.dual) / (solver.estimate - self.dual)
+        estimate = solver.estimate
+        if self.dual < estimate < math.inf and round_best < math.inf:
+            ratio = (round_best - self.dual) / (estimate - self.dual)
             self.ratio = min(max(ratio, 0.1), 10.0)
+        self.see_dual(solver.dual)
 
     def check(self, primal: float) -> None:
         """Numbers that cannot be must not pass for a certificate."""
@@ -271,7 +278,7 @@ class Best(Stateful):
         _, primal, w, sweep = self.latest
         met = self.objective.met
         if met(w, sweep) < met(self.w, self.sweep):
-            with Undisturbed():
+            with undisturbed():
                 self.primal, self.w, self.sweep = primal, w, sweep
 
     def search_gap(self) -> float:
@@ -329,10 +336,12 @@ class Best(Stateful):
         return self.certificate().relative_gap
 
     def certificate(self) -> Certificate:
-        return Certificate.of(self.primal, self.proved, self.objective.exact)
+        return self._between(self.primal, self.proved)
+
+    def _between(self, primal: float, dual: float) -> Certificate:
+        return Certificate.of(primal, dual, self.objective.exact)
 
     def bounds(self, primal: float = math.inf) -> dict:
         """The bounds as a part of a history row, as far as the steps know them."""
-        seen = min(self.primal, primal), self.dual
-        seen = Certificate.of(*seen, self.objective.exact)
+        seen = self._between(min(self.primal, primal), self.dual)
         return {name: getattr(seen, name) for name in ("primal", "dual", "gap")}

@@ -19,7 +19,7 @@ import numpy as np
 from maxmargin.core.objective import Objective
 from maxmargin.core.state import Stateful, require
 from maxmargin.core.vectors import blend_into, sum_of_squares
-from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.engine.interrupts import undisturbed
 from maxmargin.solvers.driver import NotSeparable, not_separable
 from maxmargin.solvers.newton import newton_steps
 from maxmargin.solvers.planes import (
@@ -143,7 +143,7 @@ class PlaneSolver(Solver):
         """Let a Python batch drop the outputs that no plane refers to."""
         forget = getattr(self.objective.batch, "forget", None)
         if forget is not None:
-            with Undisturbed():
+            with undisturbed():
                 forget(self.planes)
 
 

@@ -70,10 +70,9 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
             solver.step()
             iteration += 1
             stepping = False
-            best.see_dual(solver.dual)
+            promising = best.guess(solver) <= PROMISING * limits.tol
             status = _limit_reached(objective, solver, limits, iteration)
             status = solver.stuck or status
-            promising = best.guess(solver.estimate) <= PROMISING * limits.tol
             loose = getattr(objective.batch, "recalls", False) or best.search_gap() > 0
             first, later = LOOSE if loose else solver.looks
             due = small or iteration >= max(first, later * last_certified)
@@ -82,7 +81,6 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
             if status or due or solver.stationary or (promising and spaced):
                 last_certified = iteration
                 best.certify(solver, limits.tol)
-                best.see_dual(solver.dual)
                 if best.exhausted(limits.tol) and not best.explore():
                     status = SEARCH_ENDED
             if solver.done(best.relative_gap(), limits.tol):
@@ -96,7 +94,6 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
             keeper.look(last_certified, status)
         if last_certified < iteration:  # a callback ended it: the last passes count too
             best.certify(solver, limits.tol)
-            best.see_dual(solver.dual)
         if status != "converged":
             best.settle()
         best.ask_again()
@@ -108,17 +105,14 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
             if lost:
                 objective.come_home()  # or EngineLost again
             best.certify(solver, limits.tol)
-            best.see_dual(solver.dual)  # the steps of an unfinished pass count too
-    best.check(best.primal)
-    best.claim(solver, history)
     if stepping or not history:
         seconds = time.perf_counter() - began
         history.append(_row(objective, solver, best, len(history) + 1, seconds))
-    history[-1].update(best.bounds())
+    certificate = best.claim(solver, history)
     converged, status = status == "converged", progress.end(status)
     return Solution(
         w=best.w,
-        certificate=best.certificate(),
+        certificate=certificate,
         history=history,
         converged=converged,
         status=status,

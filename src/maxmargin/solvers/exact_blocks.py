@@ -24,7 +24,7 @@ from maxmargin.core.contract import emit_block
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.state import require
 from maxmargin.core.vectors import blend_into, sum_of_squares
-from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.engine.interrupts import undisturbed
 from maxmargin.solvers.block_threads import BlockThreads
 from maxmargin.solvers.planes import Planes
 from maxmargin.solvers.proofs import compare_weights
@@ -114,7 +114,7 @@ class ExactBlocks(Solver):
         passes = schedule.passes
         share = self.stages[passes] if passes < len(self.stages) else 1.0
         if not np.array_equal(self.mass, share * objective.mass):
-            with Undisturbed():
+            with undisturbed():
                 self._raise_mass(share * objective.mass)
         visits, before = 0, self._dual() if objective.team.size > 1 else self.dual
         while visits < min(MIN_VISITS, MAX_SWEEPS * objective.n):
