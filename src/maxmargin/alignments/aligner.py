@@ -42,7 +42,7 @@ from maxmargin.core.structure import Outputs, check_k
 from maxmargin.engine.prediction import over_cluster
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.saving import floats, number
-from maxmargin.fitting.unlabelled import weigh
+from maxmargin.fitting.tables import weigh
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

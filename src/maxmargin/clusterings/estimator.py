@@ -17,15 +17,14 @@ from maxmargin.clusterings.pairs import ALL, pair_index
 from maxmargin.clusterings.parameters import LinkClustererParameters
 from maxmargin.clusterings.structure import known_part, roots
 from maxmargin.core.decode import decode
-from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.encoded import Encoded, check_lengths, check_weights, listed_inputs
 from maxmargin.core.partial import partly_known
 from maxmargin.engine.prediction import over_cluster
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.fit import refuse_unused
 from maxmargin.fitting.latent_training import check_latent_parameters
 from maxmargin.fitting.saving import floats, number
-from maxmargin.fitting.structural import check_lengths, listed_inputs
-from maxmargin.fitting.unlabelled import weigh
+from maxmargin.fitting.tables import weigh
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

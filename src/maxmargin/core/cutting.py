@@ -137,12 +137,6 @@ def deal(batch: Any, shards: int) -> list[tuple[Any, np.ndarray]]:
     return dealt
 
 
-def runs(first: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The numbers first[k] .. first[k] + lengths[k] - 1 of every k, one after the other."""
-    before = np.cumsum(lengths) - lengths
-    return np.arange(lengths.sum()) + np.repeat(first - before, lengths)
-
-
 # by rules ------------------------------------------------------------------------------
 
 

@@ -121,3 +121,27 @@ def C_without_data(family: type, objective: str) -> float:
     if default is not None:
         return default
     return getattr(family, "_C_by_objective", {}).get(objective, 1.0)
+
+
+def listed_inputs(name, values, what) -> list:
+    try:
+        values = iter(values)
+    except TypeError:
+        raise ValueError(
+            f"{name} is {values!r}, which holds no samples: give a list of {what}, also "
+            "for one."
+        ) from None
+    return list(values)
+
+
+def check_lengths(X, y):
+    if X is None or y is None:
+        raise ValueError("both X and y are needed: one true output per input.")
+    X, y = listed_inputs("X", X, "inputs"), listed_inputs("y", y, "outputs")
+    if len(X) != len(y):
+        raise ValueError(
+            f"X has {len(X)} samples, but y has {len(y)}: give one output per input."
+        )
+    if not X:
+        raise ValueError("X is empty: at least one sample is needed.")
+    return X, y

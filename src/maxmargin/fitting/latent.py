@@ -6,20 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.encoded import Encoded, check_lengths, check_weights, listed_inputs
 from maxmargin.core.latent_functions import LatentBatch, Paired, check_latent
 from maxmargin.core.problem import check_problem
 from maxmargin.core.structure import Outputs
 from maxmargin.engine.prediction import over_cluster
 from maxmargin.fitting.latent_training import check_latent_parameters
 from maxmargin.fitting.parameters import LatentStructuralSVMParameters
-from maxmargin.fitting.structural import (
-    StructuralSVM,
-    check_lengths,
-    copied,
-    is_structure,
-    listed_inputs,
-)
+from maxmargin.fitting.structural import StructuralSVM, copied, is_structure
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from maxmargin.core.arrays import LARGEST
-from maxmargin.fitting.structural import listed_inputs
+from maxmargin.core.encoded import listed_inputs
 
 PARTS = ("nodes", "edges", "edge_features", "sizes")
 FORMS = (

@@ -10,12 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.completion import complete_all
 from maxmargin.core.decode import decode
-from maxmargin.core.encoded import check_weights
+from maxmargin.core.encoded import check_lengths, check_weights
 from maxmargin.core.expectations import expectations
 from maxmargin.core.partial import partly_known
 from maxmargin.core.structure import Outputs, check_k
 from maxmargin.engine.prediction import over_cluster
-from maxmargin.fitting.structural import check_lengths
 from maxmargin.graphs.batch import make_graphs, node_rows
 from maxmargin.graphs.bounds import labelling_bounds
 from maxmargin.graphs.inference.fractional import UNIT

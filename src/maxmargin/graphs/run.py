@@ -21,8 +21,7 @@ from maxmargin.graphs.json_lines import plain
 from maxmargin.graphs.labels import label_sets, read_labels
 from maxmargin.graphs.methods import TooWide
 from maxmargin.graphs.metrics import graph_scores
-from maxmargin.graphs.schema import check_graphs, learn
-from maxmargin.graphs.weights import named_weights
+from maxmargin.graphs.schema import check_graphs, learn, named_weights
 from maxmargin.plots.confusion import plot_confusion
 
 WORST = 4  # graphs in a picture

@@ -13,7 +13,7 @@ from maxmargin.kernel_svm.devices import find_device
 from maxmargin.kernel_svm.linear import Solved
 from maxmargin.kernel_svm.pursuit import pursue, stages
 from maxmargin.kernel_svm.training_points import grow_points
-from maxmargin.kernels import memory
+from maxmargin.kernels import basis
 from maxmargin.kernels.basis import Basis
 from maxmargin.kernels.basis_points import choose
 from maxmargin.kernels.inputs import is_sparse, toarray
@@ -134,7 +134,7 @@ def _precomputed(problem, sizes, rng):
 def check_memory(model, n: int, k: int) -> None:
     """Say how much the tables take, before they are made."""
     remedy = "With n_components up to {points} it fits; or allow more."
-    memory.check_memory(n, k, model.memory, "samples", remedy, name="memory")
+    basis.check_memory(n, k, model.memory, "samples", remedy, name="memory")
 
 
 def choose_method(problem, size: int | None) -> str:

@@ -34,7 +34,7 @@ from maxmargin.kernel_svm.scaling import scaled
 from maxmargin.kernel_svm.training import Trained, train, train_sizes
 from maxmargin.kernels.basis import expand
 from maxmargin.kernels.nested import NestedKernel
-from maxmargin.solvers.checkpoint import kept, place_of
+from maxmargin.solvers.checkpoint import kept
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -172,7 +172,7 @@ class KernelSVM(
         of a pursuit, that of its last stage, whose basis may be smaller than asked for.
         """
         settings = self._settings()
-        with at_most(self._blas_threads()), kept(place_of(self)):
+        with at_most(self._blas_threads()), kept(settings.limits.checkpoint):
             data, problem = self._read(X, y, sample_weight)
             model = settled(self, problem, self.n_components)
             trained = train(problem, model, settings)

@@ -22,7 +22,7 @@ from maxmargin.kernel_svm.csv_file import CsvColumns, read_csv
 from maxmargin.kernel_svm.pictures import plot_basis_images
 from maxmargin.kernel_svm.plots import plot_boundary
 from maxmargin.kernel_svm.scaling import scaled
-from maxmargin.kernels.parameters import gamma_of
+from maxmargin.kernels.base import gamma_of
 from maxmargin.plots.confusion import plot_confusion
 
 CHOOSE = "choose"

@@ -16,7 +16,7 @@ from maxmargin.core.structure import Outputs
 from maxmargin.engine.prediction import over_cluster
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.saving import floats
-from maxmargin.fitting.unlabelled import weigh
+from maxmargin.fitting.tables import weigh
 from maxmargin.matchings import input as match_input
 from maxmargin.matchings.assignment import best_links
 from maxmargin.matchings.bitext import read_bitext

@@ -17,7 +17,7 @@ from maxmargin.core.rows import by_frequency, padded_width
 from maxmargin.core.saved import distinct
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.fit import refuse_without_kernel
-from maxmargin.fitting.unlabelled import weigh
+from maxmargin.fitting.tables import weigh
 from maxmargin.kernels.nested import NestedKernel
 from maxmargin.tags.corpus.training import TagCorpus, encode_corpus
 from maxmargin.tags.encoders import encoder_state, new_encoder, restored_encoder
