@@ -137,7 +137,7 @@ def fitted(**more):
         (Best, "certify"),
         (Objective, "primal"),
         (Best, "see_dual"),
-        (Best, "_best_multiple"),
+        (Objective, "along"),
     ],
 )
 def test_a_pass_or_a_certificate(where, name, number, monkeypatch, optimum):

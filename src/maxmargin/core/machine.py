@@ -210,7 +210,7 @@ _recent: dict[int, Recent] = {}  # by the id of a batch
 def recent(batch: Any) -> Recent:
     """What is known of a batch; it is looked at if it is new."""
     found = _recent.get(id(batch))
-    if found is None or not (found.alive and found.fields.are_of(batch)):
+    if found is None or found._gone or not found.fields.are_of(batch):
         if len(_recent) >= _MOST:
             _recent.clear()
         found = _recent[id(batch)] = Recent(batch)
@@ -222,7 +222,8 @@ class Recent:
 
     def __init__(self, batch: Any):
         self.type = type_of(batch)
-        self.alive, self._leaves = True, []
+        self._leaves: list = []
+        self._gone: list = []  # references to arrays that are no more
         self.fields = Fields(batch, self._keep)
         self.plain = (  # start and y go into a handle as they are
             np.require(batch.start, np.int64, "CW") is batch.start
@@ -235,11 +236,13 @@ class Recent:
     def _keep(self, leaf: Any) -> None:
         """Its address is that of no other as long as this is alive."""
         if isinstance(leaf, np.ndarray):
-            leaf = weakref.ref(leaf, self._end)
+            leaf = weakref.ref(leaf, self._gone.append)
         self._leaves.append(leaf)
 
-    def _end(self, _) -> None:
-        self.alive = False
+    @property
+    def alive(self) -> bool:
+        """Whether all arrays are: addresses may be those of others else."""
+        return not self._gone
 
     def handle(self, batch: Any, table: np.ndarray) -> tuple[Handle, np.ndarray]:
         """(the handle, the words that it points to, which must stay alive)."""

@@ -22,6 +22,7 @@ from maxmargin.core.state import Stateful
 from maxmargin.core.vectors import Buffers, sum_of_squares
 from maxmargin.engine.threads import Team, over_ranges
 
+MULTIPLES = 2  # of w tried per certificate, beside 1
 DIRECT = 1 << 16  # weights up to which norms are summed in an array as long as w
 
 
@@ -43,6 +44,8 @@ class Objective(Stateful):
 
     answer = Sweep  # what sweep() returns
 
+    exact = True  # False when a user's oracle is declared approximate
+
     # numbers of the weights that must not be negative (``solvers/block_coordinate.py``)
     nonnegative: np.ndarray | None = None
 
@@ -62,16 +65,13 @@ class Objective(Stateful):
         self.hard = bool(np.isinf(mass).any())
         self.deadline = math.inf  # of time.perf_counter(); long passes look at it
         self.oracle_calls = 0
+        if not getattr(batch, "exact", True):
+            self.exact = False
 
     @property
     def scalable(self) -> bool:
         """Whether multiples of w may be tried for a smaller primal."""
         return not self.hard
-
-    @property
-    def exact(self) -> bool:
-        """False when a user's oracle is declared approximate."""
-        return getattr(self.batch, "exact", True)
 
     @property
     def closed_blocks(self) -> bool:
@@ -163,6 +163,50 @@ class Objective(Stateful):
                 return math.inf, multiple, sweep
             t = max(t * (1 + 1e-9), longer)
         return math.inf, multiple, sweep
+
+    def along(self, w, point: tuple, dual: float, tol: float, share: float) -> tuple:
+        """Try t w for a t near 1, where the slope of the primal says that it pays.
+
+        ``point`` is what :meth:`primal` has found at w. Near the optimum of the dual, many
+        margins fall just short of what is asked; a slightly longer w then has a much
+        smaller primal (CoNLL-2000 tokens: a gap of 2.5% instead of 6.4% for t = 1.01). A
+        parabola with the slope at t = 1 and a minimum that closes such a ``share`` of the
+        gap as the last one did gives the first t, the slopes at both the second. Returns
+        (the best point, the share that it closes).
+        """
+        primal, multiple, sweep = point
+        gap, squared = primal - dual, sum_of_squares(w)
+        if squared == 0:
+            return point, share
+        # Nearly separated, and C is large: a little longer, w violates nothing.
+        t = self.obeying(sweep)
+        if 0.5 * t * t * squared < dual + 0.5 * gap:
+            longer = self.primal(w, t)
+            if longer[0] < primal:
+                primal, multiple, sweep = point = longer
+                gap = primal - dual
+                if gap <= tol * primal:
+                    return point, share
+        slope = multiple * squared - self.pull(sweep) / multiple
+        if abs(slope) < 1e-9 * squared or gap - tol * primal > 3.0 * share * gap:
+            return point, share  # it cannot be enough
+        best = point
+        t, step = multiple, -2.0 * share * gap / slope
+        for _ in range(MULTIPLES):
+            step = min(max(step, -0.3), 0.3)
+            t += step
+            other, _, sweep = self.primal(w, t)
+            if other < best[0]:
+                best = other, t, sweep
+            slope, before = t * squared - self.pull(sweep) / t, slope
+            bend = (slope - before) / step
+            if bend <= 0 or best[0] - dual <= tol * best[0]:
+                break
+            step = -slope / bend
+            if other + 0.5 * step * slope - dual > tol * best[0]:
+                break  # not even the bottom of the parabola is low enough
+        share = min(max((primal - best[0]) / gap, 0.5 * share, 0.02), 0.9)
+        return best, share
 
     def piece(self, number: int, mass, batch=None) -> Objective:
         """The same for some of the examples: shard ``number`` (``sharded.py``)."""

@@ -23,16 +23,17 @@ def padded_width(n_labels: int) -> int:
     return n_labels if n_labels < 6 else -(-n_labels // 8) * 8
 
 
-def by_frequency(tokens, width: int, n_jobs: int = 1):
+def by_frequency(tokens, n_labels: int, n_jobs: int = 1):
     """(tokens with features renumbered from frequent to rare, old number of each).
 
     Rows of w that are used often then lie together and stay in the processor's cache
     (CoNLL-2000: 7% off the time of training). Small tables stay as they are: (tokens,
     None).
     """
-    if tokens.n_features * width < LARGE_TABLE:
+    n_weights = tokens.n_features * padded_width(n_labels)
+    if n_weights < LARGE_TABLE:
         return tokens, None
-    check_columns(tokens.indices, tokens.n_features, tokens.n_features * width)
+    check_columns(tokens.indices, tokens.n_features, n_weights)
     counts = np.zeros(tokens.n_features, np.int64)
     tally(tokens.indices, counts)
     order, number = frequency_order(counts)

@@ -93,7 +93,8 @@ class MaxMarginEstimator(Saving, BaseEstimator):
         """What is minimised; families whose objectives count something override it."""
         l1 = float(getattr(self, "l1", 0.0))
         record = self._objective()
-        return registry.make_objective(record, arguments, l1, hidden(arguments[0]))
+        unknown = bool(record.summed) and hidden(arguments[0])
+        return registry.make_objective(record, arguments, l1, unknown)
 
     def _objective(self) -> registry.ObjectiveRecord:
         return self._objectives[self.objective]

@@ -36,7 +36,13 @@ from maxmargin.solvers import registry
 from maxmargin.solvers.by_piece import by_piece
 from maxmargin.solvers.checkpoint import kept, place_of
 from maxmargin.solvers.driver import drive
-from maxmargin.solvers.registry import SOLVERS, no_sums, passes_of, solvers_for
+from maxmargin.solvers.registry import (
+    SOLVERS,
+    ObjectiveRecord,
+    no_sums,
+    passes_of,
+    solvers_for,
+)
 from maxmargin.solvers.result import Limits
 from maxmargin.solvers.sharded_training import over_shards
 from maxmargin.solvers.warm_start import DualState
@@ -45,7 +51,7 @@ from maxmargin.solvers.warm_start import DualState
 def fit(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     """Train a model; one that raises leaves it as it was."""
     check_C(model, X)
-    settings = model._settings()
+    settings = settings_of(model)
     with at_most(1), kept(settings.limits.checkpoint):
         encoded = model._encode(X, y, sample_weight)
         train(model, encoded, settings, getattr(model, "_dual_state", None))
@@ -173,7 +179,7 @@ def settings_of(model: Any) -> Settings:
     """Check all parameters, before any work."""
     model._check_parameters()
     check_C(model)
-    _check_objective(model)
+    record = _check_objective(model)
     model._check()
     engine = getattr(model, "engine", None)
     if engine is not None:
@@ -181,7 +187,7 @@ def settings_of(model: Any) -> Settings:
         if engine != "auto":
             check_shards(model)
     tol = model._tolerance()
-    solver = model._solver_name()
+    solver = record.solver or model.solver
     form = make_form(model.rescaling, model.penalty, tol)
     limits = Limits(
         tol=tol,
@@ -208,16 +214,15 @@ def wanted_C(model, X=None) -> str:
     trial = copy.copy(model)
     trial.C = math.inf
     try:
-        trial._settings()
-        name = trial._solver_name()
+        name = trial._settings().solver
         hard = name == "auto" or SOLVERS[name].hard
     except ValueError:
         hard = False
     return "a positive number" + (", or inf for a hard margin" if hard else "")
 
 
-def _check_objective(model) -> None:
-    """Objective, solver and what depends on them.
+def _check_objective(model) -> ObjectiveRecord:
+    """Objective, solver and what depends on them; the record of the objective.
 
     ``model._objectives`` lists what the family offers, ``_no_sums`` says why not "log".
     """
@@ -250,6 +255,7 @@ def _check_objective(model) -> None:
     if not (record.counts_loss or model._decodes_loss) and hasattr(model, "loss"):
         why = f"objective={objective!r} counts all wrong outputs alike."
         refuse_unused(model, ("loss",), why)
+    return record
 
 
 def check_shards(model) -> None:

@@ -23,12 +23,10 @@ import numpy as np
 
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.core.state import Stateful, require, restored
-from maxmargin.core.vectors import sum_of_squares
 from maxmargin.engine.interrupts import undisturbed
 from maxmargin.solvers.proofs import check_dual, compare
 from maxmargin.solvers.result import Certificate
 
-MULTIPLES = 2  # tried per certificate, beside 1
 NEGLIGIBLE = 0.01  # share of the search's gap below which the solver's own may stay
 LOOKS = 3  # around, in search of more violated outputs
 EXPLORED = 20  # times that a batch may look around before the fit ends
@@ -195,9 +193,16 @@ class Best(Stateful):
             if self.latest is None or found < self.latest[0]:
                 chosen = w * w.dtype.type(multiple) if found < primal else None
                 self.latest = found, primal, chosen, sweep
-            primal, multiple, sweep = self._best_multiple(
-                w, primal, multiple, sweep, tol
-            )
+            late = time.perf_counter() >= self.objective.deadline
+            if (
+                not late
+                and self.objective.scalable
+                and primal - self.dual > tol * primal
+            ):
+                point = primal, multiple, sweep
+                bounds = self.dual, tol
+                point, self.share = self.objective.along(w, point, *bounds, self.share)
+                primal, multiple, sweep = point
             if drifts and primal - self.dual <= tol * primal:
                 self.prove(solver.exact_dual())
             if primal < round_best:
@@ -284,53 +289,6 @@ class Best(Stateful):
     def search_gap(self) -> float:
         """What the bounds of the search add to the primal, over the outputs found."""
         return 0.0 if self.sweep is None else self.objective.left_open(self.sweep)
-
-    def _best_multiple(self, w, primal, multiple, sweep, tol):
-        """Try t w for a t near 1, where the slope of the primal says that it pays.
-
-        Near the optimum of the dual, many margins fall just short of what is asked; a
-        slightly longer w then has a much smaller primal (CoNLL-2000 tokens: a gap of
-        2.5% instead of 6.4% for t = 1.01). A parabola with the slope at t = 1 and a
-        minimum that closes as much of the gap as the last one did gives the first t,
-        the slopes at both the second.
-        """
-        objective = self.objective
-        gap = primal - self.dual
-        late = time.perf_counter() >= objective.deadline
-        if late or not objective.scalable or gap <= tol * primal:
-            return primal, multiple, sweep
-        squared = sum_of_squares(w)
-        if squared == 0:
-            return primal, multiple, sweep
-        # Nearly separated, and C is large: a little longer, w violates nothing.
-        t = objective.obeying(sweep)
-        if 0.5 * t * t * squared < self.dual + 0.5 * gap:
-            other, t, after = objective.primal(w, t)
-            if other < primal:
-                primal, multiple, sweep = other, t, after
-                gap = primal - self.dual
-                if gap <= tol * primal:
-                    return primal, multiple, sweep
-        slope = multiple * squared - objective.pull(sweep) / multiple
-        if abs(slope) < 1e-9 * squared or gap - tol * primal > 3.0 * self.share * gap:
-            return primal, multiple, sweep  # it cannot be enough
-        best, best_multiple, best_sweep = primal, multiple, sweep
-        t, step = multiple, -2.0 * self.share * gap / slope
-        for _ in range(MULTIPLES):
-            step = min(max(step, -0.3), 0.3)
-            t += step
-            other, _, sweep = objective.primal(w, t)
-            if other < best:
-                best, best_multiple, best_sweep = other, t, sweep
-            slope, before = t * squared - objective.pull(sweep) / t, slope
-            bend = (slope - before) / step
-            if bend <= 0 or best - self.dual <= tol * best:
-                break
-            step = -slope / bend
-            if other + 0.5 * step * slope - self.dual > tol * best:
-                break  # not even the bottom of the parabola is low enough
-        self.share = min(max((primal - best) / gap, 0.5 * self.share, 0.02), 0.9)
-        return best, best_multiple, best_sweep
 
     def relative_gap(self) -> float:
         return self.certificate().relative_gap

@@ -202,9 +202,7 @@ class BlockCoordinate(PlaneSolver):
 
     def due(self) -> np.ndarray:
         """Blocks to visit in this pass, in random order."""
-        if not self.selective:
-            self.schedule.everyone()
-        return self.schedule.choose()
+        return self.schedule.choose(everyone=not self.selective)
 
     def rise(self, order) -> float:
         """Visits in this order, then passes over stored planes: the gain of the dual."""

@@ -50,12 +50,6 @@ def check_samples(X, y, unlabelled=False):
     return X, y
 
 
-def has_gaps(y) -> bool:
-    """Whether a label is None, or a whole sequence of them."""
-    lists = (row.tolist() if isinstance(row, np.ndarray) else row for row in y)
-    return any(row is None or None in row for row in lists)
-
-
 def check_matching(start, y) -> None:
     lengths = np.diff(start)
     given = np.fromiter(map(len, y), np.int64, len(y))
@@ -94,12 +88,16 @@ def warn_of_length(start) -> None:
         )
 
 
-def label_set(y) -> list:
-    """The distinct labels, sorted; plain str or int, so that they can be saved."""
+def label_set(y) -> tuple[list, bool]:
+    """(the distinct labels, sorted; whether some are None, or a whole sequence of them).
+
+    Labels are plain str or int, so that they can be saved.
+    """
     try:
         labels = set(chain_lists.from_iterable(row for row in y if row is not None))
     except TypeError:  # a label that cannot be hashed
         raise _bad_label(y) from None
+    gaps = None in labels or any(row is None for row in y)
     labels = set(map(_plain, labels)) - {None}  # a label that is not known
     kinds = set(map(_label_kind, labels))
     if None in kinds or len(kinds) > 1:
@@ -109,7 +107,7 @@ def label_set(y) -> list:
             f"y holds one label only ({', '.join(map(repr, labels))}): at least two "
             "labels are needed to learn to tell them apart."
         )
-    return sorted(labels)
+    return sorted(labels), gaps
 
 
 def _plain(label):

@@ -28,7 +28,6 @@ from maxmargin.tags.input import (
     check_allowed,
     check_matching,
     check_samples,
-    has_gaps,
     label_set,
     warn_of_length,
     warn_of_truth,
@@ -185,7 +184,6 @@ class SequenceTagger(
 
     def _check(self) -> None:
         self._check_together()
-        self._decoding()
         if self.kernel is not None:
             check_kernel_options(self)
         if self.feature_options and self.features is None:
@@ -223,9 +221,8 @@ class SequenceTagger(
     def _sequences_of(self, X, y, sample_weight) -> Encoded:
         X, y = check_samples(self._input(X), y, unlabelled=True)
         weights = check_weights(sample_weight, len(y))
-        labels = label_set(y)
+        labels, gaps = label_set(y)
         numbers = {label: k for k, label in enumerate(labels)}
-        gaps = has_gaps(y)
         if self.scheme is not None and not gaps:
             check_scheme(y, self.scheme)
         structure = TagStructure.to_train(self, labels)
@@ -260,8 +257,7 @@ class SequenceTagger(
         if barrier is not None and not gaps:
             check_allowed(barrier, flat, tokens.start, labels)
         dtype = self._working_dtype(tokens.values, weights)
-        settings = padded_width(len(labels)), self._threads()
-        tokens, feature_of_row = by_frequency(tokens, *settings)
+        tokens, feature_of_row = by_frequency(tokens, len(labels), self._threads())
         batch = structure.batch(tokens, np.maximum(flat, 0), dtype)
         masses = structure.weigh(weights, tokens.start)
         attributes = {
