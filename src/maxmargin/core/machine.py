@@ -4,7 +4,7 @@ Batches that kernels were run on lately are ready to be run on again. A walk ove
 fields of a batch, for its type and its words (``packed.py``), takes longer than many a
 kernel on a small batch. It is done once: a batch cannot change, as long as it has the same
 fields. These are known by their addresses, until the first array of them goes: there are
-weak references to the arrays, so that none is kept alive here.
+weak references to the arrays, so that no batch is kept alive here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -210,7 +209,7 @@ _recent: dict[int, Recent] = {}  # by the id of a batch
 def recent(batch: Any) -> Recent:
     """What is known of a batch; it is looked at if it is new."""
     found = _recent.get(id(batch))
-    if found is None or found._gone or not found.fields.are_of(batch):
+    if found is None or not found.is_of(batch):
         if len(_recent) >= _MOST:
             _recent.clear()
         found = _recent[id(batch)] = Recent(batch)
@@ -222,9 +221,11 @@ class Recent:
 
     def __init__(self, batch: Any):
         self.type = type_of(batch)
-        self._leaves: list = []
-        self._gone: list = []  # references to arrays that are no more
-        self.fields = Fields(batch, self._keep)
+        self.kind, self.fields = type(batch), tuple(map(id, batch))
+        arrays = [value for value in batch if isinstance(value, np.ndarray)]
+        self._arrays = [weakref.ref(array, self._end) for array in arrays]
+        # the rest of the fields, whose addresses are theirs as long as they are here
+        self._rest = [value for value in batch if not isinstance(value, np.ndarray)]
         self.plain = (  # start and y go into a handle as they are
             np.require(batch.start, np.int64, "CW") is batch.start
             and np.require(batch.y, np.int32, "CW") is batch.y
@@ -233,16 +234,14 @@ class Recent:
             None  # at once, for other threads: table, words, where
         )
 
-    def _keep(self, leaf: Any) -> None:
-        """Its address is that of no other as long as this is alive."""
-        if isinstance(leaf, np.ndarray):
-            leaf = weakref.ref(leaf, self._gone.append)
-        self._leaves.append(leaf)
+    def is_of(self, batch: tuple) -> bool:
+        """Whether a batch at the same address has the same fields."""
+        return self.kind is type(batch) and self.fields == tuple(map(id, batch))
 
-    @property
-    def alive(self) -> bool:
-        """Whether all arrays are: addresses may be those of others else."""
-        return not self._gone
+    def _end(self, _) -> None:
+        """An array has gone, and its address may be that of another now."""
+        self.kind = None
+        self._rest.clear()
 
     def handle(self, batch: Any, table: np.ndarray) -> tuple[Handle, np.ndarray]:
         """(the handle, the words that it points to, which must stay alive)."""
@@ -256,33 +255,3 @@ class Recent:
             start = np.require(start, np.int64, "CW")
             y = np.require(y, np.int32, "CW")
         return Handle(start, y, made[2]), made[1]
-
-
-class Fields:
-    """The addresses of the fields of a batch, and of those of the tuples in it."""
-
-    def __init__(self, batch: tuple, keep: Callable[[Any], None]):
-        self.kind, self.addresses = type(batch), tuple(map(id, batch))
-        self.inner: list[
-            tuple
-        ] = []  # number of the tuple it is in, place, kind, addresses
-        tuples = [batch]
-        for number, outer in enumerate(tuples):  # it grows
-            for k, value in enumerate(outer):
-                if isinstance(value, tuple):
-                    tuples.append(value)
-                    addresses = tuple(map(id, value))
-                    self.inner.append((number, k, type(value), addresses))
-                else:
-                    keep(value)
-
-    def are_of(self, batch: tuple) -> bool:
-        if type(batch) is not self.kind or tuple(map(id, batch)) != self.addresses:
-            return False
-        tuples = [batch]
-        for number, k, kind, addresses in self.inner:
-            value = tuples[number][k]
-            if type(value) is not kind or tuple(map(id, value)) != addresses:
-                return False
-            tuples.append(value)
-        return True
