@@ -66,15 +66,20 @@ class Team:
         most: int | None = None,
         sizes: np.ndarray | None = None,
         alone: Callable | None = None,
+        steps: bool = False,
     ) -> list:
         """``function(worker, part)`` of parts that make up the items, in their order.
 
         ``worker`` is the number of a thread, from 0: what belongs to it has one user at a
         time. ``kind`` says whose pace it is. At most ``most`` threads work. ``sizes`` says
         how much work each item is, if they differ. ``alone`` is the function while nobody
-        else works, if that is simpler.
+        else works, if that is simpler. With ``steps``, items are blocks of a pass whose
+        steps are on one w: no more threads than may take them at the same time.
         """
         how = function, alone or function
+        if steps:
+            able = self.at_once(len(items))
+            most = able if most is None else min(most, able)
 
         def work(part) -> float:
             return float(len(part) if sizes is None else sizes[part].sum())

@@ -115,8 +115,8 @@ def _stages(problem, model, planned, limits, rng, clock):
         found = grow_points(kernel, X, *arguments, clock)
     else:
         table = X.toarray() if is_sparse(X) else X
-        device = find_device(model.device)
-        found = pursue(kernel, table, *arguments, device, clock, model._threads())
+        threads = model._threads()
+        found = pursue(kernel, table, *arguments, model.device, clock, threads)
     for stage in found:
         clock.interrupted |= stage.solved.solution.status == INTERRUPTED
         yield stage
@@ -151,8 +151,9 @@ def choose_method(problem, size: int | None) -> str:
 
 
 def settled(model, problem, size: int | None):
-    """The model with its method and size, as training reads them."""
+    """The model with its method, size and device, as training reads them."""
     model = copy(model)
+    model.device = find_device(model.device)
     if model.method == "auto":
         model.method = choose_method(problem, size)
     if model.n_components is None:

@@ -86,7 +86,7 @@ class PlaneSolver(Solver):
         def part(worker, blocks):
             return self.ask(kernel, self._buffers_of(worker), blocks, *rest)
 
-        return self.team.share(part, kernel, blocks, self.team.at_once(len(blocks)))
+        return self.team.share(part, kernel, blocks, steps=True)
 
     def _buffers_of(self, worker: int):
         while len(self._others) < worker:

@@ -53,6 +53,7 @@ class Handover(Relay):
         self.passes += 1
         if self.now.stationary:
             self.now, self.seen, self.returned = self.first, [], True
+        self.follow()
 
     def candidates(self) -> list:
         candidates = super().candidates()
@@ -91,3 +92,4 @@ class Handover(Relay):
             second.cuts.add(point, entropy)
         second.proof = [None], [1.0]
         self.now = second
+        self.follow()

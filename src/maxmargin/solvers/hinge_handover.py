@@ -74,11 +74,13 @@ class HingeHandover(Relay):
             self._hand_over()
         self.now.step()
         self.passes += 1
+        self.follow()
         if self.now is not self.first:
             self.rounds += 1
-            self.lowest = min(self.lowest, self.now.estimate)
+            self.lowest = min(self.lowest, self.estimate)
             if self._vain():
                 self.now, self.returned = self.first, True
+                self.follow()
 
     def learn_from(self, sweep) -> None:
         self.now.learn_from(sweep)
@@ -129,3 +131,4 @@ class HingeHandover(Relay):
         second._solve()
         second.estimate = first.estimate
         self.calls, self.now = self.objective.oracle_calls, second
+        self.follow()

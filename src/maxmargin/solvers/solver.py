@@ -110,6 +110,7 @@ class Relay(Solver):
     """Delegates to ``now``, the first solver or, where that is stuck, a second one.
 
     ``begins`` is the class of the first, ``successor()`` makes a second one, still empty.
+    Whoever changes ``now`` itself says so by :meth:`follow`.
     """
 
     begins: type
@@ -120,17 +121,15 @@ class Relay(Solver):
         self.first = self.now = self.begins(objective, planes)
         self.passes = 0
         self.returned = False  # whether the turn has gone back, to a lower dual
+        self.follow()
 
     def successor(self) -> Solver:
         raise NotImplementedError(f"{type(self).__name__} must define successor().")
 
-    @property
-    def dual(self) -> float:
-        return self.now.dual
-
-    @property
-    def estimate(self) -> float:
-        return self.now.estimate
+    def follow(self) -> None:
+        """Take over what the driver looks at from the solver whose turn it is."""
+        now = self.now
+        self.dual, self.estimate, self.drifts = now.dual, now.estimate, now.drifts
 
     @property
     def update_seconds(self) -> float:
@@ -155,16 +154,15 @@ class Relay(Solver):
             self.now = self.successor()
             self.now.prepare()
             self.now.restore(state["second"])
+        self.follow()
 
     def prepare(self) -> None:
         self.first.prepare()
 
     def candidates(self) -> list:
-        return self.now.candidates()
-
-    @property
-    def drifts(self) -> bool:
-        return self.now.drifts
+        found = self.now.candidates()
+        self.follow()
+        return found
 
     def exact_dual(self) -> float:
         return self.now.exact_dual()
