@@ -86,7 +86,8 @@ def make_graphs(
     """
     blocks = schema.blocks(costs)
     counts = np.array(
-        [[g.count(name) for name in schema.node_types] for g in inputs], np.int64
+        [[g.counts.get(name, 0) for name in schema.node_types] for g in inputs],
+        np.int64,
     ).reshape(len(inputs), len(schema.node_types))
     node_start = _offsets(counts.sum(1))
     n_nodes = int(node_start[-1])
@@ -221,7 +222,7 @@ def _check_signs(rows: Rows, places) -> None:
 
 def _sizes(schema, inputs, n_nodes) -> np.ndarray:
     parts = [
-        g.sizes.get(name, np.ones(g.count(name)))
+        g.sizes.get(name, np.ones(g.counts.get(name, 0)))
         for g in inputs
         for name in schema.node_types
     ]

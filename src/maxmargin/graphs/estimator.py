@@ -139,7 +139,7 @@ class GraphLabeler(
         weights = check_weights(sample_weight, len(X))
         inputs = read_graphs(X)
         schema = learn(inputs, self.edges, int(bool(self.fit_intercept)))
-        if not any(g.count(name) for g in inputs for name in g.nodes):
+        if not any(g.counts.get(name, 0) for g in inputs for name in g.nodes):
             raise ValueError("all graphs of X are empty: some node is needed.")
         check_graphs(schema, inputs)
         rows = read_labels(y, inputs)

@@ -28,7 +28,7 @@ def read_labels(y: list, graphs: list[GraphInput]) -> list[dict[str, list]]:
 
 def _read(labels, graph: GraphInput, where: str) -> dict[str, list]:
     if labels is None:
-        return {name: [None] * graph.count(name) for name in graph.nodes}
+        return {name: [None] * graph.counts.get(name, 0) for name in graph.nodes}
     if graph.typed:
         if not isinstance(labels, Mapping):
             raise ValueError(
@@ -48,7 +48,7 @@ def _read(labels, graph: GraphInput, where: str) -> dict[str, list]:
         given = {PLAIN: labels}
     out = {}
     for name, values in given.items():
-        here, n = where.format(name), graph.count(name)
+        here, n = where.format(name), graph.counts.get(name, 0)
         out[name] = [None] * n if values is None else _row(values, here)
         if len(out[name]) != n:
             raise ValueError(

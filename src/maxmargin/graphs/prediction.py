@@ -165,7 +165,7 @@ class GraphPrediction:
         for graph, row, labels in zip(inputs, rows, found, strict=True):
             sizes.append(
                 np.concatenate(
-                    [graph.sizes.get(t, np.ones(graph.count(t))) for t in types]
+                    [graph.sizes.get(t, np.ones(graph.counts.get(t, 0))) for t in types]
                 )
             )
             truth.append([label for t in types for label in row.get(t, ())])
@@ -242,7 +242,7 @@ class GraphPrediction:
             return dict(zip(graph.names, labels.tolist(), strict=True))
         out, at = {}, 0
         for name in schema.node_types:
-            n = graph.count(name)
+            n = graph.counts.get(name, 0)
             if name in graph.nodes:
                 out[name] = self.classes_[name][states[at : at + n]]
             at += n
@@ -254,7 +254,7 @@ class GraphPrediction:
         for graph, flat in zip(inputs, parts, strict=True):
             tables, at = {}, 0
             for name, labels in zip(schema.node_types, schema.labels, strict=True):
-                n, k = graph.count(name), len(labels)
+                n, k = graph.counts.get(name, 0), len(labels)
                 if name in graph.nodes:
                     tables[name] = flat[at : at + n * k].reshape(n, k)
                 at += n * k

@@ -61,7 +61,7 @@ class Graph(GraphTask, Command):
         inputs = read_graphs(sample.X)
         counts = {
             "graphs": len(sample),
-            "nodes": sum(g.count(name) for g in inputs for name in g.nodes),
+            "nodes": sum(g.counts.get(name, 0) for g in inputs for name in g.nodes),
             "edges": sum(len(pairs) for g in inputs for pairs, _ in g.edges.values()),
         }
         return {**super().notes(model, sample), **counts}
@@ -144,7 +144,7 @@ class Graph(GraphTask, Command):
             found.append(
                 [v for name in given for v in np.asarray(given[name]).tolist()]
             )
-            each = [graph.sizes.get(t, np.ones(graph.count(t))) for t in given]
+            each = [graph.sizes.get(t, np.ones(graph.counts.get(t, 0))) for t in given]
             sizes.append(np.concatenate([np.zeros(0), *each]))
         return sizes, truth, found
 

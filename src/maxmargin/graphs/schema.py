@@ -201,7 +201,11 @@ def learn(graphs: list[GraphInput], edges: str, constant: int) -> Schema:
 def node_tables(schema: Schema, graphs: list[GraphInput]) -> list[list[tuple]]:
     """By type, the tables of nodes: (table, number of the graph, type)."""
     return [
-        [(g.nodes[name], i, name) for i, g in enumerate(graphs) if g.count(name)]
+        [
+            (g.nodes[name], i, name)
+            for i, g in enumerate(graphs)
+            if g.counts.get(name, 0)
+        ]
         for name in schema.node_types
     ]
 
@@ -209,7 +213,7 @@ def node_tables(schema: Schema, graphs: list[GraphInput]) -> list[list[tuple]]:
 def _node_width(graphs, name) -> int:
     """The width of the first table with rows; check_graphs() compares the others."""
     for g in graphs:
-        if g.count(name):
+        if g.counts.get(name, 0):
             return g.nodes[name].shape[1]
     return 0
 

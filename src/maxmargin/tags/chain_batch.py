@@ -15,14 +15,6 @@ from maxmargin.tags.chain_spans import Costs, SpanTables, ZeroOne
 class ChainBatch(NamedTuple):
     """Sequences in flat CSR form."""
 
-    cuts = cut_by(
-        start="example",
-        y="start",
-        indptr="start",
-        indices="indptr",
-        values="indptr",
-    )
-
     says_outputs = ("start", "n_labels", "barrier")  # warm_start.py
     cuts = cut_by(
         start="example", y="start", indptr="start", indices="indptr", values="indptr"
