@@ -130,7 +130,7 @@ class PlaneSolver(Solver):
 
     def more_room(self) -> None:
         room = 2 * self.planes.alpha.shape[1]
-        self.planes = with_room(self.objective.batch, self.planes, room, self.team)
+        self.planes = with_room(self.objective.batch, self.planes, room)
 
     def newton(self) -> float:
         """Where planes are few and passes are Python's: all of them together."""

@@ -69,8 +69,8 @@ SOLVERS = {
             hard=True,
             signs=True,
             closed=(
-                _HERE + "hard_margin:HardMargin",
                 _HERE + "exact_blocks:ExactBlocks",
+                _HERE + "hard_margin:HardMargin",
             ),
         ),
         SolverRecord(
