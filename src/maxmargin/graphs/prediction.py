@@ -224,9 +224,9 @@ class GraphPrediction:
         )
 
     def _outputs(self, inputs: list[GraphInput], flat) -> list[Any]:
-        start = np.cumsum(
-            [0, *(sum(map(g.count, self._schema.node_types)) for g in inputs)]
-        )
+        types = self._schema.node_types
+        sizes = (sum(graph.counts.get(t, 0) for t in types) for graph in inputs)
+        start = np.cumsum([0, *sizes])
         return [
             self._output(graph, flat[a:b])
             for graph, (a, b) in zip(inputs, pairwise(start.tolist()), strict=True)
