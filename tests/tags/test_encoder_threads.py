@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxmargin import SequenceTagger
-from maxmargin.core.rows import by_frequency
+from maxmargin.core.vectors import by_frequency
 from maxmargin.engine import threads
 from maxmargin.tags.features import ColumnEncoder
 from maxmargin.tags.features import plan as column_plan

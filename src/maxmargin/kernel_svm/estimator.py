@@ -26,11 +26,11 @@ from maxmargin.kernel_svm.input import (
     own,
     read_input,
     read_training,
+    scaled,
     weighted,
 )
 from maxmargin.kernel_svm.parameters import KernelSVMParameters
 from maxmargin.kernel_svm.saving import model_from, state_of
-from maxmargin.kernel_svm.scaling import scaled
 from maxmargin.kernel_svm.training import Trained, train, train_sizes
 from maxmargin.kernels.basis import expand
 from maxmargin.kernels.nested import NestedKernel

@@ -8,7 +8,7 @@ import numpy as np
 
 from maxmargin.core.cutting import cut_by
 from maxmargin.core.partial import with_known
-from maxmargin.core.rows import padded_width
+from maxmargin.core.vectors import padded_width
 from maxmargin.tags.chain_spans import Costs, SpanTables, ZeroOne
 
 

@@ -13,8 +13,8 @@ from maxmargin.core.completion import complete_all
 from maxmargin.core.coordinates import check_kernel_options
 from maxmargin.core.encoded import C_of, Encoded, check_weights
 from maxmargin.core.partial import partly_known
-from maxmargin.core.rows import by_frequency, padded_width
 from maxmargin.core.saved import distinct
+from maxmargin.core.vectors import by_frequency, padded_width
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.fit import refuse_without_kernel
 from maxmargin.fitting.tables import weigh

@@ -41,7 +41,7 @@ from maxmargin.core.cutting import cut_by
 from maxmargin.core.declared import Float, Int, Labels, Table
 from maxmargin.core.kernel import apart, implements, inlined, inner, kernel
 from maxmargin.core.rescale import violation
-from maxmargin.core.rows import copy_into
+from maxmargin.core.vectors import copy_into
 
 
 class HomologBatch(NamedTuple):

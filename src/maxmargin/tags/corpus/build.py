@@ -15,7 +15,7 @@ import numpy as np
 from maxmargin.core.arrays import TokenMatrix
 from maxmargin.core.compiling import say_on_stderr
 from maxmargin.core.jobs import effective_jobs
-from maxmargin.core.rows import LARGE_TABLE, frequency_order, padded_width, tally
+from maxmargin.core.vectors import LARGE_TABLE, frequency_order, padded_width, tally
 from maxmargin.files.corpora.folder import ARRAYS, new_folder, new_place
 from maxmargin.files.corpora.shards import (
     finish_shard,
