@@ -1,7 +1,7 @@
 """Formats of files of label sequences: a new one is a module in ``files/`` and a record.
 
-The module has the name of the format, and the public functions ``read_`` and ``write_`` with
-that name. A format of columns, of which features are made, has two more:
+The module has the format's name, and so have its public functions: ``read_...`` and
+``write_...``. A format of columns, of which features are made, has two more:
 
     read_piece(raw, separator, comment) -> Columns, or None if there is no token
     written(words, labels, separator) -> str   a tagged sentence; only where labels cannot
@@ -44,6 +44,7 @@ FORMATS = {
             fixed="CoNLL-U has tabs between columns, and comments begin with #",
             usual=("\t", "#"),
         ),
+        Format("slashed"),
         Format("svmhmm", features=True),
         Format("crfsuite", features=True),
     )
