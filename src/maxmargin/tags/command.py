@@ -54,7 +54,8 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
       --scheme  BIO, IOB1, BIOES, BILOU, IO or auto: make labels that break it impossible
       --repair  correct training labels that break the scheme, read as conlleval reads
           them
-      --loss hamming|zero-one|spans  what a wrong labelling costs (default: hamming)
+      --loss hamming|zero-one|spans|absolute  what a wrong labelling costs (default:
+          hamming); absolute is |true - predicted| of labels that are numbers
       --decoding  auto, viterbi or posterior (the best label of every token)
       --alpha  added to the counts of an hmm
     a kernel of the features
