@@ -85,7 +85,6 @@ SOLVERS = {
         SolverRecord(
             "passive-aggressive", (_HERE + "online:PassiveAggressive",), passes=10
         ),
-        SolverRecord("subgradient", (_HERE + "online:Subgradient",), passes=50),
         SolverRecord(
             "handover",
             (_HERE + "handover:Handover",),
