@@ -89,7 +89,7 @@ SOLVERS = {
         SolverRecord(
             "passive-aggressive", (_HERE + "online:PassiveAggressive",), passes=10
         ),
-        SolverRecord("subgradient", (_HERE + "online:Subgradient",), passes=50),
+        SolverRecord("subgradient", (_HERE + "subgradient:Subgradient",), passes=50),
         SolverRecord(
             "handover",
             (_HERE + "handover:Handover",),

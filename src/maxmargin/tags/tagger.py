@@ -97,10 +97,11 @@ class SequenceTagger(
         allowed sequence with the largest sum of these probabilities.
     l1 : float, default 0.0
         Adds l1 |w|_1 to "log", "marginal" or "exponential": sparse weights.
-    loss : "hamming", "zero-one", "spans", dict, array or function, default "hamming"
-        "hamming" counts wrong labels (not divided by the length), "zero-one" is 1 for
-        any wrong sequence, "spans" counts spans missed and spans invented; others give
-        the cost of one label against another, summed.
+    loss : "hamming", "zero-one", "spans", "absolute", dict, array or function
+        "hamming", the default, counts wrong labels (not divided by the length),
+        "zero-one" is 1 for any wrong sequence, "spans" counts spans missed and spans
+        invented; others give the cost of one label against another, summed: "absolute"
+        is their distance, of labels that are numbers.
     forbidden : list of (label, label) or None
         Transitions that must not occur, at training and prediction; ``None`` in a pair
         stands for the start (first place) or the end (second place) of the sequence.
