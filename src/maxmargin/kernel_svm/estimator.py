@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.encoded import C_of, masses
+from maxmargin.core.encoded import C_of
 from maxmargin.core.jobs import at_most
 from maxmargin.core.warn import warn
 from maxmargin.engine.interrupts import whole
@@ -26,8 +26,6 @@ from maxmargin.kernel_svm.input import (
     own,
     read_input,
     read_training,
-    scaled,
-    weighted,
 )
 from maxmargin.kernel_svm.parameters import KernelSVMParameters
 from maxmargin.kernel_svm.saving import model_from, state_of
@@ -232,9 +230,7 @@ class KernelSVM(
     def _read(self, X, y, sample_weight):
         refuse_beside_kernel(self, ("gamma", "degree", "coef0"))
         data = read_training(self, X, y, sample_weight)
-        data.X, data.attributes["scaling_"] = scaled(self, data.X)
-        mass = masses(C_of(self), weighted(self, data))
-        return data, KernelProblem.of(self, data, mass)
+        return data, KernelProblem.of(self, data)
 
     def _check(self) -> None:
         if isinstance(self.C, numbers.Real) and math.inf == self.C:

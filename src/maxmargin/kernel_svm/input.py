@@ -16,7 +16,7 @@ from maxmargin.classes.input import plain, read_classes
 from maxmargin.classes.taxonomy.labels import class_lines, resolve
 from maxmargin.classes.taxonomy.losses import class_costs
 from maxmargin.core.arrays import check_columns
-from maxmargin.core.encoded import check_weights
+from maxmargin.core.encoded import C_of, check_weights, masses
 from maxmargin.core.label_costs import cost_table
 from maxmargin.core.saved import Saved
 from maxmargin.fitting.tables import check_finite, read_new
@@ -57,7 +57,8 @@ class KernelProblem:
     lines: np.ndarray | None = None
 
     @classmethod
-    def of(cls, model, data: Data, mass: np.ndarray) -> KernelProblem:
+    def of(cls, model, data: Data) -> KernelProblem:
+        mass = masses(C_of(model), weighted(model, data))
         kernel = as_kernel(
             model.kernel, model.gamma, model.degree, model.coef0, X=data.X
         )
@@ -119,7 +120,13 @@ def is_table(X: Any) -> bool:
 
 
 def read_training(model, X, y, sample_weight) -> Data:
-    """Checked inputs and classes; None in y is not possible here."""
+    """Checked inputs, on one scale, and classes; None in y is not possible here."""
+    data = _read(model, X, y, sample_weight)
+    data.X, data.attributes["scaling_"] = scaled(model, data.X)
+    return data
+
+
+def _read(model, X, y, sample_weight) -> Data:
     if is_table(X):
         X, numbers, known, weights, attributes = read_classes(
             model, X, y, sample_weight
