@@ -55,7 +55,9 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
         Weight of the losses against the size of w; ``inf`` demands a hard margin, None is
         the rule of the estimator (``docs/data-formats.md``). ``C_`` is the value used.
     rescaling : {"margin", "slack"}
+        What a larger loss asks for: a larger margin, or a violation that counts more.
     penalty : {"linear", "quadratic"}
+        Whether the objective has the violations themselves, or their squares.
     solver : {"auto", "block-coordinate", "one-slack", "n-slack", "proximal-bundle",
         "perceptron", "passive-aggressive", "subgradient"}
         "auto" is block-coordinate, and one-slack from where its gap stalls if weights are

@@ -34,7 +34,7 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
           first one; in CoNLL-U FORM)
       --separator TEXT  exactly this, such as , or \\t (default: spaces and tabs)
       --encoding NAME=utf-8  default: utf-8
-      --comment MARK  leave out lines that start so before tokens
+      --comment MARK  skip lines that begin with MARK, between sentences
       --shards FOLDER  for data larger than memory: encode the file (or folder, or glob)
           into this folder, or use what is there. TRAIN may be such a folder itself
     features, one of
@@ -73,7 +73,7 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
       --truth COLUMN  by number (default: -2), or by name in CoNLL-U
       --predicted COLUMN  likewise (default: -1)
       --separator TEXT  as in train (default: spaces and tabs)
-      --comment MARK  leave out lines that start so
+      --comment MARK  skip lines that begin with MARK
     """
     inspect_options = """
       --label L+  only of this label; repeatable

@@ -116,7 +116,9 @@ class SequenceTagger(
         found by training on single tokens and their labels (the first two of these, as in
         :class:`maxmargin.KernelSVM`), or chosen without labels.
     n_components : int, default 500
-    gamma : float, "scale" or "auto", of a kernel given by name
+        Points of that basis.
+    gamma : float, "scale" or "auto"
+        Of a kernel given by name.
     kernel_memory : float, default 4e9
         Bytes that its tables may take; what needs more is refused before it starts.
     tol : float or None
