@@ -116,6 +116,12 @@ def offsets(lengths):
     return offsets
 
 
+def runs(first: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The numbers first[k] .. first[k] + lengths[k] - 1 of every k, one after the other."""
+    before = np.cumsum(lengths) - lengths
+    return np.arange(lengths.sum()) + np.repeat(first - before, lengths)
+
+
 def float_dtype(dtype):
     """Return None or one of the two dtypes that values can have."""
     if dtype is None:
@@ -240,9 +246,3 @@ def check_batch(batch, n_weights: int) -> None:
     """The same of a batch, where it has sparse rows of features."""
     if hasattr(batch, "indices") and hasattr(batch, "n_features"):
         check_columns(batch.indices, batch.n_features, n_weights)
-
-
-def runs(first: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The numbers first[k] .. first[k] + lengths[k] - 1 of every k, one after the other."""
-    before = np.cumsum(lengths) - lengths
-    return np.arange(lengths.sum()) + np.repeat(first - before, lengths)

@@ -123,6 +123,9 @@ def C_without_data(family: type, objective: str) -> float:
     return getattr(family, "_C_by_objective", {}).get(objective, 1.0)
 
 
+# inputs and outputs as lists ----------------------------------------------------------
+
+
 def listed_inputs(name, values, what) -> list:
     try:
         values = iter(values)

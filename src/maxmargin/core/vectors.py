@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import check_columns
+from maxmargin.core.arrays import check_columns, writable
 from maxmargin.core.atomics import atomic_add
 from maxmargin.core.kernel import inlined, kernel
 from maxmargin.engine.threads import Team, over_vector
@@ -91,11 +91,6 @@ class SparseVector(NamedTuple):
         both = map(writable, (*self, *other))
         count = merge_lists(*both, float(share), float(theirs), index, values)
         return SparseVector(index[:count], values[:count])
-
-
-def writable(array: np.ndarray) -> np.ndarray:
-    """As kernels know it: what came from elsewhere may be read-only."""
-    return array if array.flags.writeable else array.copy()
 
 
 @inlined

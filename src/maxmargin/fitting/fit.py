@@ -163,6 +163,9 @@ def _over_shards(engine, batch, make: Callable, name: str, mass) -> Iterator:
             yield both
 
 
+# what a fit is told ---------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Settings:
     """How a fit is done; where the data come in, the estimator is asked."""
