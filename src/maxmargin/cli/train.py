@@ -158,5 +158,5 @@ def _numbers(command, model, dev, scores, args, watch: Stopwatch) -> dict[str, A
     if scores:
         out["choice"] = scores
     if dev is not None:
-        out["dev"] = {"file": dev.path} | command.numbers(_on(command, model, dev))
+        out["dev"] = {"file": dev.path} | _on(command, model, dev).as_dict()
     return out | {"seconds": watch.seconds}

@@ -128,7 +128,9 @@ def loads(frames: list[np.ndarray]) -> Any:
     """What `dumps` was given."""
     head, times, *rest = frames
     pairs = zip(rest, _aligned(times).view(np.int64).tolist(), strict=True)
-    return pickle.loads(head, buffers=[_repeated(f, t) if t else _aligned(f) for f, t in pairs])
+    return pickle.loads(
+        head, buffers=[_repeated(f, t) if t else _aligned(f) for f, t in pairs]
+    )
 
 
 def _times(frame: np.ndarray) -> int:

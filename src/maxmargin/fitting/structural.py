@@ -18,6 +18,7 @@ from maxmargin.core.joint_kernel import (
     open_door,
     restored_basis,
 )
+from maxmargin.core.listed import given_or
 from maxmargin.core.problem import has_own
 from maxmargin.core.saved import Saved
 from maxmargin.core.structure import (
@@ -33,6 +34,7 @@ from maxmargin.files.model_values import Refused, encode
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.parameters import StructuralSVMParameters
 from maxmargin.fitting.saving import restore_shared, shared_state
+from maxmargin.metrics.losses import LossReport
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -178,17 +180,28 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
         check_is_fitted(self, "coef_")
         X, y = check_lengths(X, y)
         weights = check_weights(sample_weight, len(X))
+        return -float(np.average(self._losses(X, y), weights=weights))
+
+    def evaluate(self, X: Any, y: Any, *, predicted: Any = None) -> LossReport:
+        """The average loss of predictions, and the share of those that are right.
+
+        ``predicted`` is what ``predict(X)`` has returned, if that is known already.
+        """
+        check_is_fitted(self, "coef_")
+        X, y = check_lengths(X, y)
+        return LossReport.of(self._losses(X, y, predicted))
+
+    def _losses(self, X, y, predicted=None):
+        """The loss of every prediction."""
         structure = self.structure_
         if not (hasattr(structure, "losses") or hasattr(structure, "loss")):
             raise NotImplementedError(missing_loss(structure))
-        found = self.predict(X)
+        found = given_or(predicted, lambda: self.predict(X), len(X))
         if not is_structure(structure):
-            values = losses(structure, y, found)
-        elif hasattr(structure, "losses"):  # of outputs that need x to be compared
-            values = structure.losses(X, y, found)
-        else:
-            values = [structure.loss(a, b) for a, b in zip(y, found, strict=True)]
-        return -float(np.average(values, weights=weights))
+            return losses(structure, y, found)
+        if hasattr(structure, "losses"):  # of outputs that need x to be compared
+            return structure.losses(X, y, found)
+        return [structure.loss(a, b) for a, b in zip(y, found, strict=True)]
 
     def _problem(self) -> Any:
         """What is fitted; a family makes it of its own parameters."""

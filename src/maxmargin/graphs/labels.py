@@ -7,6 +7,7 @@ a grid); by type, a dict {type: labels}; for a networkx graph also a dict {node:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,30 @@ from maxmargin.graphs.schema import Schema
 WANTED = "labels must be all strings or all integers"
 
 
-def read_labels(y: list, graphs: list[GraphInput]) -> list[dict[str, list]]:
+def read_labels(
+    y: list, graphs: list[GraphInput], name: str = "y"
+) -> list[dict[str, list]]:
     """The labels of every graph by type of node, as many as nodes."""
     return [
-        _read(labels, graph, f"y[{i}]")
+        _read(labels, graph, f"{name}[{i}]")
         for i, (labels, graph) in enumerate(zip(y, graphs, strict=True))
     ]
+
+
+def compared(y: list, predicted: list, graphs: list[GraphInput]):
+    """(sizes, true labels, predicted labels) of the nodes of every graph, type by type."""
+    truth, found = read_labels(y, graphs), read_labels(predicted, graphs, "predicted")
+    sizes = [
+        [graph.sizes.get(t, np.ones(graph.count(t))) for t in row]
+        for graph, row in zip(graphs, truth, strict=True)
+    ]
+    return (
+        [np.concatenate([np.zeros(0), *each]) for each in sizes],
+        *(
+            [list(chain.from_iterable(row.values())) for row in y]
+            for y in (truth, found)
+        ),
+    )
 
 
 def _read(labels, graph: GraphInput, where: str) -> dict[str, list]:

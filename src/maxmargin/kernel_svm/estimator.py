@@ -12,8 +12,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.classes.report import ClassReport, class_report
 from maxmargin.core.encoded import C_of
 from maxmargin.core.jobs import at_most
+from maxmargin.core.listed import given_or
 from maxmargin.core.warn import warn
 from maxmargin.engine.interrupts import whole
 from maxmargin.fitting.estimator import MaxMarginEstimator
@@ -276,6 +278,13 @@ class KernelSVM(
         """The class with the largest score, the first one on ties."""
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
+
+    def evaluate(self, X: Any, y: Any, *, predicted: Any = None) -> ClassReport:
+        """Accuracy and the scores of every class.
+
+        ``predicted`` is what ``predict(X)`` has returned, if that is known already.
+        """
+        return class_report(y, given_or(predicted, lambda: self.predict(X)))
 
     def _scores(self, X) -> np.ndarray:
         check_is_fitted(self, "dual_coef_")

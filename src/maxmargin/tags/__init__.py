@@ -37,5 +37,12 @@ FAMILY = Family(
         "top_features": "plots",
         "transition_table": "plots",
     },
+    scorers={
+        "sequence_accuracy": "scorers",
+        "span_f1": "scorers",
+        "span_precision": "scorers",
+        "span_recall": "scorers",
+        "token_accuracy": "scorers",
+    },
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))
