@@ -17,12 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.checks import whole
 from maxmargin.plots.cells import (
-    MINUS,
     PLAIN,
     digits_of,
     finish,
+    ink_on,
     name_cells,
     number_text,
+    signed,
     square,
     write_cell,
 )
@@ -83,13 +84,14 @@ def plot_transitions(
     if numbers:
         digits = digits_of(largest)
         for i, j in zip(*np.nonzero(~np.ma.getmaskarray(table)), strict=True):
-            color = "white" if abs(table[i, j]) > 0.5 * limit else INK
-            text = number_text(table[i, j], digits).replace("-", MINUS)
-            write_cell(ax, i, j, text, color, 7.5)
+            text = signed(table[i, j], digits)
+            write_cell(ax, i, j, text, ink_on(image, table[i, j]), 7.5)
     ax.set_title(_strongest(table, rows, columns), loc="left", fontsize=11, **PLAIN)
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.045, pad=0.03)
     bar.outline.set_visible(False)
-    bar.set_label("weight")
+    bar.set_label(
+        "weight (forbidden: \N{MULTIPLICATION SIGN})" if banned.any() else "weight"
+    )
     return finish(ax.figure, own, path)
 
 
@@ -150,10 +152,12 @@ def _strongest(table, rows, columns) -> str:
         return "Every transition is forbidden"
     i, j = np.unravel_index(np.ma.argmax(table), table.shape)
     a, b = np.unravel_index(np.ma.argmin(table), table.shape)
-    return (
-        f"Sought most: {rows[i]} {ARROW} {columns[j]}\n"
-        f"Avoided most: {rows[a]} {ARROW} {columns[b]}"
-    )
+    digits = digits_of(float(np.abs(table).max()))
+    lines = ["Strongest transitions"]
+    for word, k, m in (("for", i, j), ("against", a, b)):
+        weight = signed(table[k, m], digits)
+        lines.append(f"{word}: {rows[k]} {ARROW} {columns[m]} ({weight})")
+    return "\n".join(lines)
 
 
 # features ----------------------------------------------------------------------------
@@ -246,6 +250,7 @@ def plot_top_features(
         ax.set_axis_off()
     for ax in axes[len(labels) - columns : len(labels)]:  # the lowest of every column
         ax.tick_params(labelbottom=True)
+        ax.set_xlabel("weight", fontsize=8, color=INK)
     title = "Strongest features: for (blue) and against (orange) a label"
     if rest > 0:
         title += f"; {rest} more labels are not shown"
