@@ -41,5 +41,6 @@ FAMILY = Family(
         "top_features": "plots",
         "transition_table": "plots",
     },
+    views={"tags": "view"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

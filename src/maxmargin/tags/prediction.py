@@ -23,6 +23,8 @@ from maxmargin.tags.input import check_matching, check_samples
 from maxmargin.tags.partial import fill_rows
 from maxmargin.tags.single import single_of
 from maxmargin.tags.structure import TagStructure
+from maxmargin.tags.view import tags
+from maxmargin.views.shown import Shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -30,8 +32,10 @@ if TYPE_CHECKING:
     from maxmargin.tags.corpus import TagCorpus
 
 
-class TagPrediction:
+class TagPrediction(Shown):
     """Prediction from ``_encoder``, ``_labels``, ``_w`` and the settings of a tagger."""
+
+    _view = staticmethod(tags)
 
     def complete(self, X: Any, y: Any) -> list[list[Any]]:
         """y with every None replaced by the best label, given the known ones.
