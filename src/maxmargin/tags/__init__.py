@@ -40,6 +40,7 @@ FAMILY = Family(
         "tagged_page": "page",
         "top_features": "plots",
         "transition_table": "plots",
+        "weights_frame": "weights",
     },
     views={"tags": "view"},
 )

@@ -166,31 +166,41 @@ def _strongest(table, rows, columns) -> str:
 def top_features(tagger: Any, label: Any, n: int = 10) -> list[tuple[str, float]]:
     """The n features with the largest weights for a label, of either sign.
 
-    Sorted by size; features whose weight is zero are left out.
+    Sorted by size; features whose weight is zero are left out. Those of templates are
+    called what they are: suffix(4)=raat, not U14:raat.
     """
     return _top(tagger, [label], n)[0]
 
 
-def _top(tagger, labels, n) -> list[list[tuple[str, float]]]:
-    """:func:`top_features` of several labels; names are asked for once, being many."""
+def titles_of(tagger: Any, width: int) -> Sequence[str]:
+    """What the features are, as far as they have names."""
+    names = getattr(tagger, "feature_titles_", None) or tagger.feature_names_
+    return [f"feature {j}" for j in range(width)] if names is None else names
+
+
+def chosen_labels(tagger: Any, labels: Sequence | None) -> list:
+    """All labels of the tagger, or these if it knows them."""
     known = _chosen(tagger, None)
-    whole("n", n)
+    labels = known if labels is None else _chosen(tagger, labels)
     unknown = [label for label in labels if label not in known]
     if unknown:
         raise ValueError(
             f"label={unknown[0]!r} is not known to the model; choose from "
             f"{', '.join(map(repr, known))}."
         )
-    names = tagger.feature_names_
+    return labels
+
+
+def _top(tagger, labels, n) -> list[list[tuple[str, float]]]:
+    """:func:`top_features` of several labels; names are asked for once, being many."""
+    labels, known = chosen_labels(tagger, labels), tagger.classes_.tolist()
+    whole("n", n)
+    names = titles_of(tagger, np.shape(tagger.coef_)[1])
     out = []
     for label in labels:
         weights = np.asarray(tagger.coef_[known.index(label)], float)
-        out.append(
-            [
-                (f"feature {j}" if names is None else str(names[j]), float(weights[j]))
-                for j in _largest(np.abs(weights), n)
-            ]
-        )
+        best = _largest(np.abs(weights), n)
+        out.append([(str(names[j]), float(weights[j])) for j in best])
     return out
 
 
