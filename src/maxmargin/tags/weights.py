@@ -11,7 +11,7 @@ import numpy as np
 from maxmargin.tags.plots import chosen_labels, titles_of
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pandas as pd  # type: ignore[import-untyped, unused-ignore]
 
 
 def weights_frame(tagger: Any, labels: Sequence | None = None) -> pd.DataFrame:
