@@ -15,5 +15,11 @@ FAMILY = Family(
         "plot_fractional": "plots",
         "plot_segmentation": "plots",
     },
+    scorers={
+        "graph_accuracy": "scorers",
+        "mean_iou": "scorers",
+        "node_accuracy": "scorers",
+    },
+    views={"graph": "view"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from maxmargin.cli.task import Task
+from maxmargin.tags.formats import FORMATS
 
 
 class TagTask(Task):
@@ -23,10 +24,10 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
     hidden = frozenset({"feature_options", "forbidden"})
     usual = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
     alone = ("truth", "predicted", "separator", "comment")
-    options = """
+    options = f"""
     the file
-      --format columns|conllu|svmhmm|crfsuite  default: conllu if the file is called so
-          or looks so, else columns
+      --format {"|".join(FORMATS)}  default: conllu if the file is called so or looks so,
+          else columns
       --label-column COLUMN  from 0, or from the end with -1, the default; in CoNLL-U also a
           name, default UPOS. Templates number the columns without it
       --word-column COLUMN  that ready features read, numbered as in the file (default: the
@@ -53,7 +54,8 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
       --scheme  BIO, IOB1, BIOES, BILOU, IO or auto: make labels that break it impossible
       --repair  correct training labels that break the scheme, read as conlleval reads
           them
-      --loss hamming|zero-one|spans  what a wrong labelling costs (default: hamming)
+      --loss hamming|zero-one|spans|absolute  what a wrong labelling costs (default:
+          hamming); absolute is |true - predicted| of labels that are numbers
       --decoding  auto, viterbi or posterior (the best label of every token)
       --alpha  added to the counts of an hmm
     a kernel of the features

@@ -25,13 +25,17 @@ from maxmargin.trees.input import (
 from maxmargin.trees.metrics import BracketReport, score_brackets
 from maxmargin.trees.span_features import cells
 from maxmargin.trees.tree import Tree, parsed
+from maxmargin.trees.view import shown
+from maxmargin.views.shown import Shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-class ParserMixin:
+class ParserMixin(Shown):
     """Prediction from ``grammar_``, ``_derivations``, ``_w`` and ``_batch(sentences)``."""
+
+    _view = staticmethod(shown)
 
     @over_cluster("n_fallbacks_")
     def predict(self, X: Any) -> list[Tree | None]:
@@ -117,14 +121,19 @@ class ParserMixin:
             )
         return result
 
-    def evaluate(self, X: Any, y: Any, **options: Any) -> BracketReport:
+    def evaluate(
+        self, X: Any, y: Any, *, predicted: Any = None, **options: Any
+    ) -> BracketReport:
         """Predict X and compare with the true trees y: a bracket report.
 
         X may be None: words and tags are then those of y. ``options`` are those of
-        :func:`maxmargin.trees.metrics.score_brackets`.
+        :func:`maxmargin.trees.metrics.score_brackets`; ``predicted`` is what
+        ``predict(X)`` has returned, if that is known already.
         """
         check_is_fitted(self, "grammar_")
         y = read_trees_of(y)
+        if predicted is not None:
+            return score_brackets(y, predicted, **options)
         sentences = read_sentences(y if X is None else X, self.input)
         check_same_words(sentences, y, self.input)
         # with tags as input, words may be known from y only
