@@ -36,6 +36,7 @@ OF_NUMBERS = {
     "graph_denoise": lambda n: n[0] + 10 < n[1] and n[2] <= 1,
     "graph_hidden": lambda n: rising(n),
     "graph_network": lambda n: rising(n),
+    "graph_pages": lambda n: n[1] + 15 < n[3] and n[5] - n[3] < 5,
     "kernel_basis": lambda n: all(a > b for a, b in zip(n[1:12:3], n[2:12:3])),  # noqa: B905
     "kernel_regions": lambda n: n[0] + 5 < n[3] and n[2] == n[4] == 10,
     "kernel_words": lambda n: n[1] > 60,
@@ -55,6 +56,7 @@ OF_NUMBERS = {
     "tag_page_numbers": lambda n: n[0] < n[2] and n[1] + 20 < n[3],
     "tag_probabilities": lambda n: 5 * n[2] < n[5],
     "tag_with_kernel": lambda n: n[0] < 60 and rising(n),
+    "train_certificate": lambda n: rising(n[3::5]) and n[4] + 1 > n[14],
     "train_choose_C": lambda n: rising(n[:0:-1]),
     "train_grid_search": lambda n: n[2] > n[3] > 90,
     "train_interrupted": lambda n: n[0] < n[2] and n[1] > 1 > 0.05 >= n[3],
