@@ -13,7 +13,7 @@ from public_modules import PACKAGES
 from sources import parsed
 
 import maxmargin
-from maxmargin import kernels
+from maxmargin import kernels, scorers
 
 PROGRAM = """
     import maxmargin
@@ -71,7 +71,10 @@ def test_a_program_of_a_user_is_checked(tmp_path):
         assert said in line
 
 
-@pytest.mark.parametrize("package", [maxmargin, kernels], ids=lambda p: p.__name__)
+PLACES = [maxmargin, kernels, scorers]
+
+
+@pytest.mark.parametrize("package", PLACES, ids=lambda p: p.__name__)
 def test_checkers_see_the_names_that_there_are(package):
     """The imports for type checkers are those of the table."""
     tree = parsed(Path(package.__file__).read_text(encoding="utf-8"))

@@ -26,6 +26,7 @@ _WHERE = {
     "load": "maxmargin.files.model_file",
     "Problem": "maxmargin.core.problem",
     "save": "maxmargin.files.model_file",
+    "scorers": "maxmargin.scorers",
     "StructuralSVM": "maxmargin.fitting.structural",
     **places("public"),
 }
@@ -33,7 +34,11 @@ _WHERE = {
 __all__ = ["__version__", *_WHERE]
 
 if TYPE_CHECKING:  # what type checkers and editors see of it
-    from maxmargin import callbacks as callbacks, kernels as kernels
+    from maxmargin import (
+        callbacks as callbacks,
+        kernels as kernels,
+        scorers as scorers,
+    )
     from maxmargin.alignments.aligner import SequenceAligner as SequenceAligner
     from maxmargin.alignments.homologs.estimator import HomologFinder as HomologFinder
     from maxmargin.classes.corpus import ClassCorpus as ClassCorpus

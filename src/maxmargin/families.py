@@ -1,8 +1,8 @@
 """The families of structures: one folder each, and the one list of them.
 
 A family's ``__init__.py`` says in a :class:`Family` what it offers. Public names, classes
-that model files may name, commands, readers, metrics and plots derive from here: adding
-a family is its folder and one word in ``FAMILIES``.
+that model files may name, commands, readers, metrics, scorers and plots derive from here:
+adding a family is its folder and one word in ``FAMILIES``.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Family:
     files: Places = field(default_factory=dict)  # maxmargin.files.NAME
     metrics: Places = field(default_factory=dict)  # maxmargin.metrics.NAME
     plots: Places = field(default_factory=dict)  # maxmargin.plots.NAME
+    scorers: Places = field(default_factory=dict)  # maxmargin.scorers.NAME
 
     def places(self, shelf: str) -> dict[str, str]:
         """{name: full name of its module} of one shelf, such as "public"."""

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from maxmargin.graphs.plots import draw_fractional, draw_worst
-from maxmargin.graphs.schema import Schema
-from maxmargin.graphs.weights import named_weights, public_weights
+from maxmargin.graphs.schema import Schema, named_weights, public_weights
 from maxmargin.plots import plot_edge_weights, plot_fractional, plot_segmentation
 
 matplotlib = pytest.importorskip("matplotlib")

@@ -24,6 +24,11 @@ FAMILY = Family(
         "write_pair_table": "files.pair_table",
         "write_stockholm": "files.stockholm",
     },
+    metrics={
+        "AlignmentReport": "metrics",
+        "HomologReport": "homologs.metrics",
+        "alignment_report": "metrics",
+    },
     plots={
         "biopython_aligner": "export",
         "biopython_matrix": "export",
@@ -33,6 +38,13 @@ FAMILY = Family(
         "plot_substitutions": "plots",
         "read_matrix": "export",
         "write_matrix": "export",
+    },
+    scorers={
+        "alignment_precision": "scorers",
+        "alignment_q": "scorers",
+        "alignment_q4": "scorers",
+        "homolog_rank": "scorers",
+        "homologs_found": "scorers",
     },
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

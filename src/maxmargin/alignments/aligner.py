@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,20 +30,23 @@ from maxmargin.alignments.input import (
     check_loss_and_ends,
     check_sequences,
     matched_pairs,
+    references,
     split_unknown,
 )
 from maxmargin.alignments.k_best import k_best
 from maxmargin.alignments.loops import complete_loops
+from maxmargin.alignments.metrics import AlignmentReport, alignment_report
 from maxmargin.alignments.parameters import SequenceAlignerParameters
 from maxmargin.alignments.sums import match_marginals, values
 from maxmargin.core.decode import decode
 from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.listed import given_or, listed
 from maxmargin.core.partial import partly_known
 from maxmargin.core.structure import Outputs, check_k
 from maxmargin.engine.prediction import over_cluster
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.saving import floats, number
-from maxmargin.fitting.unlabelled import weigh
+from maxmargin.fitting.tables import weigh
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -208,6 +212,27 @@ class SequenceAligner(SequenceAlignerParameters, MaxMarginEstimator, init=False)
             raise ValueError("y has no matched pairs that count: there is no score.")
         shares = right[some] / batch.counted[some]
         return float(np.average(shares, weights=weights[some]))
+
+    def evaluate(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        families: Sequence[str] | None = None,
+        shift: int = 4,
+        predicted: Any = None,
+    ) -> AlignmentReport:
+        """Q, Q4 and precision of predictions, with standard errors.
+
+        ``families`` names the family of every pair, for means over families; ``shift`` is
+        how far a match of the second score may be off. ``predicted`` is what
+        ``predict(X)`` has returned, if that is known already.
+        """
+        check_is_fitted(self, "coef_")
+        y = listed(y, "y must be a list of alignments.")
+        truth, cores = references(y, *check_sequences(X))
+        found = given_or(predicted, lambda: self.predict(X), len(truth))
+        return alignment_report(truth, found, cores, families, shift)
 
     # weights by name -------------------------------------------------------------------
 

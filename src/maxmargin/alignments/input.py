@@ -132,6 +132,16 @@ def check_alignments(y, targets, templates) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(labels), np.concatenate(counts)
 
 
+def references(y, targets, templates) -> tuple[list, list]:
+    """(the pairs of every alignment, its core mask or None), checked."""
+    check_alignments(y, targets, templates)
+    found = [
+        _pairs_and_core(alignment, targets[i], templates[i], i)
+        for i, alignment in enumerate(y)
+    ]
+    return [list(pairs) for pairs, _ in found], [core for _, core in found]
+
+
 def matched_pairs(labelling) -> list[tuple[int, int]]:
     """A labelling as the list of its pairs."""
     at = np.flatnonzero(labelling >= 0)

@@ -19,9 +19,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from maxmargin.metrics.report import Report, plain
 
 Pairs = Iterable[tuple[int, int]]
 
@@ -104,7 +106,7 @@ class FamilyScores(NamedTuple):
 
 
 @dataclass(frozen=True)
-class AlignmentReport:
+class AlignmentReport(Report):
     """Scores of many alignments; ``str()`` shows them as a table, in per cent.
 
     ``overall`` is the mean over alignments. Those of one family resemble each other, so
@@ -117,6 +119,37 @@ class AlignmentReport:
     families: dict[str, FamilyScores]
     shift: int
     each: np.ndarray  # (alignments, 3): Q, Q4 and f_M of every alignment, or nan
+
+    def as_dict(self) -> dict[str, Any]:
+        out = {"overall": self._numbers(self.overall)}
+        if self.by_family is not None:
+            out["by_family"] = by_family = self._numbers(self.by_family)
+            by_family["families"] = by_family.pop("alignments")
+            out["families"] = {k: self._numbers(v) for k, v in self.families.items()}
+        return plain(out)
+
+    def _numbers(self, scores: FamilyScores) -> dict[str, Any]:
+        found: dict[str, Any] = {"alignments": scores.n}
+        for name, (mean, error) in self._named(scores):
+            found[name] = {"mean": mean, "standard_error": error}
+        return found
+
+    def _named(self, scores: FamilyScores) -> list[tuple[str, MeanScore]]:
+        names = "q", f"q{self.shift}", "f_m"
+        return list(zip(names, scores[1:], strict=True))
+
+    def _row(self, scores: FamilyScores) -> dict[str, Any]:
+        row: dict[str, Any] = {"n": scores.n}
+        for name, (mean, error) in self._named(scores):
+            row |= {name: mean, f"{name}_error": error}
+        return row
+
+    def _measures(self) -> dict[str, Any]:
+        return self._row(self.overall)
+
+    def _parts(self):
+        rows = {name: self._row(scores) for name, scores in self.families.items()}
+        return ("family", rows) if rows else ("", {})
 
     def __str__(self) -> str:
         head = f"{'':24}{'n':>6}{'Q':>16}{f'Q{self.shift}':>16}{'f_M':>16}"
@@ -152,6 +185,7 @@ def alignment_report(
     references, predictions = list(references), list(predictions)
     n = len(references)
     cores = [None] * n if cores is None else list(cores)
+    families = None if families is None else list(families)
     if not n:
         raise ValueError("there are no alignments to compare.")
     for what, values in (
@@ -163,8 +197,8 @@ def alignment_report(
             raise ValueError(f"there are {n} references, but {len(values)} {what}.")
     each = np.empty((n, 3))
     for k in range(n):
-        reference = [tuple(pair) for pair in references[k]]
-        predicted = [tuple(pair) for pair in predictions[k]]
+        reference: list[Any] = [tuple(pair) for pair in references[k]]
+        predicted: list[Any] = [tuple(pair) for pair in predictions[k]]
         try:
             each[k] = (
                 q_score(reference, predicted, cores[k]),
@@ -173,7 +207,7 @@ def alignment_report(
             )
         except ValueError as error:
             raise ValueError(f"alignment {k}: {error}") from None
-    scored = ~np.isnan(each).any(axis=1)
+    scored = np.isfinite(each.sum(axis=1))
     if not scored.any():
         raise ValueError(
             "no alignment has a pair that counts, because the core masks are empty: "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,7 +21,7 @@ from maxmargin.alignments.command_files import (
 )
 from maxmargin.alignments.features.prior import with_usual_letters
 from maxmargin.alignments.files.pairs import UNKNOWN
-from maxmargin.alignments.metrics import alignment_report
+from maxmargin.alignments.scorers import alignment_q
 from maxmargin.cli.command import Command, Sample, both_ends, seconds_of
 
 
@@ -34,6 +33,8 @@ class Align(AlignTask, Command):
     rows_of: str = "pairs"
     tracks: list[str] = field(default_factory=lambda: [LETTERS])
     all_columns: bool = False
+
+    scorers = (alignment_q,)
 
     # training --------------------------------------------------------------------------
 
@@ -75,9 +76,6 @@ class Align(AlignTask, Command):
         elif dev is not None:
             check_letters(dev.more, alphabet[LETTERS], dev.path)
         return {**given, "alphabet": alphabet, "unknown": unknown or None}
-
-    def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
-        return {"Q": self.report(model, sample, outputs).overall.q[0]}
 
     def summary(self, model) -> str:
         notes = model.notes
@@ -158,28 +156,8 @@ class Align(AlignTask, Command):
         return ""
 
     def report(self, model, sample: Sample, outputs):
-        pairs = sample.more
-        cores = None if self.all_columns else [pair.core for pair in pairs]
-        truth = [pair.pairs for pair in pairs]
-        return alignment_report(truth, outputs, cores, sample.groups)
-
-    def numbers(self, report) -> dict[str, Any]:
-        def scores(found) -> dict[str, Any]:
-            made: dict[str, Any] = {"alignments": found.n}
-            for name in ("q", "q_shift", "f_m"):
-                mean, error = getattr(found, name)
-                known = None if math.isnan(error) else error
-                key = f"q{report.shift}" if name == "q_shift" else name
-                made[key] = {"mean": mean, "standard_error": known}
-            return made
-
-        out = {"overall": scores(report.overall)}
-        if report.by_family is not None:
-            by_family = scores(report.by_family)
-            by_family["families"] = by_family.pop("alignments")
-            out["by_family"] = by_family
-            out["families"] = {name: scores(s) for name, s in report.families.items()}
-        return out
+        pairs, families = sample.more, sample.groups
+        return model.evaluate(sample.X, pairs, families=families, predicted=outputs)
 
     def draw(self, option: str, path: str, model, sample, outputs, report):
         """The worst alignment."""

@@ -18,9 +18,19 @@ FAMILY = Family(
         "read_taxonomy": "taxonomy.file",
         "read_texts": "texts",
     },
+    metrics={
+        "ClassReport": "report",
+        "NodeSetReport": "taxonomy.metrics",
+        "TaxonomyReport": "taxonomy.metrics",
+        "class_report": "report",
+    },
     plots={
         "plot_taxonomy_confusion": "taxonomy.plots",
         "plot_taxonomy_errors": "taxonomy.plots",
+    },
+    scorers={
+        "tree_distance": "taxonomy.scorers",
+        "tree_loss": "taxonomy.scorers",
     },
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -12,10 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.classes.corpus import ClassCorpus
 from maxmargin.classes.input import batch_of, read_classes, rows_of
 from maxmargin.classes.parameters import MulticlassSVMParameters
+from maxmargin.classes.report import ClassReport, class_report
 from maxmargin.classes.structure import make_batch
 from maxmargin.classes.variance_rule import C_by_variance
 from maxmargin.core.encoded import Encoded
 from maxmargin.core.label_costs import cost_table
+from maxmargin.core.listed import given_or
 from maxmargin.core.partial import partly_known
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.saving import FEATURE_NAMES, Field, floats, labels
@@ -40,7 +42,7 @@ class MulticlassSVM(
         log-loss, where v is the total variance of the features, no column counted for
         more than ten times the median: a model that does not depend on the unit of the
         features. ``C_`` says the value used.
-    loss : "zero-one", dict, array or function, default "zero-one"
+    loss : "zero-one", "absolute", dict, array or function, default "zero-one"
         What a wrong class costs, see :func:`maxmargin.core.label_costs.cost_table`.
     fit_intercept : bool, default True
         Add a constant feature 1. Its weights are regularised like the others.
@@ -100,6 +102,14 @@ class MulticlassSVM(
     ) -> float:
         """The share of samples whose class is right; y is left out for a corpus."""
         return super().score(X, truth_of(X, y), sample_weight)
+
+    def evaluate(self, X: Any, y: Any = None, *, predicted: Any = None) -> ClassReport:
+        """Accuracy and the scores of every class; y is left out for a corpus.
+
+        ``predicted`` is what ``predict(X)`` has returned, if that is known already.
+        """
+        found = given_or(predicted, lambda: self.predict(X))
+        return class_report(truth_of(X, y), found)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of shape (samples, classes); predict takes the largest.

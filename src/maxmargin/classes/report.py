@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from maxmargin.metrics.report import Report
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 MOST = 30  # classes in a table
 
@@ -23,7 +27,7 @@ class ClassScore:
 
 
 @dataclass(frozen=True)
-class ClassReport:
+class ClassReport(Report):
     """Numbers from 0 to 1; prints as a table.
 
     ``macro_f1`` is the mean over classes that occur, as truth or prediction.
@@ -34,8 +38,15 @@ class ClassReport:
     macro_f1: float
     classes: tuple[ClassScore, ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def _measures(self) -> dict[str, Any]:
+        return {"n": self.n, "accuracy": self.accuracy, "macro_f1": self.macro_f1}
+
+    def _parts(self):
+        rows = {score.label: vars(score) for score in self.classes}
+        return "class", {
+            label: {name: row[name] for name in ("n", "precision", "recall", "f1")}
+            for label, row in rows.items()
+        }
 
     def __str__(self) -> str:
         lines = [
@@ -56,7 +67,7 @@ class ClassReport:
         return "\n".join(lines)
 
 
-def class_report(truth: Sequence, predicted: Sequence) -> ClassReport:
+def class_report(truth: ArrayLike, predicted: ArrayLike) -> ClassReport:
     """Compare predicted classes with the truth.
 
     >>> print(class_report(["eel", "eel", "cod"], ["eel", "cod", "cod"]))
@@ -74,7 +85,15 @@ def class_report(truth: Sequence, predicted: Sequence) -> ClassReport:
             f"the true and the predicted classes have shapes {truth.shape} and "
             f"{predicted.shape}: give a class per sample in both."
         )
-    names, numbers = np.unique(np.concatenate([truth, predicted]), return_inverse=True)
+    both = np.concatenate([truth, predicted])
+    try:
+        names, numbers = np.unique(both, return_inverse=True)
+    except TypeError:  # they have no common order
+        kinds = sorted({type(label).__name__ for label in both.tolist()})
+        raise ValueError(
+            f"the classes are of several kinds ({', '.join(kinds)}): write them all in one "
+            "way, and leave out samples whose class is not known."
+        ) from None
     a, b = numbers[: len(truth)], numbers[len(truth) :]
     k = len(names)
     hits = np.bincount(a[a == b], minlength=k)

@@ -8,6 +8,7 @@ from typing import Any
 
 from maxmargin.classes.bag_of_words import BagOfWords
 from maxmargin.classes.command import ClassifyTask
+from maxmargin.classes.corpus import ClassCorpus
 from maxmargin.classes.corpus.command import (
     check_options,
     corpus_sample,
@@ -16,13 +17,12 @@ from maxmargin.classes.corpus.command import (
 from maxmargin.classes.svmlight import read_svmlight
 from maxmargin.classes.taxonomy import add_path, plots
 from maxmargin.classes.taxonomy.file import read_taxonomy
-from maxmargin.classes.taxonomy.labels import check_known
-from maxmargin.classes.taxonomy.metrics import class_scores, node_set_scores
 from maxmargin.classes.texts import read_new_texts, read_texts
 from maxmargin.cli.by_label import lines_of, strongest_of
 from maxmargin.cli.command import Command, Sample
 from maxmargin.cli.common import say
 from maxmargin.files.corpora.storage import is_corpus
+from maxmargin.metrics.scorers import accuracy
 
 
 @dataclass
@@ -36,6 +36,7 @@ class Classify(ClassifyTask, Command):
     multilabel: bool = False
     between: str | None = None  # labels and texts
 
+    scorers = (accuracy,)
     row = "node"  # what has a row of weights
     bag = None  # of words, for texts
     tree = None  # the taxonomy, if it is known before training
@@ -117,9 +118,6 @@ class Classify(ClassifyTask, Command):
         if dev is not None:
             check_labels(dev, self.tree, self.separator)
         return {**given, "taxonomy": self.tree}
-
-    def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
-        return {"accuracy": self.report(model, sample, outputs).accuracy}
 
     def summary(self, model) -> str:
         return (
@@ -211,13 +209,8 @@ class Classify(ClassifyTask, Command):
             yield from ((label, (i,)) for label in each)
 
     def report(self, model, sample: Sample, outputs):
-        if self.multilabel:
-            truth = [set(labels) for labels in sample.y]
-            tree = model.taxonomy_with(set().union(*truth))
-            return node_set_scores(tree, truth, outputs)
-        tree = model.taxonomy_with(sample.y)
-        check_known(tree, sample.y, set(sample.y))
-        return class_scores(tree, sample.y, list(map(str, outputs)))
+        y = None if isinstance(sample.X, ClassCorpus) else sample.y
+        return model.evaluate(sample.X, y, predicted=outputs)
 
     def draw(self, option: str, path: str, model, sample, outputs, report):
         if self.multilabel:

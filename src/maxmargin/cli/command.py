@@ -11,12 +11,14 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, ClassVar
 
 from maxmargin import plots
 from maxmargin.cli.task import Task
 from maxmargin.files.text_files import encode_text, write_raw
+from maxmargin.metrics.report import Report
+from maxmargin.metrics.scorer import Scorer
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ class Command(Task):
 
     encoding: str = "utf-8"
 
+    scorers: ClassVar[tuple[Scorer, ...]] = ()  # what C is chosen by: the first decides
+
     # a run -----------------------------------------------------------------------------
 
     @classmethod
@@ -91,7 +95,8 @@ class Command(Task):
 
     def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
         """Numbers to choose C by; the first decides."""
-        raise NotImplementedError
+        report = self.report(model, sample, outputs)
+        return {scorer.title: scorer.value(report) for scorer in self.scorers}
 
     def others(self, model, sample: Sample) -> list[dict[str, Any]]:
         """Parameters to choose beside C, all values with each C."""
@@ -163,15 +168,9 @@ class Command(Task):
         """(label, its place for `Sample.where`) of the truth; none if it has no such."""
         return iter(())
 
-    def report(self, model, sample: Sample, outputs):
-        """Scores that can be printed."""
-        raise NotImplementedError
-
-    def numbers(self, report) -> dict[str, Any]:
-        """The same for JSON."""
-        if hasattr(report, "as_dict"):
-            return report.as_dict()
-        return asdict(report) if is_dataclass(report) else report._asdict()
+    def report(self, model, sample: Sample, outputs) -> Report:
+        """Scores of outputs: what ``evaluate`` of the estimator says of them."""
+        return model.evaluate(sample.X, sample.y, predicted=outputs)
 
     def remarks(self, model, sample: Sample) -> list[str]:
         """What else to say of predictions."""
@@ -236,9 +235,3 @@ def seconds_of(model) -> str:
 def both_ends(rows: list, top: int) -> list:
     """The first and the last rows, each once."""
     return rows if len(rows) <= 2 * top else rows[:top] + rows[-top:]
-
-
-def counts(found) -> dict[str, float]:
-    """Precision, recall and F1, and what they are made of, for JSON."""
-    rates = {name: getattr(found, name) for name in ("precision", "recall", "f1")}
-    return {**rates, **found._asdict()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import signal
 import sys
@@ -12,7 +11,6 @@ import threading
 import time
 import warnings
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, is_dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -20,6 +18,12 @@ from maxmargin import plots
 from maxmargin.cli.language import spoken
 from maxmargin.cli.structure import structure_class
 from maxmargin.core.compiling import announce, compile_seconds
+from maxmargin.metrics.report import plain
+
+try:
+    import resource
+except ImportError:  # Windows does not tell how much memory was used
+    resource = None  # type: ignore[assignment]
 
 INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 PICTURES = (".pdf", ".png", ".svg")
@@ -33,20 +37,6 @@ def say(text: str) -> None:
 
 def print_json(values: dict[str, Any]) -> None:
     """Results for programs; what is not a finite number is null."""
-
-    def plain(value):
-        if is_dataclass(value):
-            value = asdict(value)
-        elif hasattr(value, "_asdict"):
-            value = value._asdict()
-        elif hasattr(value, "tolist"):
-            value = value.tolist()
-        if isinstance(value, dict):
-            return {str(key): plain(v) for key, v in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [plain(v) for v in value]
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-
     print(json.dumps(plain(values), indent=2, ensure_ascii=False))
 
 
@@ -303,6 +293,18 @@ class Interrupts:
             return self.seen
 
         return stop
+
+
+def took(seconds: float) -> str:
+    """What a command took: its seconds, and those of all cores with ended processes."""
+    used = os.times()
+    cpu = used.user + used.system + used.children_user + used.children_system
+    text = f"{seconds:.2f} s, {cpu:.2f} s of CPU"
+    if resource is None:
+        return f"{text}."
+    unit = 1 if sys.platform == "darwin" else 1024
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    return f"{text}, {most / 1e6:,.0f} MB of memory at most."
 
 
 @contextlib.contextmanager

@@ -46,7 +46,7 @@ def evaluate(command: Command, model, args) -> int:
         if figure is not None:
             save_figure(figure, path)
     if args.json:
-        print_json(command.numbers(report))
+        print_json(report.as_dict())
     else:
         print(report)
     for text in filter(None, [remark, *command.remarks(model, sample)]):

@@ -21,6 +21,7 @@ from typing import Any
 
 from maxmargin.cli.command import Command, Sample, seconds_of
 from maxmargin.files.text_files import json_values, read_text
+from maxmargin.metrics import scorers
 
 
 def structure_class(place: str) -> type:
@@ -43,21 +44,6 @@ def structure_class(place: str) -> type:
         ) from None
     except AttributeError:
         raise ValueError(f"--structure {place}: {module} has no {name}.") from None
-
-
-@dataclass(frozen=True)
-class LossReport:
-    """How far predictions are from the truth."""
-
-    n: int
-    loss: float  # on average
-    right: float  # share of outputs without loss
-
-    def __str__(self) -> str:
-        return (
-            f"samples {self.n:,}\nloss    {self.loss:.4f}   (on average)\n"
-            f"right   {100 * self.right:.2f} %"
-        )
 
 
 @dataclass
@@ -103,7 +89,8 @@ Lines are {"x": ..., "y": ...}, unless the class has read(path): docs/command-li
 
     def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
         report = self.report(model, sample, outputs)
-        return {"100 loss": report.loss, "right": report.right}  # tables have per cent
+        # tables have per cent
+        return {"100 loss": scorers.loss.value(report), "right": report.right}
 
     def summary(self, model) -> str:
         return (
@@ -157,23 +144,6 @@ Lines are {"x": ..., "y": ...}, unless the class has read(path): docs/command-li
             ) from None
 
     # use -------------------------------------------------------------------------------
-
-    def report(self, model, sample: Sample, outputs) -> LossReport:
-        import numpy as np
-
-        structure = model.structure_
-        if hasattr(structure, "losses"):  # of outputs that need x to be compared
-            losses = structure.losses(sample.X, sample.y, outputs)
-        else:
-            pairs = zip(sample.y, outputs, strict=True)
-            losses = [structure.loss(a, b) for a, b in pairs]
-        losses = np.asarray(losses, float)
-        return LossReport(
-            len(losses), float(losses.mean()), float((losses == 0).mean())
-        )
-
-    def numbers(self, report) -> dict[str, Any]:
-        return {"samples": report.n, "loss": report.loss, "right": report.right}
 
     def draw(self, option: str, path: str, model, sample, outputs, report):
         raise ValueError(

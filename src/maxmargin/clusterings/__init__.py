@@ -20,5 +20,13 @@ FAMILY = Family(
     },
     metrics={"ClusterReport": "metrics", "cluster_scores": "metrics"},
     plots={"plot_clusters": "plots"},
+    scorers={
+        "b_cubed_f1": "scorers",
+        "ceaf_e_f1": "scorers",
+        "conll_f1": "scorers",
+        "mitre_loss": "scorers",
+        "muc_f1": "scorers",
+        "pair_loss": "scorers",
+    },
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -17,15 +17,15 @@ from maxmargin.clusterings.pairs import ALL, pair_index
 from maxmargin.clusterings.parameters import LinkClustererParameters
 from maxmargin.clusterings.structure import known_part, roots
 from maxmargin.core.decode import decode
-from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.encoded import Encoded, check_lengths, check_weights, listed_inputs
+from maxmargin.core.listed import given_or
 from maxmargin.core.partial import partly_known
 from maxmargin.engine.prediction import over_cluster
 from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.fit import refuse_unused
 from maxmargin.fitting.latent_training import check_latent_parameters
 from maxmargin.fitting.saving import floats, number
-from maxmargin.fitting.structural import check_lengths, listed_inputs
-from maxmargin.fitting.unlabelled import weigh
-from maxmargin.kernels.nested import refuse_unused
+from maxmargin.fitting.tables import weigh
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -123,10 +123,14 @@ class LinkClusterer(LinkClustererParameters, MaxMarginEstimator, init=False):
             raise ValueError("score pools all documents: sample_weight must be None.")
         return self.evaluate(X, y).conll
 
-    def evaluate(self, X: Any, y: Any) -> ClusterReport:
-        """A :class:`~maxmargin.clusterings.metrics.ClusterReport` of predictions."""
+    def evaluate(self, X: Any, y: Any, *, predicted: Any = None) -> ClusterReport:
+        """A :class:`~maxmargin.clusterings.metrics.ClusterReport` of predictions.
+
+        ``predicted`` is what ``predict(X)`` has returned, if that is known already.
+        """
+        check_is_fitted(self, "coef_")
         X, y = check_lengths(X, y)
-        found = self.predict(X)
+        found = given_or(predicted, lambda: self.predict(X), len(X))
         truth = [
             first_mentions(clusters, len(labels), f"y[{i}]")
             for i, (clusters, labels) in enumerate(zip(y, found, strict=True))

@@ -8,13 +8,14 @@ those of Finley & Joachims (2005), are means over documents, in per cent.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from maxmargin.clusterings.documents import first_mentions
+from maxmargin.metrics.report import Report
 
 
 class Rates(NamedTuple):
@@ -26,7 +27,7 @@ class Rates(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ClusterReport:
+class ClusterReport(Report):
     """Scores from 0 to 1, and two losses in per cent.
 
     muc         links that are needed to join true clusters (Vilain et al. 1995)
@@ -50,9 +51,12 @@ class ClusterReport:
     clusters: int
     found: int
 
-    def as_dict(self) -> dict:
-        rates = ("muc", "b_cubed", "ceaf_e", "ceaf_m")
-        return asdict(self) | {name: getattr(self, name)._asdict() for name in rates}
+    def _measures(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if not isinstance(v, Rates)}
+
+    def _parts(self):
+        rates = {k: v._asdict() for k, v in vars(self).items() if isinstance(v, Rates)}
+        return "measure", rates
 
     def __str__(self) -> str:
         names = {

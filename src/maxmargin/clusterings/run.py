@@ -11,6 +11,7 @@ from maxmargin.clusterings.conll import read_conll2012, write_conll2012
 from maxmargin.clusterings.json_lines import read_mentions, write_mentions
 from maxmargin.clusterings.metrics import cluster_scores
 from maxmargin.clusterings.plots import plot_clusters
+from maxmargin.clusterings.scorers import conll_f1, pair_loss
 
 
 @dataclass
@@ -26,8 +27,9 @@ class Cluster(ClusterTask, Command):
         return {**super().notes(model, sample), **counts}
 
     def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
-        report = cluster_scores(sample.y, outputs)
-        return {"CoNLL F1": report.conll, "pair loss": report.pair_loss / 100}
+        report = self.report(model, sample, outputs)
+        found = {scorer.title: scorer.value(report) for scorer in (conll_f1, pair_loss)}
+        return found | {pair_loss.title: report.pair_loss / 100}  # it is in per cent
 
     def summary(self, model) -> str:
         notes = model.notes
@@ -50,9 +52,6 @@ class Cluster(ClusterTask, Command):
         write(path, sample.X, outputs, self.encoding)
 
     # use -------------------------------------------------------------------------------
-
-    def report(self, model, sample: Sample, outputs):
-        return cluster_scores(sample.y, outputs)
 
     def draw(self, option: str, path: str, model, sample, outputs, report):
         """The document with the largest MITRE loss."""

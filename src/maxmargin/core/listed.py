@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 
@@ -19,6 +19,21 @@ def listed(values: Any, otherwise: str) -> list:
         return list(values)
     except TypeError:
         raise ValueError(otherwise) from None
+
+
+def given_or(predicted: Any, predict: Callable[[], Any], n: int | None = None) -> Any:
+    """The predictions that a user gave, or those of the model; n is how many are wanted."""
+    if predicted is None:
+        return predict()
+    found = listed(
+        predicted,
+        f"predicted is of type {type(predicted).__name__}: give what predict returns.",
+    )
+    if n is not None and len(found) != n:
+        raise ValueError(
+            f"there are {n} samples, but {len(found)} predictions: give one for each."
+        )
+    return predicted if hasattr(predicted, "shape") else found
 
 
 def is_pair(value: Any) -> bool:

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.encoded import Encoded, check_lengths, check_weights, listed_inputs
 from maxmargin.core.latent_functions import LatentBatch, Paired, check_latent
+from maxmargin.core.listed import given_or
 from maxmargin.core.problem import check_problem
 from maxmargin.core.structure import Outputs
 from maxmargin.engine.prediction import over_cluster
 from maxmargin.fitting.latent_training import check_latent_parameters
 from maxmargin.fitting.parameters import LatentStructuralSVMParameters
-from maxmargin.fitting.structural import (
-    StructuralSVM,
-    check_lengths,
-    copied,
-    is_structure,
-    listed_inputs,
-)
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+from maxmargin.fitting.structural import StructuralSVM, copied, is_structure
+from maxmargin.metrics.losses import LossReport
 
 
 class LatentStructuralSVM(LatentStructuralSVMParameters, StructuralSVM, init=False):
@@ -106,15 +99,20 @@ class LatentStructuralSVM(LatentStructuralSVMParameters, StructuralSVM, init=Fal
     def _door(self):
         return Paired(self.structure_)
 
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Minus the average loss of the predictions: greater is better."""
-        if is_structure(getattr(self, "structure_", None)):
-            return super().score(X, y, sample_weight)
-        X, y = check_lengths(X, y)
-        weights = check_weights(sample_weight, len(X))
-        door, found = self._door(), self.predict_latent(X)
-        losses = [door.loss((a, None), b) for a, b in zip(y, found, strict=True)]
-        return -float(np.average(losses, weights=weights))
+    def evaluate(self, X: Any, y: Any, *, predicted: Any = None) -> LossReport:
+        """The average loss of predictions, and the share of those that are right.
+
+        ``predicted`` is what ``predict_latent(X)`` has returned, for a structure
+        ``predict(X)``, if that is known already.
+        """
+        return super().evaluate(X, y, predicted=predicted)
+
+    def _losses(self, X, y, predicted=None):
+        if is_structure(self.structure_):
+            return super()._losses(X, y, predicted)
+        found = given_or(predicted, lambda: self.predict_latent(X), len(X))
+        door = self._door()
+        return [door.loss((a, None), b) for a, b in zip(y, found, strict=True)]
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         if is_structure(self.problem) or isinstance(self.problem, type):

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.answers import losses, predict
 from maxmargin.core.decode import decode
-from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.encoded import Encoded, check_lengths, check_weights, listed_inputs
 from maxmargin.core.functions import FunctionBatch
 from maxmargin.core.joint_kernel import (
     KernelDoor,
@@ -18,6 +18,7 @@ from maxmargin.core.joint_kernel import (
     open_door,
     restored_basis,
 )
+from maxmargin.core.listed import given_or
 from maxmargin.core.problem import has_own
 from maxmargin.core.saved import Saved
 from maxmargin.core.structure import (
@@ -33,6 +34,7 @@ from maxmargin.files.model_values import Refused, encode
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.parameters import StructuralSVMParameters
 from maxmargin.fitting.saving import restore_shared, shared_state
+from maxmargin.metrics.losses import LossReport
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -55,7 +57,9 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
         Weight of the losses against the size of w; ``inf`` demands a hard margin, None is
         the rule of the estimator (``docs/data-formats.md``). ``C_`` is the value used.
     rescaling : {"margin", "slack"}
+        What a larger loss asks for: a larger margin, or a violation that counts more.
     penalty : {"linear", "quadratic"}
+        Whether the objective has the violations themselves, or their squares.
     solver : {"auto", "block-coordinate", "one-slack", "n-slack", "proximal-bundle",
         "perceptron", "passive-aggressive", "subgradient"}
         "auto" is block-coordinate, and one-slack from where its gap stalls if weights are
@@ -176,17 +180,28 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
         check_is_fitted(self, "coef_")
         X, y = check_lengths(X, y)
         weights = check_weights(sample_weight, len(X))
+        return -float(np.average(self._losses(X, y), weights=weights))
+
+    def evaluate(self, X: Any, y: Any, *, predicted: Any = None) -> LossReport:
+        """The average loss of predictions, and the share of those that are right.
+
+        ``predicted`` is what ``predict(X)`` has returned, if that is known already.
+        """
+        check_is_fitted(self, "coef_")
+        X, y = check_lengths(X, y)
+        return LossReport.of(self._losses(X, y, predicted))
+
+    def _losses(self, X, y, predicted=None):
+        """The loss of every prediction."""
         structure = self.structure_
         if not (hasattr(structure, "losses") or hasattr(structure, "loss")):
             raise NotImplementedError(missing_loss(structure))
-        found = self.predict(X)
+        found = given_or(predicted, lambda: self.predict(X), len(X))
         if not is_structure(structure):
-            values = losses(structure, y, found)
-        elif hasattr(structure, "losses"):  # of outputs that need x to be compared
-            values = structure.losses(X, y, found)
-        else:
-            values = [structure.loss(a, b) for a, b in zip(y, found, strict=True)]
-        return -float(np.average(values, weights=weights))
+            return losses(structure, y, found)
+        if hasattr(structure, "losses"):  # of outputs that need x to be compared
+            return structure.losses(X, y, found)
+        return [structure.loss(a, b) for a, b in zip(y, found, strict=True)]
 
     def _problem(self) -> Any:
         """What is fitted; a family makes it of its own parameters."""
@@ -274,30 +289,6 @@ def _plain(structure, name: str, value):
 
 def is_structure(problem) -> bool:
     return hasattr(problem, "encode") and hasattr(problem, "output")
-
-
-def listed_inputs(name, values, what) -> list:
-    try:
-        values = iter(values)
-    except TypeError:
-        raise ValueError(
-            f"{name} is {values!r}, which holds no samples: give a list of {what}, also "
-            "for one."
-        ) from None
-    return list(values)
-
-
-def check_lengths(X, y):
-    if X is None or y is None:
-        raise ValueError("both X and y are needed: one true output per input.")
-    X, y = listed_inputs("X", X, "inputs"), listed_inputs("y", y, "outputs")
-    if len(X) != len(y):
-        raise ValueError(
-            f"X has {len(X)} samples, but y has {len(y)}: give one output per input."
-        )
-    if not X:
-        raise ValueError("X is empty: at least one sample is needed.")
-    return X, y
 
 
 def copied(problem: Any) -> Any:

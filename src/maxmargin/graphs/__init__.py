@@ -15,5 +15,10 @@ FAMILY = Family(
         "plot_fractional": "plots",
         "plot_segmentation": "plots",
     },
+    scorers={
+        "graph_accuracy": "scorers",
+        "mean_iou": "scorers",
+        "node_accuracy": "scorers",
+    },
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

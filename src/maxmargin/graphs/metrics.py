@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.metrics.labels import Counts
+from maxmargin.metrics.report import Report
 
 
 class Overlap(Counts):
@@ -22,9 +23,12 @@ class Overlap(Counts):
         union = self.truth + self.predicted - self.correct
         return self.correct / union if union else 1.0
 
+    def as_dict(self) -> dict[str, float]:
+        return super().as_dict() | {"iou": self.iou}
+
 
 @dataclass(frozen=True)
-class GraphReport:
+class GraphReport(Report):
     """Scores of labels; ``str()`` is a table. Nodes count by their sizes."""
 
     n_graphs: int
@@ -49,6 +53,22 @@ class GraphReport:
         """Mean of the labels' intersection over union."""
         each = [overlap.iou for overlap in self.labels.values()]
         return float(np.mean(each)) if each else 1.0
+
+    def as_dict(self) -> dict[str, Any]:
+        labels = {str(label): found.as_dict() for label, found in self.labels.items()}
+        return {**self._measures(), "labels": labels}
+
+    def _measures(self) -> dict[str, Any]:
+        return {
+            "accuracy": self.accuracy,
+            "graph_accuracy": self.graph_accuracy,
+            "mean_iou": self.mean_iou,
+            "graphs": self.n_graphs,
+            "nodes": self.n_nodes,
+        }
+
+    def _parts(self):
+        return "label", {label: found.as_dict() for label, found in self.labels.items()}
 
     def __str__(self) -> str:
         lines = [

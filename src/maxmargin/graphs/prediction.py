@@ -10,18 +10,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.completion import complete_all
 from maxmargin.core.decode import decode
-from maxmargin.core.encoded import check_weights
+from maxmargin.core.encoded import check_lengths, check_weights
 from maxmargin.core.expectations import expectations
+from maxmargin.core.listed import given_or
 from maxmargin.core.partial import partly_known
 from maxmargin.core.structure import Outputs, check_k
 from maxmargin.engine.prediction import over_cluster
-from maxmargin.fitting.structural import check_lengths
 from maxmargin.graphs.batch import make_graphs, node_rows
 from maxmargin.graphs.bounds import labelling_bounds
 from maxmargin.graphs.inference.fractional import UNIT
 from maxmargin.graphs.input import GraphInput, read_graphs
 from maxmargin.graphs.labellings import Reweighting, elimination_graphs, with_search
-from maxmargin.graphs.labels import numbered, read_labels
+from maxmargin.graphs.labels import compared, numbered, read_labels
 from maxmargin.graphs.methods import exact_sums, labelling_batch, relaxed_batch
 from maxmargin.graphs.metrics import GraphReport, graph_scores
 from maxmargin.graphs.ranking import edge_tables, k_best, part_scores
@@ -139,9 +139,12 @@ class GraphPrediction:
                     total += weight * size
         return float(right / total) if total else 1.0
 
-    def evaluate(self, X: Any, y: Any) -> GraphReport:
-        """A :class:`~maxmargin.graphs.metrics.GraphReport` of predictions."""
-        sizes, truth, found = self._compared(*check_lengths(X, y))
+    def evaluate(self, X: Any, y: Any, *, predicted: Any = None) -> GraphReport:
+        """A :class:`~maxmargin.graphs.metrics.GraphReport` of predictions.
+
+        ``predicted`` is what ``predict(X)`` has returned, if that is known already.
+        """
+        sizes, truth, found = self._compared(*check_lengths(X, y), predicted)
         return graph_scores(truth, found, sizes)
 
     def complete(self, X: Any, y: Any) -> list[Any]:
@@ -157,30 +160,12 @@ class GraphPrediction:
 
     # helpers ---------------------------------------------------------------------------
 
-    def _compared(self, X, y):
+    def _compared(self, X, y, predicted=None):
         """(sizes, true labels, predicted labels) of every graph, type by type."""
         inputs = read_graphs(X)
-        rows, found = read_labels(y, inputs), self.predict(inputs)
-        types = self._schema.node_types
-        sizes, truth, guess = [], [], []
-        for graph, row, labels in zip(inputs, rows, found, strict=True):
-            sizes.append(
-                np.concatenate(
-                    [graph.sizes.get(t, np.ones(graph.count(t))) for t in types]
-                )
-            )
-            truth.append([label for t in types for label in row.get(t, ())])
-            if isinstance(labels, dict):
-                parts = [labels] if not graph.typed else [labels[t] for t in labels]
-                labels = [
-                    v
-                    for part in parts
-                    for v in (
-                        part.values() if isinstance(part, dict) else part.tolist()
-                    )
-                ]
-            guess.append(list(labels))
-        return sizes, truth, guess
+        read_labels(y, inputs)  # says what is wrong with them before any work
+        found = given_or(predicted, lambda: self.predict(inputs), len(inputs))
+        return compared(y, found, inputs)
 
     def _graphs(self, X):
         """(graphs as they were given, in flat arrays)."""
@@ -225,9 +210,9 @@ class GraphPrediction:
         )
 
     def _outputs(self, inputs: list[GraphInput], flat) -> list[Any]:
-        start = np.cumsum(
-            [0, *(sum(map(g.count, self._schema.node_types)) for g in inputs)]
-        )
+        types = self._schema.node_types
+        sizes = (sum(graph.counts.get(t, 0) for t in types) for graph in inputs)
+        start = np.cumsum([0, *sizes])
         return [
             self._output(graph, flat[a:b])
             for graph, (a, b) in zip(inputs, pairwise(start.tolist()), strict=True)
@@ -243,7 +228,7 @@ class GraphPrediction:
             return dict(zip(graph.names, labels.tolist(), strict=True))
         out, at = {}, 0
         for name in schema.node_types:
-            n = graph.count(name)
+            n = graph.counts.get(name, 0)
             if name in graph.nodes:
                 out[name] = self.classes_[name][states[at : at + n]]
             at += n
@@ -255,7 +240,7 @@ class GraphPrediction:
         for graph, flat in zip(inputs, parts, strict=True):
             tables, at = {}, 0
             for name, labels in zip(schema.node_types, schema.labels, strict=True):
-                n, k = graph.count(name), len(labels)
+                n, k = graph.counts.get(name, 0), len(labels)
                 if name in graph.nodes:
                     tables[name] = flat[at : at + n * k].reshape(n, k)
                 at += n * k

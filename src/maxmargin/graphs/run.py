@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from maxmargin.cli.command import Command, Sample
 from maxmargin.cli.common import say
 from maxmargin.graphs import plots
@@ -18,11 +16,10 @@ from maxmargin.graphs.command import GraphTask
 from maxmargin.graphs.graph_file import read_graph_file, write_label_file
 from maxmargin.graphs.input import read_graphs
 from maxmargin.graphs.json_lines import plain
-from maxmargin.graphs.labels import label_sets, read_labels
+from maxmargin.graphs.labels import compared, label_sets, read_labels
 from maxmargin.graphs.methods import TooWide
-from maxmargin.graphs.metrics import graph_scores
-from maxmargin.graphs.schema import check_graphs, learn
-from maxmargin.graphs.weights import named_weights
+from maxmargin.graphs.schema import check_graphs, learn, named_weights
+from maxmargin.graphs.scorers import mean_iou, node_accuracy
 from maxmargin.plots.confusion import plot_confusion
 
 WORST = 4  # graphs in a picture
@@ -41,6 +38,8 @@ class Part(Sample):
 @dataclass
 class Graph(GraphTask, Command):
     """A file is graphs: an NPZ archive, or JSON lines."""
+
+    scorers = (node_accuracy, mean_iou)
 
     # training --------------------------------------------------------------------------
 
@@ -62,14 +61,10 @@ class Graph(GraphTask, Command):
         inputs = read_graphs(sample.X)
         counts = {
             "graphs": len(sample),
-            "nodes": sum(g.count(name) for g in inputs for name in g.nodes),
+            "nodes": sum(g.counts.get(name, 0) for g in inputs for name in g.nodes),
             "edges": sum(len(pairs) for g in inputs for pairs, _ in g.edges.values()),
         }
         return {**super().notes(model, sample), **counts}
-
-    def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
-        report = self.report(model, sample, outputs)
-        return {"accuracy": report.accuracy, "mean IoU": report.mean_iou}
 
     def summary(self, model) -> str:
         notes = model.notes
@@ -126,47 +121,8 @@ class Graph(GraphTask, Command):
             labels = (label for part in row.values() for label in part)
             yield from ((label, (i,)) for label in labels if label is not None)
 
-    def report(self, model, sample: Sample, outputs):
-        sizes, truth, found = self._compared(sample, outputs)
-        if not any(label is not None for row in truth for label in row):
-            raise ValueError(
-                f"{sample.path} has no known label, so there is nothing to compare with."
-            )
-        return graph_scores(truth, found, sizes)
-
-    def _compared(self, sample: Sample, outputs):
-        """(sizes, true labels, predicted labels) of every graph, type by type."""
-        inputs = read_graphs(sample.X)
-        rows = read_labels(sample.y, inputs)
-        sizes, truth, found = [], [], []
-        for graph, row, output in zip(inputs, rows, outputs, strict=True):
-            given = output if graph.typed else {"": output}
-            truth.append([label for name in given for label in row[name]])
-            found.append(
-                [v for name in given for v in np.asarray(given[name]).tolist()]
-            )
-            each = [graph.sizes.get(t, np.ones(graph.count(t))) for t in given]
-            sizes.append(np.concatenate([np.zeros(0), *each]))
-        return sizes, truth, found
-
-    def numbers(self, report) -> dict[str, Any]:
-        rates = ("accuracy", "graph_accuracy", "mean_iou")
-        labels = {
-            str(label): found._asdict()
-            | {
-                name: getattr(found, name)
-                for name in ("precision", "recall", "f1", "iou")
-            }
-            for label, found in report.labels.items()
-        }
-        return {name: getattr(report, name) for name in rates} | {
-            "graphs": report.n_graphs,
-            "nodes": report.n_nodes,
-            "labels": labels,
-        }
-
     def draw(self, option: str, path: str, model, sample, outputs, report):
-        _, truth, found = self._compared(sample, outputs)
+        _, truth, found = compared(sample.y, outputs, read_graphs(sample.X))
         if option == "confusion":
             known = [[a is not None for a in row] for row in truth]
             pairs = [

@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.classes.report import class_report
 from maxmargin.classes.svmlight import read_svmlight
 from maxmargin.cli.by_label import lines_of, strongest_of
 from maxmargin.cli.command import Command, Sample
 from maxmargin.cli.common import say
 from maxmargin.kernel_svm.command import KernelTask
 from maxmargin.kernel_svm.csv_file import CsvColumns, read_csv
+from maxmargin.kernel_svm.input import scaled
 from maxmargin.kernel_svm.pictures import plot_basis_images
 from maxmargin.kernel_svm.plots import plot_boundary
-from maxmargin.kernel_svm.scaling import scaled
-from maxmargin.kernels.parameters import gamma_of
+from maxmargin.kernels.base import gamma_of
+from maxmargin.metrics.scorers import accuracy
 from maxmargin.plots.confusion import plot_confusion
 
 CHOOSE = "choose"
@@ -36,6 +36,7 @@ class Kernel(KernelTask, Command):
 
     format: str = "auto"
 
+    scorers = (accuracy,)
     gammas = ()  # to choose from; empty if there is one
     columns = None  # of a table
     width = None  # columns of vectors
@@ -124,9 +125,6 @@ class Kernel(KernelTask, Command):
         named = {name: gamma_of(name, X) for name in ("scale", "auto")}
         return [{"gamma": named.get(g) or _number(g)} for g in self.gammas]
 
-    def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
-        return {"accuracy": self.report(model, sample, outputs).accuracy}
-
     def summary(self, model) -> str:
         return (
             f"{model.notes['samples']:,} samples, {len(model.classes_)} classes, "
@@ -161,9 +159,6 @@ class Kernel(KernelTask, Command):
 
     def labels_of(self, sample: Sample):
         return ((str(label), (i,)) for i, label in enumerate(sample.y))
-
-    def report(self, model, sample: Sample, outputs):
-        return class_report(sample.y, list(map(str, outputs)))
 
     def remarks(self, model, sample: Sample) -> list[str]:
         known = set(model.classes_.tolist())

@@ -16,6 +16,12 @@ FAMILY = Family(
         "write_aligned": "bitext",
         "write_pharaoh": "bitext",
     },
+    metrics={"AlignmentScores": "metrics", "alignment_scores": "metrics"},
     plots={"plot_links": "plots"},
+    scorers={
+        "aer": "scorers",
+        "link_precision": "scorers",
+        "link_recall": "scorers",
+    },
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -9,17 +9,20 @@ With the predicted links A, the sure ones S and the possible ones P, which inclu
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from maxmargin.core.checks import is_whole
 from maxmargin.core.listed import is_pair, listed
 from maxmargin.matchings.bitext import Links, parse_links
+from maxmargin.metrics.report import Report
 
 
-class AlignmentScores(NamedTuple):
+@dataclass(frozen=True)
+class AlignmentScores(Report):
     """Scores of a corpus, from 0 to 1, and the counts that they are made of."""
 
     aer: float
@@ -31,6 +34,11 @@ class AlignmentScores(NamedTuple):
     sure: int  # |S|
     found_sure: int  # |A & S|
     found_possible: int  # |A & P|
+
+    def _measures(self) -> dict[str, Any]:
+        low, high = self.interval or (None, None)
+        rest = {k: v for k, v in vars(self).items() if k not in ("aer", "interval")}
+        return {"aer": self.aer, "aer_low": low, "aer_high": high, **rest}
 
     def __str__(self) -> str:
         text = f"AER {100 * self.aer:.2f}%"
@@ -134,7 +142,7 @@ def as_links(value: Any, where: str) -> Links:
             f"{where} is {value!r}, not an alignment: give pairs (i, j), or (sure, "
             'possible), or a text such as "0-0 1?1".'
         )
-    parts: Sequence = (value, ())
+    parts: Any = (value, ())
     two = isinstance(value, (tuple, list)) and len(value) == 2
     if two and not any(map(_is_link, value)):
         parts = value

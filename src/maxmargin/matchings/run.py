@@ -9,8 +9,8 @@ from typing import Any
 from maxmargin.cli.command import Command, Sample
 from maxmargin.matchings.bitext import links_text, read_aligned, write_pharaoh
 from maxmargin.matchings.command import MatchTask
-from maxmargin.matchings.metrics import alignment_scores
 from maxmargin.matchings.plots import plot_links
+from maxmargin.matchings.scorers import aer
 
 
 @dataclass
@@ -46,7 +46,8 @@ class Match(MatchTask, Command):
         watch("dictionary")
 
     def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
-        return {"AER": alignment_scores(sample.y, outputs).aer}
+        report = model.evaluate(sample.X, sample.y, **aer.options, predicted=outputs)
+        return {aer.title: aer.value(report)}
 
     def summary(self, model) -> str:
         notes = model.notes
@@ -69,9 +70,6 @@ class Match(MatchTask, Command):
         return [links_text(output)]
 
     # use -------------------------------------------------------------------------------
-
-    def report(self, model, sample: Sample, outputs):
-        return alignment_scores(sample.y, outputs, bootstrap=1000)
 
     def draw(self, option: str, path: str, model, sample, outputs, report):
         """The sentence pair with the most errors."""

@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.decode import decode
 from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.listed import given_or
 from maxmargin.core.structure import Outputs
 from maxmargin.engine.prediction import over_cluster
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.saving import floats
-from maxmargin.fitting.unlabelled import weigh
+from maxmargin.fitting.tables import weigh
 from maxmargin.matchings import input as match_input
 from maxmargin.matchings.assignment import best_links
 from maxmargin.matchings.bitext import read_bitext
@@ -146,18 +147,23 @@ class WordAligner(WordAlignerParameters, MaxMarginEstimator, init=False):
         """1 - AER, the alignment error rate of the corpus: greater is better."""
         return 1.0 - self._evaluate(X, y, sample_weight).aer
 
-    def evaluate(self, X: Any, y: Any, bootstrap: int = 1000) -> AlignmentScores:
-        """AER with a bootstrap interval, precision and recall."""
-        return self._evaluate(X, y, None, bootstrap)
+    def evaluate(
+        self, X: Any, y: Any, bootstrap: int = 1000, *, predicted: Any = None
+    ) -> AlignmentScores:
+        """AER with an interval of so many bootstrap draws, precision and recall.
 
-    def _evaluate(self, X, y, weights, bootstrap=0) -> AlignmentScores:
+        ``predicted`` is what ``predict(X)`` has returned, if that is known already.
+        """
+        return self._evaluate(X, y, None, bootstrap, predicted)
+
+    def _evaluate(self, X, y, weights, bootstrap=0, predicted=None) -> AlignmentScores:
         check_is_fitted(self, "coef_")
         X = list(X) if hasattr(X, "__iter__") else X
         truth = match_input.check_alignments(y, match_input.check_pairs(X).pairs)
         if weights is not None:
             weights = check_weights(weights, len(truth))
-        predicted = self.predict(X)
-        return alignment_scores(truth, predicted, bootstrap, sample_weight=weights)
+        found = given_or(predicted, lambda: self.predict(X))
+        return alignment_scores(truth, found, bootstrap, sample_weight=weights)
 
     def _batches(self, X):
         """Encoded sentence pairs, some at a time."""

@@ -4,6 +4,8 @@ from maxmargin.families import lazily, places
 
 _WHERE = {
     "Counts": "maxmargin.metrics.labels",
+    "LossReport": "maxmargin.metrics.losses",
+    "Report": "maxmargin.metrics.report",
     "confusion": "maxmargin.metrics.labels",
     **places("metrics"),
 }

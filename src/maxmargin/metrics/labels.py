@@ -35,6 +35,11 @@ class Counts(NamedTuple):
         both = self.truth + self.predicted
         return 2 * self.correct / both if both else 0.0
 
+    def as_dict(self) -> dict[str, float]:
+        """Precision, recall and F1, and what they are made of."""
+        rates = {name: getattr(self, name) for name in ("precision", "recall", "f1")}
+        return rates | self._asdict()
+
 
 def confusion(truth: Labels, predicted: Labels) -> tuple[list, np.ndarray]:
     """The labels, sorted, and how often each true one (row) got each other (column).

@@ -17,6 +17,13 @@ FAMILY = Family(
         "write_jaspar": "formats",
         "write_meme": "formats",
     },
+    metrics={"MotifReport": "metrics", "motif_scores": "metrics"},
     plots={"plot_logo": "plots", "plot_site_scores": "plots"},
+    scorers={
+        "motif_accuracy": "scorers",
+        "motif_f1": "scorers",
+        "motif_precision": "scorers",
+        "motif_recall": "scorers",
+    },
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

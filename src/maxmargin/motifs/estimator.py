@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.completion import complete_all
 from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.listed import given_or
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.latent_training import check_latent_parameters
 from maxmargin.fitting.saving import floats, integers, labels, value, whole
@@ -17,6 +18,7 @@ from maxmargin.motifs.classes import check_use, two_classes
 from maxmargin.motifs.composition import background_size, composition_scale
 from maxmargin.motifs.formats import consensus
 from maxmargin.motifs.input import LETTERS, encode_sequences, listed
+from maxmargin.motifs.metrics import MotifReport, marked, motif_scores
 from maxmargin.motifs.parameters import WIDEST, MotifFinderParameters
 from maxmargin.motifs.sites import best_sites, count_letters
 from maxmargin.motifs.structure import (
@@ -193,16 +195,37 @@ class MotifFinder(
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """The share of sequences with the right label."""
-        found = self.predict(X)
+        truth, found = self._truth_and_found(X, y)
+        right = [a == b for a, b in zip(truth, found, strict=True)]
+        weights = check_weights(sample_weight, len(right))
+        return float(np.average(right, weights=weights))
+
+    def evaluate(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        predicted: Any = None,
+    ) -> MotifReport:
+        """Accuracy of the labels; precision and recall of those with the motif.
+
+        ``predicted`` is what ``predict(X)`` has returned, if that is known already.
+        """
+        truth, found = self._truth_and_found(X, y, predicted)
+        real, chosen = (marked(z, self.classes_.tolist()) for z in (truth, found))
+        return motif_scores(real, chosen, sample_weight)
+
+    def _truth_and_found(self, X, y, predicted=None) -> tuple[list, list]:
+        check_is_fitted(self, "coef_")
+        found = given_or(predicted, lambda: self.predict(X))
         truth = listed(y, "y", "labels")
         if len(truth) != len(found):
             raise ValueError(
                 f"X has {len(found)} sequences and y {len(truth)} labels: give one label "
                 "each."
             )
-        right = [a == b for a, b in zip(truth, found.tolist(), strict=True)]
-        weights = check_weights(sample_weight, len(right))
-        return float(np.average(right, weights=weights))
+        return truth, np.asarray(found).tolist()
 
     # the motif -------------------------------------------------------------------------
 

@@ -13,26 +13,8 @@ from maxmargin.motifs.command import FindMotifTask
 from maxmargin.motifs.formats import jaspar_text, meme_text, motif_of
 from maxmargin.motifs.input import encode_sequences
 from maxmargin.motifs.plots import plot_logo, plot_site_scores
+from maxmargin.motifs.scorers import motif_accuracy
 from maxmargin.motifs.sites import bed_lines, gff_lines
-
-
-@dataclass(frozen=True)
-class MotifReport:
-    """How well sequences with the motif were told from those without."""
-
-    sequences: int
-    positive: int
-    accuracy: float
-    precision: float
-    recall: float
-
-    def __str__(self) -> str:
-        return (
-            f"sequences   {self.sequences:,}, {self.positive:,} of them positive\n"
-            f"accuracy    {100 * self.accuracy:.2f}%\n"
-            f"precision   {100 * self.precision:.2f}%\n"
-            f"recall      {100 * self.recall:.2f}%"
-        )
 
 
 @dataclass
@@ -112,10 +94,8 @@ class FindMotif(FindMotifTask, Command):
         return given
 
     def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
-        weights = sample.weights or [1.0] * len(sample.y)
-        triples = zip(sample.y, outputs, weights, strict=True)
-        right = sum(w for truth, site, w in triples if truth == (site.score > 0))
-        return {"accuracy": right / sum(weights)}
+        report = self.report(model, sample, outputs, sample.weights)
+        return {motif_accuracy.title: motif_accuracy.value(report)}
 
     def summary(self, model) -> str:
         return (
@@ -218,17 +198,9 @@ class FindMotif(FindMotifTask, Command):
     def predict(self, model, sample: Sample) -> list:
         return model.predict_sites(sample.X)
 
-    def report(self, model, sample: Sample, outputs) -> MotifReport:
+    def report(self, model, sample: Sample, outputs, weights=None):
         found = [site.score > 0 for site in outputs]
-        pairs = list(zip(sample.y, found, strict=True))
-        hits = sum(a and b for a, b in pairs)
-        return MotifReport(
-            sequences=len(pairs),
-            positive=sum(sample.y),
-            accuracy=sum(a == b for a, b in pairs) / len(pairs),
-            precision=hits / max(sum(found), 1),
-            recall=hits / max(sum(sample.y), 1),
-        )
+        return model.evaluate(sample.X, sample.y, weights, predicted=found)
 
     def draw(self, option: str, path: str, model, sample, outputs, report):
         return plot_site_scores(sample.y, [site.score for site in outputs])

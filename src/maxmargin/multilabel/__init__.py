@@ -10,5 +10,12 @@ FAMILY = Family(
     warmups={"multilabel": "warmup"},
     metrics={"MultilabelReport": "metrics", "multilabel_scores": "metrics"},
     plots={"plot_label_scores": "plots"},
+    scorers={
+        "hamming_loss": "scorers",
+        "jaccard": "scorers",
+        "ranking_loss": "scorers",
+        "sample_f1": "scorers",
+        "subset_accuracy": "scorers",
+    },
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

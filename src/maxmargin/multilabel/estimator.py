@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.classes.input import rows_of
 from maxmargin.classes.multiclass import MulticlassSVM
@@ -155,13 +156,29 @@ class MultilabelSVM(MultilabelSVMParameters, MulticlassSVM, init=False):
         return self.evaluate(X, y, sample_weight).f1
 
     def evaluate(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        predicted: Any = None,
     ) -> MultilabelReport:
-        """A :class:`~maxmargin.multilabel.metrics.MultilabelReport` of predictions."""
-        scores = self.decision_function(X)
+        """A :class:`~maxmargin.multilabel.metrics.MultilabelReport` of predictions.
+
+        ``predicted`` is what ``predict(X)`` has returned, if that is known already; then
+        there is no ranking loss, which takes scores.
+        """
+        check_is_fitted(self, "coef_")
         truth, _ = read_sets(y, self.classes_)
-        _check_sizes(len(scores), len(truth))
+        if not len(truth):
+            raise ValueError("y is empty: there are no samples to compare.")
         weights = check_weights(sample_weight, len(truth))
+        if predicted is not None:
+            found, _ = read_sets(predicted, self.classes_)
+            _check_sizes(len(found), len(truth))
+            return multilabel_scores(truth, found, None, weights)
+        scores = self.decision_function(X)
+        _check_sizes(len(scores), len(truth))
         found = scores > 0 if self.edge_coef_ is None else self._found(X) > 0
         return multilabel_scores(truth, found, scores, weights)
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from maxmargin.metrics.report import Report
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
-class MultilabelReport:
+class MultilabelReport(Report):
     """Numbers from 0 to 1; means over samples unless their names say otherwise.
 
     ``hamming`` is the share of labels that are wrong, ``subset`` of sets that are right.
@@ -30,8 +32,8 @@ class MultilabelReport:
     ranking: float | None
     samples: int
 
-    def as_dict(self) -> dict:
-        return asdict(self)
+    def _measures(self) -> dict[str, Any]:
+        return vars(self)
 
     def __str__(self) -> str:
         rows = [

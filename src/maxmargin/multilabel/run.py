@@ -10,7 +10,9 @@ from maxmargin.cli.by_label import lines_of
 from maxmargin.cli.command import Sample
 from maxmargin.multilabel.command import MultilabelTask
 from maxmargin.multilabel.labels import read_sets
+from maxmargin.multilabel.metrics import multilabel_scores
 from maxmargin.multilabel.plots import plot_label_scores
+from maxmargin.multilabel.scorers import hamming_loss, sample_f1
 
 
 @dataclass
@@ -19,6 +21,7 @@ class Multilabel(MultilabelTask, Classify):
 
     multilabel: bool = True
 
+    scorers = (sample_f1, hamming_loss)
     row = "label"
     classes = None  # known labels
 
@@ -45,8 +48,11 @@ class Multilabel(MultilabelTask, Classify):
         return label in set(self.classes.tolist())
 
     def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
-        report = self.report(model, sample, outputs)
-        return {"F1": report.f1, "Hamming loss": report.hamming}
+        # with the labels that this model, of one fold perhaps, does not know
+        known = model.classes_.tolist()
+        table, _ = read_sets([*sample.y, *outputs, known])
+        report = multilabel_scores(table[: len(sample)], table[len(sample) : -1])
+        return {scorer.title: scorer.value(report) for scorer in self.scorers}
 
     def summary(self, model) -> str:
         return (
@@ -66,7 +72,7 @@ class Multilabel(MultilabelTask, Classify):
         return {label for label, _ in self.labels_of(sample)}
 
     def report(self, model, sample: Sample, outputs):
-        return model.evaluate(sample.X, sample.y)
+        return model.evaluate(sample.X, sample.y)  # with scores, for the ranking loss
 
     def draw(self, option: str, path: str, model, sample, outputs, report):
         truth, labels = read_sets(sample.y, model.classes_)

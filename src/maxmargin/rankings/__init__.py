@@ -22,5 +22,13 @@ FAMILY = Family(
         )
     },
     plots={"plot_ranking_curves": "plots"},
+    scorers={
+        "mean_average_precision": "scorers",
+        "mean_reciprocal_rank": "scorers",
+        "ndcg_at": "scorers",
+        "ndcg_at_10": "scorers",
+        "precision_at": "scorers",
+        "precision_at_10": "scorers",
+    },
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

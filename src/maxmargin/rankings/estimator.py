@@ -9,16 +9,16 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import csr_arrays
+from maxmargin.core.arrays import check_columns, csr_arrays
 from maxmargin.core.completion import complete_all
 from maxmargin.core.encoded import Encoded, check_weights
-from maxmargin.core.unused_columns import check_columns
+from maxmargin.core.listed import given_or
 from maxmargin.core.variances import C_for_scale, total_variance
 from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.fit import refuse_unused
 from maxmargin.fitting.latent_training import LATENT, check_latent_parameters
 from maxmargin.fitting.saving import FEATURE_NAMES, floats
 from maxmargin.fitting.tables import read_new, read_rows
-from maxmargin.kernels.nested import refuse_unused
 from maxmargin.rankings import metrics, pairs, top_k
 from maxmargin.rankings.metrics import AT, RankingReport, ranking_scores
 from maxmargin.rankings.parameters import TopKRankerParameters
@@ -98,6 +98,9 @@ class TopKRanker(TopKRankerParameters, MaxMarginEstimator, init=False):
     _given = ("given", "classification")
     _no_sums = "rankings have no sums over all orders"
 
+    # scikit-learn's metadata routing hands the queries over without being asked to
+    __metadata_request__fit = __metadata_request__score = {"qid": True}  # noqa: RUF012
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -108,8 +111,9 @@ class TopKRanker(TopKRankerParameters, MaxMarginEstimator, init=False):
     ) -> Self:
         """Train on documents X with grades y, where qid says to which query each belongs.
 
-        Documents of a query need not stand together. ``sample_weight`` has one number for
-        every query, in the order in which queries first appear.
+        Documents of a query need not stand together; a DataFrame X may have the queries in
+        its column "qid". ``sample_weight`` has one number for every query, in the order in
+        which queries first appear.
         """
         return super().fit((X, qid), y, sample_weight)
 
@@ -161,11 +165,17 @@ class TopKRanker(TopKRankerParameters, MaxMarginEstimator, init=False):
             return metrics.pairs_in_order(y, scores, qid)
         return metrics.mean_average_precision(y, scores, qid, self.relevant)
 
-    def evaluate(self, X: Any, y: Any, qid: Any = None) -> RankingReport:
-        """A :class:`~maxmargin.rankings.metrics.RankingReport` of predictions."""
-        scores = self.predict(X)
+    def evaluate(
+        self, X: Any, y: Any, qid: Any = None, *, at: Any = None, predicted: Any = None
+    ) -> RankingReport:
+        """A :class:`~maxmargin.rankings.metrics.RankingReport` of predictions.
+
+        ``at`` has the numbers of places to report, by default 1, 3, 5, 10 and k;
+        ``predicted`` is what ``predict(X)`` has returned, if that is known already.
+        """
+        scores = given_or(predicted, lambda: self.predict(X))
         _, qid = unpack(X, qid)
-        at = sorted({*AT, self.k})
+        at = sorted({*AT, self.k}) if at is None else at
         return ranking_scores(y, scores, qid, at, self.relevant)
 
     # training --------------------------------------------------------------------------

@@ -15,12 +15,13 @@ form (McSherry & Najork 2008): an order that the file happens to have is worth n
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core.checks import whole
+from maxmargin.metrics.report import Report
 from maxmargin.rankings.queries import check_grades, gains, group
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ AT = (1, 3, 5, 10)
 
 
 @dataclass(frozen=True)
-class RankingReport:
+class RankingReport(Report):
     """Means over queries, from 0 to 1; ``precision`` and ``ndcg`` are by k."""
 
     precision: dict[int, float]
@@ -41,11 +42,13 @@ class RankingReport:
     documents: int
     irrelevant: int  # queries without a relevant document
 
-    def as_dict(self) -> dict:
-        out = asdict(self)
-        for name in ("precision", "ndcg"):
-            out[name] = {str(k): v for k, v in out[name].items()}
-        return out
+    def _measures(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k not in ("precision", "ndcg")}
+
+    def _parts(self):
+        return "k", {
+            k: {"precision": self.precision[k], "ndcg": self.ndcg[k]} for k in self.ndcg
+        }
 
     def __str__(self) -> str:
         head = f"{self.queries} queries, {self.documents:,} documents"

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 MAX_GRADE = 60  # 2^grade is a gain
+COLUMN = "qid"  # of a DataFrame
 
 
 class Documents(NamedTuple):
@@ -39,9 +40,18 @@ class Grouping(NamedTuple):
 
 
 def unpack(X, qid) -> tuple[Any, Any]:
-    """(X, qid), where X may be Documents."""
+    """(X, qid), where X may be Documents, or a DataFrame with a column "qid".
+
+    That column is never a feature, also where qid is given beside it.
+    """
     if isinstance(X, Documents):
         return X.X, X.qid if qid is None else qid
+    if hasattr(X, "iloc") and COLUMN in getattr(X, "columns", ()):
+        column = X[COLUMN]
+        if getattr(column, "ndim", 1) != 1:
+            raise ValueError(f"X has several columns {COLUMN!r}: keep one of them.")
+        qid = column.to_numpy() if qid is None else qid
+        return X.drop(columns=COLUMN), qid
     return X, qid
 
 
@@ -49,7 +59,8 @@ def group(qid, n: int) -> Grouping:
     """The documents of every query; they need not stand together."""
     if qid is None:
         raise ValueError(
-            "qid is missing: give the query of every document, as in fit(X, y, qid)."
+            "qid is missing: give the query of every document, as in fit(X, y, qid), or "
+            "as a column 'qid' of a DataFrame X."
         )
     try:
         names = np.asarray(qid)

@@ -8,9 +8,13 @@ from typing import Any
 from maxmargin.cli.command import Command, Sample
 from maxmargin.rankings.command import RankTask
 from maxmargin.rankings.files import read_letor, write_scores
-from maxmargin.rankings.metrics import AT, ranking_scores
 from maxmargin.rankings.plots import plot_ranking_curves
 from maxmargin.rankings.queries import Documents
+from maxmargin.rankings.scorers import (
+    mean_average_precision,
+    ndcg_at,
+    precision_at,
+)
 
 
 @dataclass
@@ -36,12 +40,10 @@ class Rank(RankTask, Command):
 
     def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
         report = self.report(model, sample, outputs)
-        found = {
-            "precision": (f"P@{model.k}", report.precision[model.k]),
-            "ndcg": (f"NDCG@{model.k}", report.ndcg[model.k]),
-        }
-        first = found.get(model.loss, ("MAP", report.mean_average_precision))
-        return dict([first, *found.values(), ("MAP", report.mean_average_precision)])
+        found = {"precision": precision_at(model.k), "ndcg": ndcg_at(model.k)}
+        first = found.get(model.loss, mean_average_precision)
+        chosen = first, *found.values(), mean_average_precision
+        return {scorer.title: scorer.value(report) for scorer in chosen}
 
     def summary(self, model) -> str:
         notes = model.notes
@@ -72,10 +74,6 @@ class Rank(RankTask, Command):
                 "more), so there is nothing to compare with: are grades missing?"
             )
         return ""
-
-    def report(self, model, sample: Sample, outputs):
-        at = sorted({*AT, model.k})
-        return ranking_scores(sample.y, outputs, sample.X.qid, at, model.relevant)
 
     def draw(self, option: str, path: str, model, sample, outputs, report):
         metric = "ndcg" if model.loss == "ndcg" else "precision"

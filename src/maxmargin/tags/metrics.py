@@ -12,11 +12,12 @@ from operator import eq
 from typing import Any
 
 from maxmargin.metrics.labels import Counts, Labels, confusion_of, pairs_of
+from maxmargin.metrics.report import Report
 from maxmargin.tags.schemes import LabelTable, guess_scheme, read_spans
 
 
 @dataclass(frozen=True)
-class TokenReport:
+class TokenReport(Report):
     """Scores of single labels; ``str()`` shows them in the manner of conlleval."""
 
     n_tokens: int
@@ -35,6 +36,21 @@ class TokenReport:
         """Share of sequences in which every label is right; 1 if there is none."""
         return self.correct_sequences / self.n_sequences if self.n_sequences else 1.0
 
+    def as_dict(self) -> dict[str, Any]:
+        labels = {str(label): counts.as_dict() for label, counts in self.labels.items()}
+        return {**self._measures(), "labels": labels}
+
+    def _measures(self) -> dict[str, Any]:
+        return {
+            "tokens": self.n_tokens,
+            "sequences": self.n_sequences,
+            "token_accuracy": self.token_accuracy,
+            "sequence_accuracy": self.sequence_accuracy,
+        }
+
+    def _parts(self):
+        return "label", {label: c.as_dict() for label, c in self.labels.items()}
+
     def __str__(self) -> str:
         head = (
             f"processed {self.n_tokens} tokens in {self.n_sequences} sequences; "
@@ -46,7 +62,7 @@ class TokenReport:
 
 
 @dataclass(frozen=True)
-class SpanReport:
+class SpanReport(Report):
     """Scores of spans; ``str()`` prints what the script conlleval prints.
 
     The number at the end of a line is that of predicted spans. Attributes ``overall``
@@ -76,6 +92,20 @@ class SpanReport:
     @property
     def sequence_accuracy(self) -> float:
         return self.tokens.sequence_accuracy
+
+    def as_dict(self) -> dict[str, Any]:
+        _, types = self._parts()
+        return {
+            **self.tokens.as_dict(),
+            "spans": self.overall.as_dict(),
+            "types": types,
+        }
+
+    def _measures(self) -> dict[str, Any]:
+        return {**self.overall.as_dict(), **self.tokens._measures()}
+
+    def _parts(self):
+        return "type", {kind: counts.as_dict() for kind, counts in self.types.items()}
 
     def __str__(self) -> str:
         total = self.overall

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.completion import complete_all
 from maxmargin.core.decode import decode
 from maxmargin.core.encoded import check_weights
+from maxmargin.core.listed import given_or
 from maxmargin.core.partial import partly_known
 from maxmargin.core.structure import Outputs, check_k
 from maxmargin.engine.prediction import over_cluster
@@ -20,6 +21,7 @@ from maxmargin.tags.chain_inference import decode_posteriors, k_best, table_per_
 from maxmargin.tags.corpus import TagCorpus
 from maxmargin.tags.corpus.training import predicted
 from maxmargin.tags.input import check_matching, check_samples
+from maxmargin.tags.metrics import SpanReport, TokenReport, scores
 from maxmargin.tags.partial import fill_rows
 from maxmargin.tags.single import single_of
 from maxmargin.tags.structure import TagStructure
@@ -139,10 +141,29 @@ class TagPrediction:
             total += weight * len(truth)
         return right / total if total else 1.0
 
+    def evaluate(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        scheme: str | None = "auto",
+        predicted: Any = None,
+    ) -> SpanReport | TokenReport:
+        """Scores of spans if the labels are written in a tagging scheme, else of labels.
+
+        A ``scheme`` insists on spans, None on labels; y is left out for a corpus.
+        ``predicted`` is what ``predict(X)`` has returned, if that is known already.
+        """
+        if isinstance(X, TagCorpus):
+            refuse_beside_corpus(y)
+            y = list(X.label_sequences())
+        elif predicted is None:
+            X, y = check_samples(X, y)
+        return scores(y, given_or(predicted, lambda: self.predict(X)), scheme)
+
     def _score_corpus(self, corpus, y, sample_weight) -> float:
         check_is_fitted(self, "coef_")
-        if y is not None or sample_weight is not None:
-            raise ValueError("a corpus is scored alone: leave out y and sample_weight.")
+        refuse_beside_corpus(y, sample_weight)
         right = sum(int((a == b).sum()) for _, a, b in predicted(self, corpus))
         return right / corpus.n_tokens
 
@@ -229,3 +250,9 @@ class TagPrediction:
                     f"sequence {i} has {len(y)} tokens, and the forbidden transitions "
                     "leave no label sequence of that length: allow more."
                 )
+
+
+def refuse_beside_corpus(*given: Any) -> None:
+    """A corpus has its labels."""
+    if any(value is not None for value in given):
+        raise ValueError("a corpus is scored alone: leave out y and sample_weight.")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin import files, metrics, plots
-from maxmargin.cli.command import Sample, counts, seconds_of
+from maxmargin.cli.command import Sample, seconds_of
 from maxmargin.cli.common import fits_probabilities, no_probabilities, say
 from maxmargin.cli.notes import INVALID
 from maxmargin.tags.command import TagTask
@@ -28,6 +28,7 @@ from maxmargin.tags.command_files import (
 from maxmargin.tags.corpus.command import check_dev
 from maxmargin.tags.files.layout import Layout
 from maxmargin.tags.schemes import guess_scheme
+from maxmargin.tags.scorers import span_f1, token_accuracy
 
 
 @dataclass
@@ -104,11 +105,10 @@ class Tag(TagTask, TagFiles):
 
     def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
         labels = {*chain.from_iterable(sample.y), *model.classes_.tolist()}
-        report = metrics.scores(
-            sample.y, outputs, "auto" if guess_scheme(labels) else None
-        )
-        spans = {"span F1": report.f1} if hasattr(report, "f1") else {}
-        return {**spans, "accuracy": report.token_accuracy}
+        spans = guess_scheme(labels) is not None
+        report = self.report(model, sample, outputs, "auto" if spans else None)
+        chosen = (span_f1, token_accuracy) if spans else (token_accuracy,)
+        return {scorer.title: scorer.value(report) for scorer in chosen}
 
     def summary(self, model) -> str:
         notes = model.notes
@@ -151,21 +151,11 @@ class Tag(TagTask, TagFiles):
         for i, row in enumerate(sample.y):
             yield from ((label, (i, t)) for t, label in enumerate(row))
 
-    def report(self, model, sample: Sample, outputs):
-        return metrics.scores(sample.y, outputs)
-
-    def numbers(self, report) -> dict[str, Any]:
-        tokens = getattr(report, "tokens", report)
-        out = {
-            "tokens": tokens.n_tokens,
-            "sequences": tokens.n_sequences,
-            "token_accuracy": tokens.token_accuracy,
-            "sequence_accuracy": tokens.sequence_accuracy,
-        }
-        if tokens is not report:
-            out["spans"] = counts(report.overall)
-            out["types"] = {z: counts(c) for z, c in report.types.items()}
-        return out | {"labels": {str(z): counts(c) for z, c in tokens.labels.items()}}
+    def report(self, model, sample: Sample, outputs, scheme="auto"):
+        if model is None:  # of two columns of a file
+            return metrics.scores(sample.y, outputs, scheme)
+        y = None if hasattr(sample.X, "shards") else sample.y  # a corpus has its labels
+        return model.evaluate(sample.X, y, scheme=scheme, predicted=outputs)
 
     def read_pair(self, args) -> tuple[Sample, list]:
         """Truth and prediction from two columns of a file."""

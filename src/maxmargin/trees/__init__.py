@@ -18,6 +18,14 @@ FAMILY = Family(
         "read_trees": "treebank",
         "write_trees": "treebank",
     },
+    metrics={"BracketReport": "report", "score_brackets": "metrics"},
     plots={"plot_tree": "plots", "plot_tree_errors": "plots"},
+    scorers={
+        "bracket_f1": "scorers",
+        "bracket_precision": "scorers",
+        "bracket_recall": "scorers",
+        "tagging_accuracy": "scorers",
+        "tree_exact_match": "scorers",
+    },
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from typing import Any
 
 from maxmargin.core.listed import listed
 from maxmargin.metrics import Counts
@@ -68,7 +69,9 @@ def score_brackets(
         words = tree.tags()
         kept = rules.kept(words)
         length = sum(tag != EMPTY for _, tag in words)
-        theirs = [(w, None) for w, _ in words] if guess is None else guess.tags()
+        theirs: list[tuple[str, Any]] = [(w, None) for w, _ in words]
+        if guess is not None:
+            theirs = guess.tags()
         if _words(words) != _words(theirs):
             rows.append(SentenceScores(length, 0, 0, 0, 0, 0, 0, 0, "skipped"))
             continue

@@ -117,14 +117,19 @@ class ParserMixin:
             )
         return result
 
-    def evaluate(self, X: Any, y: Any, **options: Any) -> BracketReport:
+    def evaluate(
+        self, X: Any, y: Any, *, predicted: Any = None, **options: Any
+    ) -> BracketReport:
         """Predict X and compare with the true trees y: a bracket report.
 
         X may be None: words and tags are then those of y. ``options`` are those of
-        :func:`maxmargin.trees.metrics.score_brackets`.
+        :func:`maxmargin.trees.metrics.score_brackets`; ``predicted`` is what
+        ``predict(X)`` has returned, if that is known already.
         """
         check_is_fitted(self, "grammar_")
         y = read_trees_of(y)
+        if predicted is not None:
+            return score_brackets(y, predicted, **options)
         sentences = read_sentences(y if X is None else X, self.input)
         check_same_words(sentences, y, self.input)
         # with tags as input, words may be known from y only

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.metrics import Counts
+from maxmargin.metrics.report import Report
 
 SHORT = 40  # words up to which evalb gives a second summary
 
@@ -28,7 +29,7 @@ class SentenceScores(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BracketReport:
+class BracketReport(Report):
     """Scores of brackets; ``str()`` is a summary in the layout of evalb.
 
     Quotients are from 0 to 1; they are 0 where nothing was predicted or is there.
@@ -120,8 +121,15 @@ class BracketReport:
         rows = [(row.truth, row.predicted, row.correct) for row in self.sentences]
         return np.array(rows, np.float64).reshape(-1, 3)
 
-    def as_dict(self) -> dict:
-        """The numbers of the summary by name."""
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers of the summary by name, and those of every label."""
+        _, labels = self._parts()
+        return {**self._measures(), **self.counts._asdict(), "labels": labels}
+
+    def _parts(self):
+        return "label", {label: found.as_dict() for label, found in self.labels.items()}
+
+    def _measures(self) -> dict[str, Any]:
         names = (
             "n_sentences n_failed n_skipped precision recall f1 unlabelled_f1 "
             "exact_match average_crossing no_crossing two_or_less_crossing "
@@ -131,7 +139,7 @@ class BracketReport:
 
     def __str__(self) -> str:
         short = [row for row in self.sentences if row.length <= SHORT]
-        all_, few = self.as_dict(), BracketReport(tuple(short), {}).as_dict()
+        all_, few = self._measures(), BracketReport(tuple(short), {})._measures()
         lines = [f"{'':26}{'all':>10}{f'<= {SHORT} words':>14}"]
         for title, name, scale in _LINES:
             digits = 0 if name.startswith("n_") else 2

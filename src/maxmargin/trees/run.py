@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from maxmargin import files, plots
-from maxmargin.cli.command import Command, Sample, both_ends, counts, seconds_of
+from maxmargin.cli.command import Command, Sample, both_ends, seconds_of
 from maxmargin.files.text_files import read_text
 from maxmargin.trees.command import ParseTask
-from maxmargin.trees.metrics import score_brackets
+from maxmargin.trees.scorers import bracket_f1
 from maxmargin.trees.treebank import MISSING
 
 LONGEST = 20  # words: beyond, the exact search for violated trees takes its time
@@ -31,6 +31,7 @@ class Parse(ParseTask, Command):
     root: str | None = None
     method: str = "max-margin"
 
+    scorers = (bracket_f1,)
     input = None  # of the parser
 
     # training --------------------------------------------------------------------------
@@ -73,9 +74,6 @@ class Parse(ParseTask, Command):
             names = args.features.split(",")
             given["features"] = special.get(args.features, names)
         return given
-
-    def measures(self, model, sample: Sample, outputs) -> dict[str, float]:
-        return {"bracket F1": self.report(model, sample, outputs).f1}
 
     def summary(self, model) -> str:
         notes = model.notes
@@ -142,13 +140,6 @@ class Parse(ParseTask, Command):
         self.write_lines(path, lines[:-1])
 
     # use -------------------------------------------------------------------------------
-
-    def report(self, model, sample: Sample, outputs):
-        return score_brackets(sample.y, outputs)
-
-    def numbers(self, report) -> dict[str, Any]:
-        labels = {label: counts(found) for label, found in report.labels.items()}
-        return {**report.as_dict(), **report.counts._asdict(), "labels": labels}
 
     def remarks(self, model, sample: Sample) -> list[str]:
         if not model.n_fallbacks_:

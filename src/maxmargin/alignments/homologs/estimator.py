@@ -15,6 +15,7 @@ from maxmargin.alignments.homologs.input import (
     check_truth,
     number_sequences,
 )
+from maxmargin.alignments.homologs.metrics import HomologReport, homolog_scores
 from maxmargin.alignments.homologs.structure import (
     make_batch,
     score_candidates,
@@ -58,15 +59,17 @@ class LocalFinder:
         stands. y holds numbers of candidates, or pairs as for ``fit``, of which the first
         counts.
         """
+        return self.evaluate(X, y, sample_weight).found
+
+    def evaluate(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None
+    ) -> HomologReport:
+        """Share of homologs found, as for ``score``, and how far in front they are."""
         truth = check_numbers(check_inputs(X), y)
         if not len(truth):
             raise ValueError("X is empty: there is no score without samples.")
         weights = check_weights(sample_weight, len(truth))
-        found = [
-            (scores[k] == scores.max()) / (scores == scores.max()).sum()
-            for k, scores in zip(truth, self.decision_function(X), strict=True)
-        ]
-        return float(np.average(found, weights=weights))
+        return homolog_scores(truth, self.decision_function(X), weights)
 
     def align(self, x: str, z: str) -> list[tuple[int, int]]:
         """The matched pairs of the best local alignment of two sequences.

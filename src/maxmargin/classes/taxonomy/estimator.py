@@ -27,7 +27,7 @@ from maxmargin.classes.taxonomy.metrics import (
     node_set_scores,
 )
 from maxmargin.core.encoded import Encoded
-from maxmargin.core.listed import listed
+from maxmargin.core.listed import given_or, listed
 from maxmargin.fitting.saving import labels, value
 
 if TYPE_CHECKING:
@@ -166,19 +166,24 @@ class TaxonomySVM(TaxonomySVMParameters, MulticlassSVM, init=False):
         right = (marks[0] == marks[1]).all(axis=1)
         return float(np.average(right, weights=sample_weight))  # type: ignore[arg-type]
 
-    def evaluate(self, X: Any, y: Any = None) -> TaxonomyReport | NodeSetReport:
-        """Accuracy, tree loss and scores by level; ``print`` it."""
-        predicted: Any = self.predict(X)
+    def evaluate(
+        self, X: Any, y: Any = None, *, predicted: Any = None
+    ) -> TaxonomyReport | NodeSetReport:
+        """Accuracy, tree loss and scores by level; ``print`` it.
+
+        ``predicted`` is what ``predict(X)`` has returned, if that is known already.
+        """
+        predicted = given_or(predicted, lambda: self.predict(X))
         y = truth_of(X, y)
         if self._sets:
-            sets, found = self._as_sets(y), self._as_sets(predicted)
+            sets, others = self._as_sets(y), self._as_sets(predicted)
             tree = self.taxonomy_with(set().union(*sets))
-            return node_set_scores(tree, sets, found)
+            return node_set_scores(tree, sets, others)
         truth = listed(y, f"y is {y!r}, not a list with the class of every sample.")
-        truth = plain(column_or_1d(truth))
+        truth, found = (plain(column_or_1d(labels)) for labels in (truth, predicted))
         tree = self.taxonomy_with(truth)
         check_known(tree, truth, set(truth))
-        return class_scores(tree, truth, plain(predicted))
+        return class_scores(tree, truth, found)
 
     def taxonomy_with(self, labels: Any) -> Taxonomy:
         """The taxonomy, and labels that are paths and new; to compare with only."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from maxmargin.classes.taxonomy import Node, Taxonomy
 from maxmargin.classes.taxonomy.losses import tree_distances, tree_heights
+from maxmargin.metrics.report import Report
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,20 @@ class Level:
     score: float
 
 
+class _ByLevel(Report):
+    """Numbers, and a table of the levels."""
+
+    levels: tuple[Level, ...]
+
+    def _measures(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k != "levels"}
+
+    def _parts(self):
+        return "level", {z.depth: {"n": z.n, "score": z.score} for z in self.levels}
+
+
 @dataclass(frozen=True)
-class TaxonomyReport:
+class TaxonomyReport(_ByLevel):
     """Scores of single classes; prints as a table."""
 
     n: int
@@ -47,7 +61,7 @@ class TaxonomyReport:
 
 
 @dataclass(frozen=True)
-class NodeSetReport:
+class NodeSetReport(_ByLevel):
     """Scores of sets of nodes; prints as a table."""
 
     n: int

@@ -1,0 +1,14 @@
+"""Scorers of clusters of mentions."""
+
+from __future__ import annotations
+
+from maxmargin.metrics.scorer import Scorer
+
+CLUSTERS = ("ClusterReport",)
+
+b_cubed_f1 = Scorer("b_cubed_f1", "B-cubed F1", "b_cubed.f1", CLUSTERS)
+ceaf_e_f1 = Scorer("ceaf_e_f1", "CEAF F1", "ceaf_e.f1", CLUSTERS)
+conll_f1 = Scorer("conll_f1", "CoNLL F1", "conll", CLUSTERS)
+mitre_loss = Scorer("mitre_loss", "MITRE loss", "mitre_loss", CLUSTERS, smaller=True)
+muc_f1 = Scorer("muc_f1", "MUC F1", "muc.f1", CLUSTERS)
+pair_loss = Scorer("pair_loss", "pair loss", "pair_loss", CLUSTERS, smaller=True)

@@ -1,0 +1,16 @@
+"""Scorers of label sequences."""
+
+from __future__ import annotations
+
+from maxmargin.metrics.scorer import Scorer
+
+SPANS = ("SpanReport",)
+TOKENS = "TokenReport", "SpanReport"
+
+sequence_accuracy = Scorer(
+    "sequence_accuracy", "sequence accuracy", "sequence_accuracy", TOKENS
+)
+span_f1 = Scorer("span_f1", "span F1", "f1", SPANS)
+span_precision = Scorer("span_precision", "span precision", "precision", SPANS)
+span_recall = Scorer("span_recall", "span recall", "recall", SPANS)
+token_accuracy = Scorer("token_accuracy", "accuracy", "token_accuracy", TOKENS)
