@@ -3,6 +3,7 @@
 # make test-quick  those that take little time, for the loop while working
 # make coverage  all tests, and how much of the source they run: a floor, not a goal
 # make lint   check style, format and the types of what is public
+# make docs   build the documentation into site/, and check its links
 # make clean  remove everything that was made
 #
 # Needs Python 3.11 or newer with venv and pip. Choose one: make demo PYTHON=python3.12
@@ -24,7 +25,7 @@ export MAXMARGIN_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: demo test test-quick coverage lint clean
+.PHONY: demo test test-quick coverage lint docs clean
 
 demo: $(VENV)/plot.stamp
 	$(BIN)/python -m maxmargin.demo
@@ -44,8 +45,13 @@ lint: $(VENV)/test.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $$($(BIN)/python tests/public_modules.py)
 
+# What the examples of the gallery print and draw is kept in .docs_cache.
+docs: $(VENV)/docs.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/python docs/site/check_links.py site
+
 clean:
-	rm -rf $(VENV) demo_output bench_output dist
+	rm -rf $(VENV) demo_output bench_output dist site .docs_cache
 	rm -rf .pytest_cache .ruff_cache .hypothesis .coverage
 	find . -name __pycache__ -prune -exec rm -rf {} +
 

@@ -34,9 +34,10 @@ LAYERS = (
     "files",
     "engine",
     "core",
+    "views",
+    "metrics",
     "solvers",
     "fitting",
-    "metrics",
     "plots",
 )
 STEPS = {"tags": (24, 75), "graphs": (28, 90), "kernels": (30, 110)}  # files, pairs

@@ -50,7 +50,7 @@ def shards(task: str, objective: str, count: int, solver: str, limit: float) -> 
     """A fit on so many shards in this process, or (none) of one process."""
     from maxmargin.engine import engines
     from maxmargin.engine.executor import LocalExecutor
-    from maxmargin.fitting import settings
+    from maxmargin.fitting import fit
     from maxmargin.solvers import parallel_ascent
 
     if solver == SAFE:
@@ -58,7 +58,7 @@ def shards(task: str, objective: str, count: int, solver: str, limit: float) -> 
         solver = "auto"
     model, data = TASKS[task](C=C, objective=objective, solver=solver, max_time=limit)
     if count:
-        settings.check_engine = lambda engine: None
+        fit.check_engine = lambda engine: None
         engines.make_executor = lambda engine, specs: LocalExecutor(specs(count))
         model.set_params(engine="dask")
     model.fit(*data)

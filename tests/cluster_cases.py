@@ -12,7 +12,7 @@ import pytest
 
 from maxmargin.engine import engines
 from maxmargin.engine.executor import LocalExecutor
-from maxmargin.fitting import settings
+from maxmargin.fitting import fit
 
 
 class Home:
@@ -31,7 +31,7 @@ def home(monkeypatch):
     """Shards in this process, of fits with engine="dask"."""
     found, check, make = Home(), engines.check_engine, engines.make_executor
     monkeypatch.setattr(
-        settings, "check_engine", lambda e: None if e == "dask" else check(e)
+        fit, "check_engine", lambda e: None if e == "dask" else check(e)
     )
     monkeypatch.setattr(
         engines,

@@ -50,8 +50,15 @@ def test_the_sdist_has_what_its_tests_and_pages_need(sdist):
 
     for folder in ("src", "tests", "docs", "benchmarks", "reproduction"):
         assert files(sdist, folder) == files(ROOT, folder)
-    for name in ("Makefile", "CONTRIBUTING.md", "CITATION.cff", "pyproject.toml"):
+    for name in (
+        "Makefile",
+        "CONTRIBUTING.md",
+        "CITATION.cff",
+        "pyproject.toml",
+        "mkdocs.yml",
+    ):
         assert (sdist / name).is_file()
+    assert (sdist / "pyproject.toml").is_file()
     models = "tests/files/models"
     assert files(sdist, models, "*.safetensors") == files(ROOT, models, "*.safetensors")
 

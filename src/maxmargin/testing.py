@@ -34,6 +34,16 @@ from maxmargin.solvers.result import Limits, Solution
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+__all__ = [
+    "check_loss",
+    "check_model_file",
+    "check_solver",
+    "check_structure",
+    "enumerate_chain",
+    "enumerate_multiclass",
+    "solve",
+]
+
 FORMULATIONS = tuple(itertools.product(("margin", "slack"), ("linear", "quadratic")))
 
 

@@ -9,8 +9,8 @@ import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from maxmargin import KernelSVM, MulticlassSVM
-from maxmargin.core import blas
-from maxmargin.core.blas import at_most
+from maxmargin.core import jobs
+from maxmargin.core.jobs import at_most
 from maxmargin.kernel_svm import estimator
 
 Y = np.arange(40) % 3
@@ -128,7 +128,7 @@ def test_fits_in_threads(three):
 
 @pytest.mark.parametrize("name", ["_enter", "_apply", "_leave"])
 def test_ctrl_c_at_any_moment_gives_the_threads_back(three, monkeypatch, name):
-    real, pressed = getattr(blas, name), []
+    real, pressed = getattr(jobs, name), []
 
     def interrupted(*arguments):
         found = real(*arguments)
@@ -137,10 +137,10 @@ def test_ctrl_c_at_any_moment_gives_the_threads_back(three, monkeypatch, name):
             signal.raise_signal(signal.SIGINT)
         return found
 
-    monkeypatch.setattr(blas, name, interrupted)
+    monkeypatch.setattr(jobs, name, interrupted)
     over = name == "_leave"  # a fit that has ended is not interrupted any more
     with nullcontext() if over else pytest.raises(KeyboardInterrupt), at_most(1):
         pass
     assert pressed
     assert pools() == three
-    assert not blas._users
+    assert not jobs._users

@@ -23,7 +23,7 @@ from interrupt_cases import (  # noqa: F401
 
 from maxmargin import MulticlassSVM
 from maxmargin.core.objective import Objective
-from maxmargin.engine.interrupts import Undisturbed, Whole
+from maxmargin.engine.interrupts import undisturbed, whole
 from maxmargin.solvers import exact_blocks
 from maxmargin.solvers.best import Best
 from maxmargin.solvers.smooth import LBFGS
@@ -35,7 +35,7 @@ def test_ctrl_c_waits_for_the_end_of_the_block():
     done = []
 
     def work():
-        with Undisturbed():
+        with undisturbed():
             press()
             press()
             done.append(1)
@@ -50,8 +50,8 @@ def test_blocks_within_blocks():
     done = []
 
     def work():
-        with Undisturbed():
-            with Undisturbed(raising=False) as inner:
+        with undisturbed():
+            with undisturbed(raising=False) as inner:
                 press()
             done.append(inner.came)
 
@@ -61,7 +61,7 @@ def test_blocks_within_blocks():
 
 
 def test_a_block_may_keep_it_to_itself():
-    with Undisturbed(raising=False) as block:
+    with undisturbed(raising=False) as block:
         press()
     assert block.came
 
@@ -69,7 +69,7 @@ def test_a_block_may_keep_it_to_itself():
 def test_whoever_handled_it_before_is_told():
     told = []
     signal.signal(signal.SIGINT, lambda *_: told.append(1))
-    with Undisturbed():
+    with undisturbed():
         press()
         assert told == []
     assert told == [1]
@@ -77,14 +77,14 @@ def test_whoever_handled_it_before_is_told():
 
 def test_ignored_stays_ignored_and_other_threads_are_left_alone():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with Undisturbed() as block:
+    with undisturbed() as block:
         press()
     assert not block.came
     signal.signal(signal.SIGINT, signal.default_int_handler)
     entered = []
 
     def work():
-        with Undisturbed():
+        with undisturbed():
             entered.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=work)
@@ -99,7 +99,7 @@ def test_all_attributes_change_or_none():
             self.a, self.b = 1, 2
 
         def fail(self):
-            with Whole(self):
+            with whole(self):
                 self.a, self.c = 3, 4
                 del self.b
                 raise ZeroDivisionError
@@ -108,7 +108,7 @@ def test_all_attributes_change_or_none():
     with pytest.raises(ZeroDivisionError):
         thing.fail()
     assert vars(thing) == {"a": 1, "b": 2}
-    with Whole(thing) as late:
+    with whole(thing) as late:
         thing.a = 3
         press()
         thing.b = 4
@@ -137,7 +137,7 @@ def fitted(**more):
         (Best, "certify"),
         (Objective, "primal"),
         (Best, "see_dual"),
-        (Best, "_best_multiple"),
+        (Objective, "along"),
     ],
 )
 def test_a_pass_or_a_certificate(where, name, number, monkeypatch, optimum):

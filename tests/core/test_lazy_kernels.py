@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.core.atomics import atomic_add, claim, let_others, look, swap, tell
 from maxmargin.core.kernel import inlined, kernel
-from maxmargin.core.rows import add_rows
+from maxmargin.core.vectors import add_rows
 
 
 @inlined

@@ -6,11 +6,12 @@ import weakref
 import numpy as np
 
 from maxmargin.core import contract
-from maxmargin.core import recent as rooms
+from maxmargin.core import machine as rooms
 from maxmargin.core.arrays import TokenMatrix
 from maxmargin.core.decode import decode
 from maxmargin.core.kernel import kernel, prepared, run
 from maxmargin.tags.chain import make_batch
+from maxmargin.tags.chain_spans import span_tables
 
 
 def _batch(indices, n_labels=2, start=(0, 2)):
@@ -56,20 +57,32 @@ def test_other_batches_at_the_same_address():
 def test_known_by_its_fields():
     batch = _batch([0, 1])
     found = rooms.Recent(batch)
-    fields = found.fields
-    assert fields.are_of(batch)
-    assert fields.are_of(batch._replace(y=batch.y))
+    assert found.is_of(batch)
+    assert found.is_of(batch._replace(y=batch.y))
     for other in (
         batch._replace(y=batch.y.copy()),
         batch._replace(n_labels=1),
         batch._replace(n_labels=2.0),
         batch._replace(tables=batch.tables._replace(counted=0)),
     ):
-        assert not fields.are_of(other)
-    assert found.alive
+        assert not found.is_of(other)
     del batch, other
     gc.collect()
-    assert not found.alive  # addresses may be those of others now
+    assert found.kind is None  # addresses may be those of others now
+
+
+def test_arrays_of_tuples_within_go_with_the_batch():
+    tables = span_tables(["B-A", "O"])
+    batch = _batch([0, 1])._replace(tables=tables)
+    assert decode(batch, W.ravel()).tolist() == [1, 0]
+    inner = weakref.ref(tables.begins)
+    other = batch._replace(tables=tables._replace(begins=tables.begins.copy()))
+    assert not rooms.recent(batch).is_of(other)
+    start = batch.start  # one field that lives on keeps no others
+    del batch, tables, other
+    gc.collect()
+    assert inner() is None
+    assert start.tolist() == [0, 2]
 
 
 def test_arrays_of_another_kind_are_copied_each_time():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from maxmargin import MulticlassSVM, SequenceTagger, TopKRanker
-from maxmargin.fitting.settings import Settings
+from maxmargin.fitting.fit import Settings
 
 X = np.array([[0.0, 1.0], [1.0, 0.1], [0.2, 0.9], [0.9, 0.0]])
 

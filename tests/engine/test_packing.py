@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.engine.packing import Sparse, difference, dumps, loads, pack, unpack
+from maxmargin.engine.packing import (
+    Sparse,
+    difference,
+    dumps,
+    loads,
+    pack,
+    size,
+    unpack,
+)
+from maxmargin.engine.questions import Weights
 
 pytest.importorskip("cloudpickle")
 KINDS = [np.float32, np.float64, np.int32, np.uint8]
@@ -66,17 +75,68 @@ def test_changes_make_the_new_array(seed, dtype, share):
 def test_frames_are_not_copied_and_arrive_aligned():
     array = np.arange(1000.0)
     frames = dumps((1, array))
-    assert np.shares_memory(frames[1], array)
+    assert np.shares_memory(frames[2], array)
     message = np.concatenate([np.zeros(3, np.uint8), *frames])  # at odd places
-    cut = len(frames[0]) + 3
-    odd = [message[3:cut], message[cut:]]
-    assert odd[1].ctypes.data % 8
+    cuts = 3 + np.cumsum([len(frame) for frame in frames])
+    odd = np.split(message, cuts[:-1])
+    odd[0] = odd[0][3:]
+    assert odd[2].ctypes.data % 8
     _, back = loads(odd)
     assert back.flags.aligned
     assert back.flags.writeable
     assert same_bits(back, array)
     array.flags.writeable = False
     assert not loads(dumps(array)).flags.writeable
+
+
+@pytest.mark.parametrize("dtype", KINDS)
+def test_arrays_of_one_value_are_short(dtype):
+    """All but those where one number is another, wherever it is."""
+    ones = np.ones(8001, dtype)[1:]  # of float32, words stand at odd places
+    frames = dumps({"a": ones, "b": [ones[:10]]})
+    assert size(frames) < 600
+    back = loads(frames)["a"]
+    assert same_bits(back, ones)
+    assert back.flags.writeable
+    back[3] = 2  # memory of its own
+    assert ones[3] == 1
+    assert not loads(dumps(_read_only(ones))).flags.writeable
+    for place in (0, 1, 2, 17, 4000, 7998, 7999):
+        almost = ones.copy()
+        almost[place] = 3
+        frames = dumps(almost)
+        assert same_bits(loads(frames), almost)
+        assert size(frames) > almost.nbytes
+    for shape in ((0,), (3,), (1027,), (40, 50), (2, 0, 3)):
+        array = np.full(shape, 7, dtype)
+        assert same_bits(loads(dumps([array, ones]))[0], array)
+
+
+def _read_only(array):
+    array.flags.writeable = False
+    return array
+
+
+def test_weights_that_were_sent_stay_as_they_were():
+    """A message may wait, or be in the memory of this process, while weights go on."""
+    w = np.arange(1000.0)
+    weights = Weights()
+    weights.see(w)
+    messages, seen = [weights.message(None)], [w.copy()]
+    for k in range(5):
+        w[7 * k : 7 * k + 3] += 1
+        weights.see(w)
+        host = seen[-1].copy()
+        here = weights.message(weights.version - 1)
+        assert here.base == weights.version - 1
+        assert same_bits(here.value.onto(host), w)
+        messages.append(weights.message(None))
+        seen.append(w.copy())
+        weights.see(w)  # nothing changed
+        assert len(weights.message(weights.version).value.places) == 0
+    for message, then in zip(messages, seen, strict=True):
+        assert message.base is None
+        assert same_bits(unpack(message.value), then)
 
 
 def test_functions_of_main_go_by_value():

@@ -67,6 +67,7 @@ READERS = {
         files.read_crfsuite,
         ["A\tw=x\tb\\:c:2\n@weight:0.5\nB\tw:1e3\tw\n\nC\n", "A\tx\ty\\:\n\nB\ty\n"],
     ),
+    "slashed": (files.read_slashed, ["a/B 1/2/C\n\né/D\n", "a b\nc\n"]),
     "svmhmm": (
         files.read_svmhmm,
         ["1 qid:1 1:0.5 3:2e-3 # x\n2 qid:1 2:1\n\nA qid:3 1:-1\nB qid:10\n"],

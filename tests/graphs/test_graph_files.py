@@ -43,7 +43,7 @@ def labels_of(rng, X, names):
     for graph in read_graphs(X):
         row = {
             t: [names[k] if k < len(names) else None for k in rng.integers(4, size=n)]
-            for t, n in ((t, graph.count(t)) for t in graph.nodes)
+            for t, n in ((t, graph.counts[t]) for t in graph.nodes)
         }
         y.append(row if graph.typed else row[""])
     return y

@@ -8,7 +8,7 @@ from kernel_cases import random_data
 from sklearn.datasets import load_digits
 
 from maxmargin import KernelSVM, kernels
-from maxmargin.kernel_svm import descent, isometry
+from maxmargin.kernel_svm import descent, pursuit
 from maxmargin.kernel_svm.devices import Cpu
 from maxmargin.kernel_svm.pursuit import first_pulls, search_space, stages
 from maxmargin.kernel_svm.training_points import best_of
@@ -30,7 +30,7 @@ def test_the_rotation_keeps_kernel_values(noise):
     X = rng.normal(size=(300, 5)) @ rng.normal(size=(5, 450)) * 0.3 + 3
     X = (X + 0.3 * noise * rng.normal(size=X.shape)).astype(np.float32)
     X[:, 7] = 0  # a column that is always the same has no weight at all
-    found = isometry.find_isometry(X, rng)
+    found = pursuit.find_isometry(X, rng)
     rows = found.encode(X)
     assert rows.shape[1] < 20
     assert (found.axes[7] == 0).all()
@@ -47,12 +47,12 @@ def test_the_rotation_keeps_kernel_values(noise):
 def test_no_rotation_where_it_would_cost_more_than_it_saves():
     rng = np.random.default_rng(0)
     few = rng.normal(size=(300, 5)) @ rng.normal(size=(5, 60))
-    assert isometry.find_isometry(few, rng) is None
-    assert isometry.find_isometry(rng.normal(size=(1000, 450)), rng) is None
+    assert pursuit.find_isometry(few, rng) is None
+    assert pursuit.find_isometry(rng.normal(size=(1000, 450)), rng) is None
     rare = (rng.random((1000, 450)) < 0.01) * 1.0  # no column is like another
-    assert isometry.find_isometry(rare, rng) is None
-    assert isometry.find_isometry(np.ones((100, 450)), rng) is None
-    assert isometry.find_isometry(np.ones((1, 450)), rng) is None
+    assert pursuit.find_isometry(rare, rng) is None
+    assert pursuit.find_isometry(np.ones((100, 450)), rng) is None
+    assert pursuit.find_isometry(np.ones((1, 450)), rng) is None
 
 
 def test_rare_columns_are_not_lost():

@@ -67,6 +67,36 @@ def test_without_a_folder_code_is_compiled_in_memory(nowhere, tmp_path):
     assert "set the environment variable NUMBA_CACHE_DIR" in sentence
 
 
+READ_ONLY = """
+import tempfile
+
+def refuse(*arguments, **more):
+    raise OSError("Read-only file system")
+
+tempfile.TemporaryFile = refuse  # by which numba tells whether it can write
+"""
+COMPILED = "\nprint(sum(compiled for _, compiled in cache_statistics().values()))\n"
+
+
+def test_what_was_compiled_before_is_read_where_nothing_can_be_written(tmp_path):
+    def run(script):
+        done = subprocess.run(
+            [sys.executable, "-c", script + COMPILED],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "image")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split("\n")[:2]
+
+    _, compiled = run(SCRIPT)  # while the image of a container is made
+    assert int(compiled) >= 2
+    said, compiled = run(READ_ONLY + SCRIPT)
+    assert compiled == "0"
+    assert "[]" in said  # no warning: nothing had to be kept
+
+
 @pytest.fixture
 def fresh(monkeypatch):
     """A kernel that this process has not compiled, and a first time to be told."""

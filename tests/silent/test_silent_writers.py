@@ -11,7 +11,8 @@ import pytest
 
 from maxmargin import Checkpoint, MulticlassSVM, TagCorpus
 from maxmargin.files import atomic, locks, model_file
-from maxmargin.files.atomic import replace_file, require_room
+from maxmargin.files.atomic import replace_file
+from maxmargin.files.locks import require_room
 
 TEXT = "a DT\nb NN\n\nc NN\nd VB\n\n"
 X = np.random.default_rng(0).normal(size=(40, 3))

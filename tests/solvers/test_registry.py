@@ -92,7 +92,7 @@ def test_an_unknown_objective_is_never_the_hinge():
 
 def test_every_record_names_a_class():
     for record in registry.SOLVERS.values():
-        places = *record.classes, record.shards, record.pieces
+        places = *record.classes, *record.closed, record.shards, record.pieces
         assert all(issubclass(registry.load(kind), object) for kind in places if kind)
     for record in registry.OBJECTIVES.values():
         assert issubclass(registry.load(record.kind), object)

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxmargin import TagCorpus
-from maxmargin.core.rows import by_frequency, padded_width
+from maxmargin.core.vectors import by_frequency, padded_width
 from maxmargin.files import columns_from, read_columns
 from maxmargin.files.corpora import sources
 from maxmargin.tags.corpus.counting import KeyCounter
@@ -105,10 +105,10 @@ def test_a_corpus_is_what_would_be_in_memory(data, tmp_path, options):
 def test_rows_of_large_tables_are_in_the_order_of_frequency(
     data, tmp_path, monkeypatch
 ):
-    from maxmargin.core import rows
+    from maxmargin.core import vectors
     from maxmargin.tags.corpus import build
 
-    for module in (rows, build):
+    for module in (vectors, build):
         monkeypatch.setattr(module, "LARGE_TABLE", 10)
     corpus = TagCorpus.build(tmp_path / "c", data, TEMPLATE, shard_tokens=100)
     assert corpus.feature_of_row is not None

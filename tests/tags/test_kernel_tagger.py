@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SequenceTagger, kernels, load, save
 from maxmargin.core.coordinates import KernelEncoder
-from maxmargin.kernels.memory import bytes_needed, check_memory, largest_basis
+from maxmargin.kernels.basis import bytes_needed, check_memory, largest_basis
 from maxmargin.tags.features import TokenEncoder
 from maxmargin.tags.features.pursued import Supervision, pursued_basis
 from maxmargin.tags.parameters import METHODS

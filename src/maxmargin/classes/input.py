@@ -7,11 +7,9 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from maxmargin.classes.corpus import ClassCorpus
 from maxmargin.classes.corpus.rows import DiskRows, corpus_classes
-from maxmargin.core.arrays import csr_arrays, with_constant
+from maxmargin.core.arrays import check_columns, check_used, csr_arrays, with_constant
 from maxmargin.core.encoded import check_weights
-from maxmargin.core.unused_columns import check_columns, check_used
-from maxmargin.fitting.tables import read_rows
-from maxmargin.fitting.unlabelled import split_known, weigh
+from maxmargin.fitting.tables import read_rows, split_known, weigh
 
 
 def read_classes(model, X, y, sample_weight) -> tuple:

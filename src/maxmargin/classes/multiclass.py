@@ -42,7 +42,7 @@ class MulticlassSVM(
         log-loss, where v is the total variance of the features, no column counted for
         more than ten times the median: a model that does not depend on the unit of the
         features. ``C_`` says the value used.
-    loss : "zero-one", dict, array or function, default "zero-one"
+    loss : "zero-one", "absolute", dict, array or function, default "zero-one"
         What a wrong class costs, see :func:`maxmargin.core.label_costs.cost_table`.
     fit_intercept : bool, default True
         Add a constant feature 1. Its weights are regularised like the others.

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
-from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.engine.interrupts import undisturbed
 
 OPTIONS = """
 --cluster ADDRESS  work on the Dask cluster of this scheduler, such as tcp://host:8786
@@ -64,13 +64,13 @@ def cluster(args) -> Iterator[Any]:
     elif getattr(args, "workers", None) is not None:
         from distributed import Client
 
-        guard = Undisturbed(raising=False)  # the command is done when they are closed
-        with contextlib.ExitStack() as stack:
-            stack.push(guard.__exit__)
+        stack = contextlib.ExitStack()
+        try:
             local = stack.enter_context(own_cluster(args.workers))
-            client = stack.enter_context(Client(local))
-            stack.callback(guard.__enter__)
-            yield client
+            yield stack.enter_context(Client(local))
+        finally:  # the command is done when they are closed
+            with undisturbed(raising=False):
+                stack.close()
     else:
         yield None
 

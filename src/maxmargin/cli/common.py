@@ -20,6 +20,11 @@ from maxmargin.cli.structure import structure_class
 from maxmargin.core.compiling import announce, compile_seconds
 from maxmargin.metrics.report import plain
 
+try:
+    import resource
+except ImportError:  # Windows does not tell how much memory was used
+    resource = None  # type: ignore[assignment]
+
 INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 PICTURES = (".pdf", ".png", ".svg")
 ENDED = ("Training interrupted", "Training stopped by a callback")  # both by Ctrl-C
@@ -288,6 +293,18 @@ class Interrupts:
             return self.seen
 
         return stop
+
+
+def took(seconds: float) -> str:
+    """What a command took: its seconds, and those of all cores with ended processes."""
+    used = os.times()
+    cpu = used.user + used.system + used.children_user + used.children_system
+    text = f"{seconds:.2f} s, {cpu:.2f} s of CPU"
+    if resource is None:
+        return f"{text}."
+    unit = 1 if sys.platform == "darwin" else 1024
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    return f"{text}, {most / 1e6:,.0f} MB of memory at most."
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import textwrap
+import time
 import traceback
 from collections.abc import Sequence
 from typing import NoReturn
@@ -15,7 +16,7 @@ from typing import NoReturn
 from maxmargin import __version__, start
 from maxmargin.cli import cluster, shard, warmup
 from maxmargin.cli.command import Command
-from maxmargin.cli.common import INTERRUPTED, load_model
+from maxmargin.cli.common import INTERRUPTED, load_model, say, took
 from maxmargin.cli.evaluate import evaluate
 from maxmargin.cli.inspect import inspect
 from maxmargin.cli.language import options_of, spoken
@@ -37,7 +38,10 @@ ENDED = (
 )
 
 MODEL = "what `maxmargin train` wrote"
-EVERYWHERE = "--traceback  after an error, show where in the code it came from"
+EVERYWHERE = """
+--traceback  after an error, show where in the code it came from
+--resources  say at the end what the command took: seconds, CPU seconds, memory
+"""
 BAD_INPUT = 2
 BAD = (ValueError, OSError, ImportError, NotImplementedError, EngineLost)
 CLOSED = 1
@@ -57,7 +61,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code: 0, 2 for bad input, 130 for Ctrl-C."""
-    options: dict[str, str] = {}
+    began, options = time.perf_counter(), dict[str, str]()
     argv = sys.argv[1:] if argv is None else list(argv)
     try:
         start.hand_over()
@@ -88,6 +92,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         said = spoken(_sentence(error), options, argv)
         print(f"maxmargin: error: {said}", file=sys.stderr)
         return BAD_INPUT
+    finally:
+        if "--resources" in argv:
+            say(took(time.perf_counter() - began))
 
 
 def _sentence(error: Exception) -> str:

@@ -15,7 +15,7 @@ the files
   --word-column COLUMN  that ready features read (default: the first one; in CoNLL-U FORM)
   --separator TEXT  exactly this, such as , or \\t (default: spaces and tabs)
   --encoding NAME=utf-8  default: utf-8
-  --comment MARK  leave out lines that start so before tokens
+  --comment MARK  skip lines that begin with MARK, between sentences
 features, one of
   --template FILE  a template as of CRF++ or Wapiti
   --features NAME  a ready set: chunking, ner, pos, words

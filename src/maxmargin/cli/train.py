@@ -20,7 +20,7 @@ from maxmargin.cli.common import (
     say,
 )
 from maxmargin.cli.options import check_outputs, chosen_estimator, values_of_C
-from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.engine.interrupts import undisturbed
 from maxmargin.files.locks import Changed
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _train(kind: type[Command], args, client) -> int:
     interrupts = Interrupts()
     model, scores = _fit(command, model, sample, dev, Cs, args, interrupts, watch)
     model.notes = {"task": kind.name, **command.notes(model, sample)}
-    with Undisturbed(raising=False) as late:  # now that there is a model, it is kept
+    with undisturbed(raising=False) as late:  # now that there is a model, it is kept
         args.output = _save(model, args.output)
     interrupts.seen |= late.came
     watch("saving")

@@ -10,24 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.contract import complete, extent, score, shape
-from maxmargin.core.kernel import implemented, kernel, run
+from maxmargin.core.kernel import kernel, run
 from maxmargin.engine.threads import over_ranges
 
 CHUNK = 100  # examples whose random scores are drawn at once
-
-
-def hidden(batch) -> bool:
-    """Whether some true output of this batch is only partly known.
-
-    A batch with a field ``known`` says slot by slot which ones are; one without it
-    always hides something, if it can complete.
-    """
-    if not isinstance(batch, tuple):
-        return getattr(batch, "hides", False)
-    if not implemented(complete, type(batch)):
-        return False
-    known = getattr(batch, "known", None)
-    return known is None or not bool(np.all(known))
 
 
 def complete_all(batch, w, n_jobs: int = 1):

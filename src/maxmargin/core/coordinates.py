@@ -18,9 +18,8 @@ from scipy.linalg import lapack
 from maxmargin.core.arrays import TokenMatrix, from_dense
 from maxmargin.core.saved import Saved
 from maxmargin.kernels import as_kernel, basis_points, check, from_state
-from maxmargin.kernels.basis import Basis
+from maxmargin.kernels.basis import KERNEL_MEMORY, Basis, check_memory
 from maxmargin.kernels.checks import looks_up
-from maxmargin.kernels.memory import KERNEL_MEMORY, check_memory
 
 PURSUITS = "subspace-pursuit", "training-points"
 

@@ -80,10 +80,10 @@ def cut(batch: Any, lo: int, hi: int) -> Any:
 
 
 def owned(batch: Any) -> Any:
-    """The same batch without ties to others, to be sent elsewhere or written to.
+    """The same batch without ties to others, to be sent elsewhere.
 
-    Arrays are contiguous copies. Of tables that pieces share, a class whose method
-    ``compact()`` says how keeps what the piece needs.
+    Arrays are contiguous, and copies unless they were made for this piece. Of tables that
+    pieces share, a class whose method ``compact()`` says how keeps what the piece needs.
     """
     if isinstance(batch, np.ndarray):
         return np.array(batch, order="C")
@@ -91,7 +91,15 @@ def owned(batch: Any) -> Any:
         return batch
     if hasattr(batch, "compact"):
         batch = batch.compact()
-    return type(batch)(*map(owned, batch))
+    fields = batch._asdict() if hasattr(batch, "_fields") else dict(enumerate(batch))
+    made = {name for name in getattr(type(batch), "cuts", ()) if _is_own(fields[name])}
+    return type(batch)(*(v if k in made else owned(v) for k, v in fields.items()))
+
+
+def _is_own(array: Any) -> bool:
+    """Whether it was made for a piece: others are views."""
+    plain = isinstance(array, np.ndarray) and array.base is None
+    return plain and array.flags.c_contiguous
 
 
 def edges(batch: Any, shards: int) -> list[int]:
@@ -135,12 +143,6 @@ def deal(batch: Any, shards: int) -> list[tuple[Any, np.ndarray]]:
             piece = _join(batch, ranges) if joined else batch.piece(examples)
             dealt.append((piece, examples))
     return dealt
-
-
-def runs(first: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The numbers first[k] .. first[k] + lengths[k] - 1 of every k, one after the other."""
-    before = np.cumsum(lengths) - lengths
-    return np.arange(lengths.sum()) + np.repeat(first - before, lengths)
 
 
 # by rules ------------------------------------------------------------------------------

@@ -1,12 +1,22 @@
-"""Training data as solvers want them: a batch, sample weights, what goes with them."""
+"""Training data as solvers want them: a batch, sample weights, what goes with them.
+
+C=None means the family's own rule; ``C_`` of a fitted model is the value used. A family
+whose default is a number has that number as its rule. Others declare ``_C_by_objective``
+(what is not listed has C = 1) or compute C from the training data and hand it over as
+``Encoded.C``.
+"""
 
 from __future__ import annotations
 
+import inspect
 import math
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from maxmargin.core.contract import complete
+from maxmargin.core.kernel import implemented
 
 # C times a sample weight: beyond it, one rounding of a score outweighs all else.
 LARGEST_MASS = 1e15
@@ -26,8 +36,24 @@ class Encoded:
     attributes: dict = field(default_factory=dict)
     feature_of_row: np.ndarray | None = None  # if features were renumbered for training
     first: Encoded | None = None  # what is known for sure: core/partial.py
-    nonnegative: np.ndarray | None = None  # weights that must be so: solvers/signs.py
+    nonnegative: np.ndarray | None = (
+        None  # weights that must be so: solvers/block_coordinate.py
+    )
     C: float | None = None  # by a rule from the data, if that was asked for
+
+
+def hidden(batch) -> bool:
+    """Whether some true output of this batch is only partly known.
+
+    A batch with a field ``known`` says slot by slot which ones are; one without it
+    always hides something, if it can complete.
+    """
+    if not isinstance(batch, tuple):
+        return getattr(batch, "hides", False)
+    if not implemented(complete, type(batch)):
+        return False
+    known = getattr(batch, "known", None)
+    return known is None or not bool(np.all(known))
 
 
 def masses(C: float, weights: np.ndarray) -> np.ndarray:
@@ -74,3 +100,51 @@ def check_weights(sample_weight, n: int) -> np.ndarray:
     if not weights.any():
         raise ValueError("all sample weights are zero: nothing is left to learn from.")
     return weights
+
+
+# what C=None means --------------------------------------------------------------------
+
+
+def C_of(model: Any, encoded: Any = None) -> float:
+    """The C to train with: the parameter, else what the rule says."""
+    if model.C is not None:
+        return float(model.C)
+    found = getattr(encoded, "C", None)
+    return float(
+        C_without_data(type(model), model.objective) if found is None else found
+    )
+
+
+def C_without_data(family: type, objective: str) -> float:
+    """The rule of a family as far as it does not depend on the data."""
+    default = inspect.signature(family.__init__).parameters["C"].default
+    if default is not None:
+        return default
+    return getattr(family, "_C_by_objective", {}).get(objective, 1.0)
+
+
+# inputs and outputs as lists ----------------------------------------------------------
+
+
+def listed_inputs(name, values, what) -> list:
+    try:
+        values = iter(values)
+    except TypeError:
+        raise ValueError(
+            f"{name} is {values!r}, which holds no samples: give a list of {what}, also "
+            "for one."
+        ) from None
+    return list(values)
+
+
+def check_lengths(X, y):
+    if X is None or y is None:
+        raise ValueError("both X and y are needed: one true output per input.")
+    X, y = listed_inputs("X", X, "inputs"), listed_inputs("y", y, "outputs")
+    if len(X) != len(y):
+        raise ValueError(
+            f"X has {len(X)} samples, but y has {len(y)}: give one output per input."
+        )
+    if not X:
+        raise ValueError("X is empty: at least one sample is needed.")
+    return X, y

@@ -16,8 +16,7 @@ import numpy as np
 from maxmargin.core.answers import Answers, as_number
 from maxmargin.core.problem import has_own
 from maxmargin.kernels import check, function
-from maxmargin.kernels.basis import Basis
-from maxmargin.kernels.memory import KERNEL_MEMORY, check_memory, checked_memory
+from maxmargin.kernels.basis import KERNEL_MEMORY, Basis, check_memory, checked_memory
 
 SAME = 1e-10  # squared distance of images, relative, of one output met twice
 

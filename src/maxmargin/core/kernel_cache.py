@@ -7,8 +7,9 @@ its index imports every batch class that was ever used. Here a file's name says 
     <kernel>-<hash of signature and processor>-<stamp>.nbc
 
 A process looks only for the files it needs, so it never meets batch classes of others.
-Behind the machine code stands its CRC-32: what is damaged is compiled anew. Where nothing
-can be written, code is compiled in memory, and a warning says so, once in a process.
+Behind the machine code stands its CRC-32: what is damaged is compiled anew. Code is also
+read where nothing can be written, as in the image of a container that was warmed up. What
+cannot be kept is compiled in memory, and a warning says so, once in a process.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ import sys
 import uuid
 import warnings
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
-from numba.core.caching import CompileResultCacheImpl, _Cache
+from numba.core import config
+from numba.core.caching import CompileResultCacheImpl, _Cache, _CacheLocator
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
@@ -45,6 +48,7 @@ class KernelCache(_Cache):
         self._function = function
         self._kind = ".inner" if inner else ""  # Python cannot call it
         self._enabled = True
+        self._refused = ""  # why nothing can be kept
 
     @functools.cached_property
     def _numba(self):
@@ -55,11 +59,13 @@ class KernelCache(_Cache):
         try:
             return CompileResultCacheImpl(self._function)
         except Exception as error:
-            if os.path.exists(
-                self._function.__code__.co_filename
-            ):  # else no file has it
-                _tell(f"{error}")
+            if os.path.exists(self._source):  # else no file has it
+                self._refused = str(error)
             return None
+
+    @property
+    def _source(self) -> str:
+        return self._function.__code__.co_filename
 
     @property
     def cache_path(self) -> str:
@@ -79,15 +85,39 @@ class KernelCache(_Cache):
 
     def load_overload(self, sig, target_context):
         with contextlib.suppress(Exception):
-            if self._enabled and self._numba is not None:
-                folder, name, fresh = self._file(sig, target_context.codegen())
-                data = _unsealed(Path(folder, name + fresh).read_bytes())
+            if self._enabled:
+                name, fresh = self._file(sig, target_context.codegen())
+                data = self._read(name + fresh)
                 self._prepare(sig, target_context)
                 result = rebuilt(target_context, pickle.loads(data))
                 # a class of the main script comes back as another: compile for this one
                 if tuple(result.signature.args) == _arguments(sig):
                     return result
         return None
+
+    def _read(self, name: str) -> bytes:
+        """What the first folder with such a file has in it."""
+        for folder in self._folders():
+            with contextlib.suppress(OSError, ValueError):
+                return _unsealed(Path(folder, name).read_bytes())
+        raise FileNotFoundError(name)
+
+    def _folders(self) -> Iterator[str]:
+        """Where code is kept; before it, what comes first and can only be read."""
+        for folder in self._wanted():
+            if folder == self.cache_path:
+                break
+            yield folder
+        if self.cache_path:
+            yield self.cache_path
+
+    def _wanted(self) -> Iterator[str]:
+        """Where numba would keep code first, as far as it can be written."""
+        if os.path.exists(self._source):
+            if config.CACHE_DIR:
+                inside = _CacheLocator.get_suitable_cache_subpath(self._source)
+                yield os.path.join(config.CACHE_DIR, inside)
+            yield os.path.join(os.path.dirname(self._source), "__pycache__")
 
     def _prepare(self, sig, target_context) -> None:
         """Load what machine code may call: for ours numba's memory alone.
@@ -104,7 +134,11 @@ class KernelCache(_Cache):
 
     def save_overload(self, sig, data):
         with contextlib.suppress(Exception):
-            if not self._enabled or self._numba is None:
+            if not self._enabled:
+                return
+            if self._numba is None:
+                if self._refused:
+                    _tell(self._refused)
                 return
             if self._numba.check_cachable(data):
                 try:
@@ -114,7 +148,8 @@ class KernelCache(_Cache):
 
     def _save(self, sig, data) -> None:
         self._numba.locator.ensure_cache_path()
-        folder, name, fresh = self._file(sig, data.codegen)
+        folder = self.cache_path
+        name, fresh = self._file(sig, data.codegen)
         content = _sealed(dumps(self._numba.reduce(data)))
         stale = list(Path(folder).glob(f"{name}*"))
         temporary = Path(folder, f"{name}{uuid.uuid4().hex[:16]}.tmp")
@@ -129,19 +164,19 @@ class KernelCache(_Cache):
 
     def _name(self) -> str:
         function = self._function
-        file = Path(function.__code__.co_filename).stem
+        file = Path(self._source).stem
         version = f"py{sys.version_info[0]}{sys.version_info[1]}"
         name = f"{file}.{function.__qualname__}{self._kind}.{version}"
         return "".join(c if c.isalnum() or c in "._" else "_" for c in name)
 
-    def _file(self, sig, codegen) -> tuple[str, str, str]:
-        """(folder, name up to the stamp, the rest)."""
+    def _file(self, sig, codegen) -> tuple[str, str]:
+        """(name up to the stamp, the rest)."""
         arguments = _arguments(sig)
         modules = [c.__module__ for c in named_tuples(arguments)]
         text = repr((arguments, modules, codegen.magic_tuple()))
         signature = hashlib.sha256(text.encode()).hexdigest()[:16]
         fresh = stamp(self._function, arguments)[:32]
-        return self.cache_path, f"{self._name()}-{signature}-", f"{fresh}.nbc"
+        return f"{self._name()}-{signature}-", f"{fresh}.nbc"
 
 
 def _is_ours(thing) -> bool:

@@ -20,6 +20,7 @@ def cost_table(loss: Loss, classes) -> np.ndarray:
     ``loss`` is one of
 
     * ``"hamming"`` or ``"zero-one"``: 1 for every wrong label;
+    * ``"absolute"``: ``|true - predicted|``, for labels that are numbers (grades, stages);
     * a dict ``{label: weight}``: weighted Hamming, a missed label costs its weight
       (labels left out weigh 1);
     * a square array, rows true and columns predicted, in the order of ``classes``;
@@ -32,6 +33,9 @@ def cost_table(loss: Loss, classes) -> np.ndarray:
     classes = list(classes)
     n = len(classes)
     if isinstance(loss, str):
+        if loss == "absolute":
+            values = np.array([_value(label) for label in classes])
+            return np.abs(values[:, None] - values)
         if loss not in ("hamming", "zero-one"):
             raise _unknown(loss)
         return 1.0 - np.eye(n)
@@ -101,10 +105,24 @@ def check_cost_table(table: np.ndarray, classes) -> np.ndarray:
     return table
 
 
+def _value(label) -> float:
+    """A label as the number that it stands for; files have texts, such as "3"."""
+    try:
+        value = float(label)
+    except (TypeError, ValueError):
+        value = np.nan
+    if not np.isfinite(value):
+        raise ValueError(
+            f"loss='absolute' is the distance of labels that are numbers, and {label!r} is "
+            "none: choose another loss, such as a cost matrix."
+        )
+    return value
+
+
 def _unknown(loss) -> ValueError:
     return ValueError(
-        f'loss={loss!r} is not known; choose "hamming", "zero-one", a dict of label '
-        "weights, a cost matrix or a function of two labels."
+        f'loss={loss!r} is not known; choose "hamming", "zero-one", "absolute", a '
+        "dict of label weights, a cost matrix or a function of two labels."
     )
 
 

@@ -1,9 +1,18 @@
-"""What compiles and calls kernels: the part of ``kernel.py`` that needs numba."""
+"""What compiles and calls kernels: the part of ``kernel.py`` that needs numba.
+
+Batches that kernels were run on lately are ready to be run on again. A walk over the
+fields of a batch, for its type and its words (``packed.py``), takes longer than many a
+kernel on a small batch. It is done once: a batch cannot change, as long as it has the same
+fields. These are known by their addresses, until the first array of them goes: there are
+weak references to the arrays, so that no batch is kept alive here.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import weakref
+from typing import Any
 
 import numba
 import numpy as np
@@ -30,8 +39,8 @@ from maxmargin.core.packed import (
     Pointer,
     named_tuples,
     type_of,
+    words_of,
 )
-from maxmargin.core.recent import recent
 
 with contextlib.suppress(ImportError):  # numba moved its classes: compile every time
     from maxmargin.core.kernel_cache import KernelCache
@@ -104,6 +113,8 @@ def forget() -> None:
     _tables.clear()
 
 
+# calling ------------------------------------------------------------------------------
+
 _HANDLES = frozenset({Handle})
 
 
@@ -111,7 +122,15 @@ def run(function, batch, *args):
     known = recent(batch)
     table = _table(function, known.type, args, _HANDLES)
     handle, _words = known.handle(batch, table)  # alive until the kernel returns
-    return function(handle, *map(writable, args))
+    return function(handle, *_arguments(args))
+
+
+def _arguments(values):
+    """Arrays that are only read as writable views: one signature for both kinds."""
+    for value in values:
+        if isinstance(value, np.ndarray) and not value.flags.writeable:
+            value = writable(value)
+        yield value
 
 
 def prepared(function, batch, *args):
@@ -122,31 +141,32 @@ def prepared(function, batch, *args):
     handle, words = known.handle(batch, _table(function, known.type, args, _HANDLES))
 
     def call(*args, alive=(batch, words)):
-        return function(handle, *map(writable, args))
+        return function(handle, *_arguments(args))
 
     return call
 
 
 def direct(function, batch, *args):
     pointer = Pointer(batch, _table(function, type_of(batch), args, frozenset()))
-    return function(pointer, *map(writable, args))
+    return function(pointer, *_arguments(args))
 
 
 def _table(function, batch_type, args, classes) -> np.ndarray:
     """The addresses of a structure's functions; those that the kernel calls are there."""
-    single = any(a.dtype == np.float32 for a in _arrays(args))
-    real = numba_types.float32 if single else numba_types.float64
-    classes = frozenset(type(a) for a in args if isinstance(a, tuple)) | classes
+    single = any([a.dtype == np.float32 for a in _arrays(args)])
+    own = [type(a) for a in args if isinstance(a, tuple)]
+    classes = classes.union(own) if own else classes
     key = id(batch_type)  # quick, and for good: type_of() keeps its types
     found = _tables.get(key)
     if found is None:
         found = _tables.setdefault(key, (np.zeros(SLOTS, np.int64), set()))
     table, ready = found
-    if (function, classes, real) not in ready:
-        if Handle not in classes:
-            classes |= frozenset(named_tuples([batch_type]))
-        _fill(table, stamps.reached(function.py_func, classes), batch_type, real)
-        ready.add((function, classes, real))
+    if (function, classes, single) not in ready:
+        more = () if Handle in classes else named_tuples([batch_type])
+        reached = stamps.reached(function.py_func, classes.union(more))
+        real = numba_types.float32 if single else numba_types.float64
+        _fill(table, reached, batch_type, real)
+        ready.add((function, classes, single))
     return table
 
 
@@ -178,3 +198,60 @@ def _arrays(values):
 @functools.cache
 def _entry(body):
     return without_wrapper(body)
+
+
+# batches ------------------------------------------------------------------------------
+
+_MOST = 64
+_recent: dict[int, Recent] = {}  # by the id of a batch
+
+
+def recent(batch: Any) -> Recent:
+    """What is known of a batch; it is looked at if it is new."""
+    found = _recent.get(id(batch))
+    if found is None or not found.is_of(batch):
+        if len(_recent) >= _MOST:
+            _recent.clear()
+        found = _recent[id(batch)] = Recent(batch)
+    return found
+
+
+class Recent:
+    """The type of a batch, and its words with the table of addresses that they name."""
+
+    def __init__(self, batch: Any):
+        self.type = type_of(batch)
+        self.kind, self.fields = type(batch), tuple(map(id, batch))
+        arrays = [value for value in batch if isinstance(value, np.ndarray)]
+        self._arrays = [weakref.ref(array, self._end) for array in arrays]
+        # the rest of the fields, whose addresses are theirs as long as they are here
+        self._rest = [value for value in batch if not isinstance(value, np.ndarray)]
+        self.plain = (  # start and y go into a handle as they are
+            np.require(batch.start, np.int64, "CW") is batch.start
+            and np.require(batch.y, np.int32, "CW") is batch.y
+        )
+        self._made: tuple | None = (
+            None  # at once, for other threads: table, words, where
+        )
+
+    def is_of(self, batch: tuple) -> bool:
+        """Whether a batch at the same address has the same fields."""
+        return self.kind is type(batch) and self.fields == tuple(map(id, batch))
+
+    def _end(self, _) -> None:
+        """An array has gone, and its address may be that of another now."""
+        self.kind = None
+        self._rest.clear()
+
+    def handle(self, batch: Any, table: np.ndarray) -> tuple[Handle, np.ndarray]:
+        """(the handle, the words that it points to, which must stay alive)."""
+        made = self._made
+        if made is None or made[0] is not table:
+            words = words_of(batch, table)
+            made = self._made = table, words, words.ctypes.data
+        start, y = batch.start, batch.y
+        if not (self.plain and start.flags.writeable and y.flags.writeable):
+            # copies, made each time: what they are of may change
+            start = np.require(start, np.int64, "CW")
+            y = np.require(y, np.int32, "CW")
+        return Handle(start, y, made[2]), made[1]

@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.contract import capacity, rescale_scores, score, shape
+from maxmargin.core.contract import capacity, rescale_scores, score, shape, solve_block
 from maxmargin.core.formulation import Form, Plain
-from maxmargin.core.kernel import kernel, run
+from maxmargin.core.kernel import implemented, kernel, run
 from maxmargin.core.oracle import most_violated
-from maxmargin.core.rows import copy_into
 from maxmargin.core.state import Stateful
-from maxmargin.core.vectors import Buffers, sum_of_squares
+from maxmargin.core.vectors import Buffers, copy_into, sum_of_squares
 from maxmargin.engine.threads import Team, over_ranges
 
+MULTIPLES = 2  # of w tried per certificate, beside 1
 DIRECT = 1 << 16  # weights up to which norms are summed in an array as long as w
 
 
@@ -43,7 +43,9 @@ class Objective(Stateful):
 
     answer = Sweep  # what sweep() returns
 
-    # numbers of the weights that must not be negative (``solvers/signs.py``)
+    exact = True  # False when a user's oracle is declared approximate
+
+    # numbers of the weights that must not be negative (``solvers/block_coordinate.py``)
     nonnegative: np.ndarray | None = None
 
     def __init__(
@@ -62,6 +64,8 @@ class Objective(Stateful):
         self.hard = bool(np.isinf(mass).any())
         self.deadline = math.inf  # of time.perf_counter(); long passes look at it
         self.oracle_calls = 0
+        if not getattr(batch, "exact", True):
+            self.exact = False
 
     @property
     def scalable(self) -> bool:
@@ -69,9 +73,13 @@ class Objective(Stateful):
         return not self.hard
 
     @property
-    def exact(self) -> bool:
-        """False when a user's oracle is declared approximate."""
-        return getattr(self.batch, "exact", True)
+    def closed_blocks(self) -> bool:
+        """Whether the structure solves the block of an example in closed form."""
+        return implemented(solve_block, type(self.batch))
+
+    def run(self, function, *arguments):
+        """A kernel on the batch."""
+        return run(function, self.batch, *arguments)
 
     def weights(self) -> np.ndarray:
         # Written at once: pages of lazily zeroed memory that are read first and written
@@ -82,7 +90,7 @@ class Objective(Stateful):
 
     def buffers(self) -> Buffers:
         """Working memory for one worker that takes steps."""
-        entries = 3 * run(_capacity, self.batch) + 16
+        entries = 3 * self.run(_capacity) + 16
         table = 1 << (4 * entries).bit_length()
         direct = self.n_weights <= DIRECT
         return Buffers(
@@ -94,7 +102,7 @@ class Objective(Stateful):
         )
 
     def _scoring_buffers(self):
-        rows, columns = run(_shape, self.batch)
+        rows, columns = self.run(_shape)
         longest = int(np.diff(self.batch.start).max(initial=1))
         return np.zeros((rows, columns)), np.zeros(longest, np.int32)
 
@@ -106,9 +114,7 @@ class Objective(Stateful):
         theta, y = self._scoring_buffers()
         empty = Sweep(*np.zeros((3, 0)), np.zeros(0, np.int32))
         w = np.zeros(self.n_weights, self.dtype)  # never touched: takes no memory
-        run(
-            sweep_range, self.batch, self.form, 0, 0, w, 1.0, theta, y, self.mass, empty
-        )
+        self.run(sweep_range, self.form, 0, 0, w, 1.0, theta, y, self.mass, empty)
         sum_of_squares(w[:0])
 
     def sweep(self, w, multiple=1.0) -> Sweep:
@@ -131,7 +137,7 @@ class Objective(Stateful):
     def _sweep_range(self, lo, hi, w, multiple, result) -> int:
         theta, y = self._scoring_buffers()
         arguments = (self.form, lo, hi, w, multiple, theta, y, self.mass, result)
-        return run(sweep_range, self.batch, *arguments)
+        return self.run(sweep_range, *arguments)
 
     def primal(self, w, multiple=1.0):
         """(primal at multiple * w, multiple, sweep there).
@@ -156,6 +162,50 @@ class Objective(Stateful):
                 return math.inf, multiple, sweep
             t = max(t * (1 + 1e-9), longer)
         return math.inf, multiple, sweep
+
+    def along(self, w, point: tuple, dual: float, tol: float, share: float) -> tuple:
+        """Try t w for a t near 1, where the slope of the primal says that it pays.
+
+        ``point`` is what :meth:`primal` has found at w. Near the optimum of the dual, many
+        margins fall just short of what is asked; a slightly longer w then has a much
+        smaller primal (CoNLL-2000 tokens: a gap of 2.5% instead of 6.4% for t = 1.01). A
+        parabola with the slope at t = 1 and a minimum that closes such a ``share`` of the
+        gap as the last one did gives the first t, the slopes at both the second. Returns
+        (the best point, the share that it closes).
+        """
+        primal, multiple, sweep = point
+        gap, squared = primal - dual, sum_of_squares(w)
+        if squared == 0:
+            return point, share
+        # Nearly separated, and C is large: a little longer, w violates nothing.
+        t = self.obeying(sweep)
+        if 0.5 * t * t * squared < dual + 0.5 * gap:
+            longer = self.primal(w, t)
+            if longer[0] < primal:
+                primal, multiple, sweep = point = longer
+                gap = primal - dual
+                if gap <= tol * primal:
+                    return point, share
+        slope = multiple * squared - self.pull(sweep) / multiple
+        if abs(slope) < 1e-9 * squared or gap - tol * primal > 3.0 * share * gap:
+            return point, share  # it cannot be enough
+        best = point
+        t, step = multiple, -2.0 * share * gap / slope
+        for _ in range(MULTIPLES):
+            step = min(max(step, -0.3), 0.3)
+            t += step
+            other, _, sweep = self.primal(w, t)
+            if other < best[0]:
+                best = other, t, sweep
+            slope, before = t * squared - self.pull(sweep) / t, slope
+            bend = (slope - before) / step
+            if bend <= 0 or best[0] - dual <= tol * best[0]:
+                break
+            step = -slope / bend
+            if other + 0.5 * step * slope - dual > tol * best[0]:
+                break  # not even the bottom of the parabola is low enough
+        share = min(max((primal - best[0]) / gap, 0.5 * share, 0.02), 0.9)
+        return best, share
 
     def piece(self, number: int, mass, batch=None) -> Objective:
         """The same for some of the examples: shard ``number`` (``sharded.py``)."""

@@ -19,7 +19,7 @@ import numpy as np
 
 from maxmargin.core.answers import CachedOutput
 from maxmargin.core.warn import warn
-from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.engine.interrupts import undisturbed
 from maxmargin.engine.threads import Team
 
 EXPENSIVE = 1e-3  # seconds of a search for which another process is worth asking
@@ -81,7 +81,7 @@ class SearchTeam(Team):
         self._settled, self._begun = True, False
         processes, self._processes = self._processes, None
         if processes is not None:
-            with Undisturbed(raising=False):
+            with undisturbed(raising=False):
                 deadline = time.perf_counter() + 1.0
                 # a pool that has not yet looked at a question ends with an error
                 while self._unseen() and time.perf_counter() < deadline:
@@ -121,7 +121,7 @@ class SearchTeam(Team):
         from joblib.externals.loky.backend.reduction import dumps
 
         batch = self._batch
-        with self._or_here(), Undisturbed():
+        with self._or_here(), undisturbed():
             sent = bytes(dumps((batch.answers, batch.X, batch.Y, batch.numbers)))
             self._processes = loky.ProcessPoolExecutor(
                 self.jobs, initializer=_begin, initargs=(sent,), env=QUIET
@@ -137,7 +137,7 @@ class SearchTeam(Team):
         parts = [group[k :: self.jobs] for k in range(self.jobs)]
         began = time.perf_counter()
         with self._or_here():
-            with Undisturbed():  # the pool would be left with half a question
+            with undisturbed():  # the pool would be left with half a question
                 self._asked = [
                     self._processes.submit(_search, name, part, *arguments)
                     for part in parts

@@ -68,12 +68,8 @@ class Sharded(Totalled):
 
     def __init__(self, whole: Objective, executor, n: int, slots: int):
         self.__dict__.update(whole.__dict__)
-        self._exact, self._slots, self._in_python = whole.exact, slots, whole.in_python
+        self._slots, self._in_python = slots, whole.in_python
         self.batch, self.executor, self.n = RemoteBatch(executor), executor, n
-
-    @property
-    def exact(self) -> bool:
-        return self._exact
 
     @property
     def slots(self) -> int:

@@ -1,4 +1,4 @@
-"""The scale of features, for rules of C (``data_weight.py``)."""
+"""The scale of features, for rules of C (``encoded.py``)."""
 
 from __future__ import annotations
 

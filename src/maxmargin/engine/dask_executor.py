@@ -21,7 +21,7 @@ import numpy as np
 from maxmargin.engine.dask_host import MISSING, STALE, Failure
 from maxmargin.engine.dask_workers import GONE, Remote, Workers, settled
 from maxmargin.engine.executor import Executor, LocalExecutor, each_of
-from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.engine.interrupts import undisturbed
 from maxmargin.engine.lost import EngineLost
 from maxmargin.engine.packing import loads, size
 from maxmargin.engine.packing import unpack as unpacked
@@ -86,7 +86,7 @@ class DaskExecutor(Executor):
     def close(self):
         self._specs, self._late = [], {}
         # It takes a while, and a fit that is over is not lost to a Ctrl-C in it.
-        with Undisturbed(raising=False):
+        with undisturbed(raising=False):
             self._workers.close()
 
     def ask(self, method, *common, each=None):

@@ -3,7 +3,7 @@
 Python raises KeyboardInterrupt between any two of its instructions. Where some of them
 must not be parted (the best weights and their primal, the attributes of a fitted model),
 
-    with Undisturbed():
+    with undisturbed():
         self.w, self.primal = w, primal
 
 lets it wait for the end of the block: whoever handled the signal before gets it there.
@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 INTERRUPTED = "interrupted"  # how a fit says that Ctrl-C ended it ...
@@ -31,51 +33,48 @@ def was_ctrl_c(error: BaseException | None) -> bool:
     return isinstance(error, KeyboardInterrupt)
 
 
-class Undisturbed:
-    """See the module. ``came`` says whether there was a Ctrl-C in the block.
+class Block:
+    """What is not disturbed; ``came`` says whether there was a Ctrl-C in it."""
 
-    With ``raising=False`` it only says so, and no KeyboardInterrupt follows.
-    """
+    came = False
+    arguments: tuple = ()
 
-    def __init__(self, raising: bool = True):
-        self.raising, self.came = raising, False
-        self._before: Any = None
-
-    def __enter__(self) -> Undisturbed:
-        if threading.current_thread() is threading.main_thread():
-            before = signal.getsignal(signal.SIGINT)
-            if callable(before):  # neither ignored nor the system's
-                self._before = before
-                signal.signal(signal.SIGINT, self._note)
-        return self
-
-    def _note(self, *arguments) -> None:
-        self.came, self._arguments = True, arguments
-
-    def __exit__(self, kind, *_) -> None:
-        if self._before is None:
-            return
-        signal.signal(signal.SIGINT, self._before)
-        if not self.came:
-            return
-        try:
-            self._before(*self._arguments)
-        except KeyboardInterrupt:
-            if self.raising:
-                raise
+    def note(self, *arguments: Any) -> None:
+        self.came, self.arguments = True, arguments
 
 
-class Whole(Undisturbed):
+@contextmanager
+def undisturbed(raising: bool = True) -> Iterator[Block]:
+    """See the module. With ``raising=False`` no KeyboardInterrupt follows."""
+    block, before = Block(), None
+    if threading.current_thread() is threading.main_thread():
+        before = signal.getsignal(signal.SIGINT)
+    if not callable(before):  # ignored or the system's
+        yield block
+        return
+    try:
+        signal.signal(signal.SIGINT, block.note)
+        yield block
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if block.came:
+            try:
+                before(*block.arguments)
+            except KeyboardInterrupt:
+                if raising:
+                    raise
+
+
+@contextmanager
+def whole(thing: Any) -> Iterator[Block]:
     """All attributes of an object change, or, after an error, none; Ctrl-C waits.
 
     A fit that Ctrl-C reaches here is over: it is not raised, ``came`` has it.
     """
-
-    def __init__(self, thing: Any):
-        super().__init__(raising=False)
-        self.thing, self.old = thing, dict(vars(thing))
-
-    def __exit__(self, kind, *rest) -> None:
-        if kind is not None:
-            self.thing.__dict__ = self.old
-        super().__exit__(kind, *rest)
+    old = dict(vars(thing))
+    with undisturbed(raising=False) as block:
+        try:
+            yield block
+        except BaseException:
+            thing.__dict__ = old
+            raise

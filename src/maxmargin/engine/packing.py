@@ -15,6 +15,7 @@ import numpy as np
 SMALL = 256  # arrays of fewer numbers are sent as they are
 _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 _ALIGNED = 16  # as numpy's own arrays
+WORD = 8  # bytes
 
 
 class Sparse(NamedTuple):
@@ -102,6 +103,9 @@ def _bits(array: np.ndarray) -> np.ndarray:
 def dumps(value: Any) -> list[np.ndarray]:
     """A value as arrays of bytes, those of its arrays not copied.
 
+    The first is its pickle without them; the second says how often words are repeated of
+    which only one is there, 0 where it is the whole array.
+
     Functions and classes of ``__main__`` go by value (cloudpickle).
     """
     buffers: list[pickle.PickleBuffer] = []
@@ -114,15 +118,34 @@ def dumps(value: Any) -> list[np.ndarray]:
 
         buffers.clear()
         head = cloudpickle.dumps(value, protocol=5, buffer_callback=buffers.append)
-    return [
-        np.frombuffer(head, np.uint8),
-        *(np.frombuffer(buffer.raw(), np.uint8) for buffer in buffers),
-    ]
+    frames = [np.frombuffer(buffer.raw(), np.uint8) for buffer in buffers]
+    times = np.array([_times(frame) for frame in frames], np.int64)
+    frames = [f[:WORD] if t else f for f, t in zip(frames, times.tolist(), strict=True)]
+    return [np.frombuffer(head, np.uint8), times.view(np.uint8), *frames]
 
 
 def loads(frames: list[np.ndarray]) -> Any:
     """What `dumps` was given."""
-    return pickle.loads(frames[0], buffers=list(map(_aligned, frames[1:])))
+    head, times, *rest = frames
+    pairs = zip(rest, _aligned(times).view(np.int64).tolist(), strict=True)
+    return pickle.loads(
+        head, buffers=[_repeated(f, t) if t else _aligned(f) for f, t in pairs]
+    )
+
+
+def _times(frame: np.ndarray) -> int:
+    """How often it repeats its first word, as features that are all 1 do; else 0."""
+    if len(frame) < SMALL * WORD or len(frame) % WORD:
+        return 0
+    words = frame.view(np.uint64)
+    some = words[:: len(words) // SMALL]  # mostly, these tell already
+    return len(words) if (some == words[0]).all() and (words == words[0]).all() else 0
+
+
+def _repeated(word: np.ndarray, times: int) -> np.ndarray:
+    whole = np.full(times, _aligned(word).view(np.uint64)[0]).view(np.uint8)
+    whole.flags.writeable = word.flags.writeable
+    return whole
 
 
 def _aligned(frame: np.ndarray) -> np.ndarray:

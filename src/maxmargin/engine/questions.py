@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.engine.dask_host import First
-from maxmargin.engine.packing import comparable, difference, dumps, pack
+from maxmargin.engine.packing import Sparse, comparable, difference, dumps, pack
 
 
 class Weights:
@@ -20,22 +20,31 @@ class Weights:
     def __init__(self):
         self.version = 0
         self.array: np.ndarray | None = None
-        self._changes = None
+        self._changes: Sparse | None = None
         self._base = 0  # the version that they change
+        self._lent = (
+            False  # whether a message that may still be on its way is this array
+        )
 
     def see(self, array: np.ndarray) -> None:
         before = self.array
         self._changes = None if before is None else difference(array, before)
         self._base = self.version
-        if self._changes is None or len(self._changes.places):
-            self.version += 1
+        if before is None or self._changes is None or self._lent:
+            self.version += self._changes is None or len(self._changes.places) > 0
             self.array = array.copy()  # the caller may write into it
+            self._lent = False
+        elif len(self._changes.places):
+            self.version += 1
+            self._changes.onto(before)  # a whole copy takes longer than all messages
 
     def message(self, version: int | None) -> First:
         """For a host that has this version."""
         if self._changes is not None and version in (self._base, self.version):
             return First(self.version, version, self._changes)
-        return First(self.version, None, pack(self.array))
+        whole = pack(self.array)
+        self._lent |= whole is self.array
+        return First(self.version, None, whole)
 
 
 class Question:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.engine.interrupts import undisturbed
 
 PARTS = 4  # per thread: those who are done early take what others have not begun
 FINE = (
@@ -66,15 +66,20 @@ class Team:
         most: int | None = None,
         sizes: np.ndarray | None = None,
         alone: Callable | None = None,
+        steps: bool = False,
     ) -> list:
         """``function(worker, part)`` of parts that make up the items, in their order.
 
         ``worker`` is the number of a thread, from 0: what belongs to it has one user at a
         time. ``kind`` says whose pace it is. At most ``most`` threads work. ``sizes`` says
         how much work each item is, if they differ. ``alone`` is the function while nobody
-        else works, if that is simpler.
+        else works, if that is simpler. With ``steps``, items are blocks of a pass whose
+        steps are on one w: no more threads than may take them at the same time.
         """
         how = function, alone or function
+        if steps:
+            able = self.at_once(len(items))
+            most = able if most is None else min(most, able)
 
         def work(part) -> float:
             return float(len(part) if sizes is None else sizes[part].sum())
@@ -192,13 +197,13 @@ class Team:
             self._pool = ThreadPoolExecutor(self.size - 1, "maxmargin")
         futures: list = []
         try:
-            with Undisturbed():  # or a thread would work that nobody waits for
+            with undisturbed():  # or a thread would work that nobody waits for
                 others = range(1, threads)
                 futures = [self._pool.submit(work, worker) for worker in others]
             work(0)
             wait(futures)
         except BaseException:
-            with Undisturbed():  # another Ctrl-C waits as well
+            with undisturbed():  # another Ctrl-C waits as well
                 for _ in numbers:  # what was not begun is not done
                     pass
                 wait(futures)

@@ -22,7 +22,6 @@ from maxmargin.files.locks import (
     claimed,
     mark_of,
     reserve,
-    reserved,
 )
 
 WAIT = 60.0  # seconds for another writing of the same file to end
@@ -195,22 +194,3 @@ def _sweep(target: str, marker: str) -> None:
 
 
 # room ----------------------------------------------------------------------------------
-
-
-def require_room(size: int) -> None:
-    """Refuse work whose result, of so many bytes at least, would have no room.
-
-    It is asked for wherever this process is going to write.
-    """
-    for target in reserved():
-        folder = os.path.dirname(target) or "."
-        free = shutil.disk_usage(folder).free
-        if free < size:
-            raise ValueError(
-                f"The disk of '{folder}' has {_megabytes(free)} left, but about "
-                f"{_megabytes(size)} are needed: make room, or choose another folder."
-            )
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.0f} MB" if size >= 1e6 else f"{size:,} bytes"

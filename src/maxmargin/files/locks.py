@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 import socket
 import time
 import zlib
@@ -113,11 +114,6 @@ def reserve(target: str) -> Iterator[Claim]:
             yield found
         finally:
             del _reserved[target]
-
-
-def reserved() -> dict[str, Claim]:
-    """What this process is going to write."""
-    return dict(_reserved)
 
 
 def claimed(target: str, wait: float) -> contextlib.AbstractContextManager[Claim]:
@@ -228,3 +224,22 @@ def _busy(target: str, path: str, owner: list[str]) -> Busy:
     )
     error.by = by
     return error
+
+
+def require_room(size: int) -> None:
+    """Refuse work whose result, of so many bytes at least, would have no room.
+
+    It is asked for wherever this process is going to write.
+    """
+    for target in dict(_reserved):
+        folder = os.path.dirname(target) or "."
+        free = shutil.disk_usage(folder).free
+        if free < size:
+            raise ValueError(
+                f"The disk of '{folder}' has {_megabytes(free)} left, but about "
+                f"{_megabytes(size)} are needed: make room, or choose another folder."
+            )
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.0f} MB" if size >= 1e6 else f"{size:,} bytes"

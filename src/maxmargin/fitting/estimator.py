@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from maxmargin.core.completion import hidden
-from maxmargin.core.data_weight import C_of
 from maxmargin.core.encoded import (
     SINGLE_PRECISION_MASS,
     SINGLE_PRECISION_TOL,
+    C_of,
     Encoded,
+    hidden,
 )
 from maxmargin.core.jobs import effective_jobs
 from maxmargin.engine.engines import portable
+from maxmargin.fitting.fit import Settings, settings_of
 from maxmargin.fitting.path import path
 from maxmargin.fitting.saving import Saving
-from maxmargin.fitting.settings import Settings, settings_of
 from maxmargin.solvers import registry
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ class MaxMarginEstimator(Saving, BaseEstimator):
         """What is minimised; families whose objectives count something override it."""
         l1 = float(getattr(self, "l1", 0.0))
         record = self._objective()
-        return registry.make_objective(record, arguments, l1, hidden(arguments[0]))
+        unknown = bool(record.summed) and hidden(arguments[0])
+        return registry.make_objective(record, arguments, l1, unknown)
 
     def _objective(self) -> registry.ObjectiveRecord:
         return self._objectives[self.objective]

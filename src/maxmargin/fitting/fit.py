@@ -1,35 +1,49 @@
 """One fit: settings, encode, choose the way, drive, certify, install.
 
+``Settings`` is what a fit is told, as one record: parameters checked, defaults filled in.
+
 The way is chosen by the data and the engine: plainly, with hidden parts that are completed
 (``latent_training.py``), piece by piece from disk, or over the shards of a cluster.
 """
 
 from __future__ import annotations
 
+import copy
+import inspect
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-from maxmargin.core.blas import at_most
+from maxmargin.core.arrays import check_batch
+from maxmargin.core.checks import one_of, positive
 from maxmargin.core.compiling import announce, say_on_stderr
-from maxmargin.core.completion import hidden
-from maxmargin.core.data_weight import C_of
-from maxmargin.core.encoded import Encoded, masses
+from maxmargin.core.encoded import C_of, Encoded, hidden, masses
+from maxmargin.core.formulation import make_form
+from maxmargin.core.jobs import at_most
 from maxmargin.core.partial import is_partial
-from maxmargin.core.unused_columns import check_batch
 from maxmargin.engine import engines
-from maxmargin.engine.interrupts import INTERRUPTED, Whole
-from maxmargin.files.atomic import require_room
+from maxmargin.engine.engines import check_engine
+from maxmargin.engine.interrupts import INTERRUPTED, whole
+from maxmargin.files.locks import require_room
 from maxmargin.fitting import latent_training
 from maxmargin.fitting.install import install
-from maxmargin.fitting.settings import Settings, check_C, check_shards
 from maxmargin.solvers import registry
 from maxmargin.solvers.by_piece import by_piece
-from maxmargin.solvers.checkpoint import kept
+from maxmargin.solvers.checkpoint import kept, place_of
 from maxmargin.solvers.driver import drive
+from maxmargin.solvers.registry import (
+    SOLVERS,
+    ObjectiveRecord,
+    no_sums,
+    passes_of,
+    solvers_for,
+)
+from maxmargin.solvers.result import Limits
 from maxmargin.solvers.sharded_training import over_shards
 from maxmargin.solvers.warm_start import DualState
 
@@ -37,7 +51,7 @@ from maxmargin.solvers.warm_start import DualState
 def fit(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     """Train a model; one that raises leaves it as it was."""
     check_C(model, X)
-    settings = model._settings()
+    settings = settings_of(model)
     with at_most(1), kept(settings.limits.checkpoint):
         encoded = model._encode(X, y, sample_weight)
         train(model, encoded, settings, getattr(model, "_dual_state", None))
@@ -73,7 +87,7 @@ def train(
         way = _plainly(batch, make, settings.solver, state if keep else None)
     with way as (objective, solver):
         solution = drive(objective, solver, limits)
-    with Whole(model) as late:
+    with whole(model) as late:
         solver.finish(solution)
         planes = solver.planes if keep else None
         del solver, way  # and tables as large as w, before there are others
@@ -87,7 +101,7 @@ def train(
 def maker(model: Any, encoded: Encoded, settings: Settings, mass) -> Callable:
     """A function that makes the objective of a batch, or of some of its examples."""
     whole, n_weights = mass, encoded.n_weights
-    dtype = np.float64 if math.isinf(C_of(model, encoded)) else encoded.dtype
+    dtype = np.float64 if np.isinf(mass).any() else encoded.dtype
     require_room(n_weights * np.dtype(dtype).itemsize)
     last = settings.n_jobs, settings.seed
 
@@ -147,3 +161,159 @@ def _over_shards(engine, batch, make: Callable, name: str, mass) -> Iterator:
     else:
         with over_shards(engine, batch, make, name, mass) as both:
             yield both
+
+
+# what a fit is told ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a fit is done; where the data come in, the estimator is asked."""
+
+    solver: str  # its name, as the registry has it, or "auto"
+    form: Any  # rescaling and penalty: core/formulation.py
+    limits: Limits  # tol, max_iter, max_time, who watches, where checkpoints lie
+    seed: int
+    n_jobs: int
+    warm_start: bool
+
+
+def settings_of(model: Any) -> Settings:
+    """Check all parameters, before any work."""
+    model._check_parameters()
+    check_C(model)
+    record = _check_objective(model)
+    model._check()
+    engine = getattr(model, "engine", None)
+    if engine is not None:
+        check_engine(engine)
+        if engine != "auto":
+            check_shards(model)
+    tol = model._tolerance()
+    solver = record.solver or model.solver
+    form = make_form(model.rescaling, model.penalty, tol)
+    limits = Limits(
+        tol=tol,
+        max_iter=model.max_iter or passes_of(solver),
+        max_time=model.max_time,
+        verbose=int(model.verbose),
+        callbacks=tuple(model.callbacks or ()),
+        checkpoint=place_of(model),
+    )
+    seed, n_jobs = _seed(model.random_state), model._threads()
+    return Settings(solver, form, limits, seed, n_jobs, bool(model.warm_start))
+
+
+def check_C(model: Any, X: Any = None) -> None:
+    """C, for X: what is wanted depends on both."""
+    if model.C is not None:
+        positive(lambda: wanted_C(model, X))("C", model.C)
+
+
+def wanted_C(model, X=None) -> str:
+    """Which values of C a model takes, for X: inf only where it is not refused."""
+    if hasattr(X, "shards"):  # a corpus on disk
+        return "a positive number"
+    trial = copy.copy(model)
+    trial.C = math.inf
+    try:
+        name = trial._settings().solver
+        hard = name == "auto" or SOLVERS[name].hard
+    except ValueError:
+        hard = False
+    return "a positive number" + (", or inf for a hard margin" if hard else "")
+
+
+def _check_objective(model) -> ObjectiveRecord:
+    """Objective, solver and what depends on them; the record of the objective.
+
+    ``model._objectives`` lists what the family offers, ``_no_sums`` says why not "log".
+    """
+    objective, solver = model.objective, model.solver
+    table = model._objectives
+    one_of("objective", objective, table)
+    record = table[objective]
+    if record.problem in ("log", "smooth") and model._no_sums:
+        raise ValueError(no_sums(objective, model._no_sums))
+    solvers = solvers_for(record)
+    if solver not in solvers:
+        known = any(solver in solvers_for(other) for other in table.values())
+        reason = f"cannot minimise {objective=}" if known else "is not known"
+        raise ValueError(
+            f"solver={solver!r} {reason}; choose one of {', '.join(solvers)}."
+        )
+    if not record.hard and math.isinf(C_of(model)):
+        raise ValueError(
+            f"C=inf, a hard margin, needs objective='hinge', not {objective!r}."
+        )
+    plain = (model.rescaling, model.penalty) == ("margin", "linear")
+    if record.problem != "hinge" and not plain:
+        raise ValueError(
+            f"rescaling and penalty belong to objective='hinge', not {objective!r}: "
+            "leave them as they are."
+        )
+    if record.unused:
+        why = f"objective={objective!r} has no slacks like that."
+        refuse_unused(model, record.unused, why)
+    if not (record.counts_loss or model._decodes_loss) and hasattr(model, "loss"):
+        why = f"objective={objective!r} counts all wrong outputs alike."
+        refuse_unused(model, ("loss",), why)
+    return record
+
+
+def check_shards(model) -> None:
+    """Objectives that can be trained over shards (``solvers/sharded_training.py``)."""
+    if not model._objectives[model.objective].shards:
+        raise ValueError(
+            f"objective={model.objective!r} cannot be trained over shards (engine= or a "
+            "corpus on disk): leave engine out, or choose objective='hinge' or 'log'."
+        )
+    if math.isinf(C_of(model)):
+        raise ValueError(
+            "C=inf cannot be trained over shards, whose steps cannot prove that data are "
+            "separable: leave engine out, or choose a finite C."
+        )
+
+
+def _seed(random_state: Any) -> int:
+    """None means reproducible, not random: a fit should be a function of its input."""
+    if random_state is None:
+        return 0
+    return check_random_state(random_state).randint(2**31 - 1)
+
+
+# parameters that nothing would read ---------------------------------------------------
+
+
+def refuse_unused(model: Any, names: tuple[str, ...], why: str) -> None:
+    """Raise ValueError if a parameter is not at its default, where nothing reads it."""
+    defaults = inspect.signature(type(model).__init__).parameters
+    for name in names:
+        value = getattr(model, name)
+        default = defaults[name].default
+        if value is not default and not np.array_equal(value, default):
+            shown = " ".join(repr(value).split())  # a table has lines
+            raise ValueError(f"{name}={shown} would not be used: {why}")
+
+
+def refuse_beside_kernel(model: Any, names: tuple[str, ...]) -> None:
+    """``gamma`` and the like are of kernels that are given by name."""
+    if not isinstance(model.kernel, str):
+        refuse_unused(
+            model,
+            names,
+            "the kernel is not given by name, and has parameters of its own. Give it to "
+            "the kernel, as in kernels.rbf(0.1), or set it there, as in "
+            "set_params(kernel__gamma=0.1).",
+        )
+
+
+def refuse_without_kernel(model: Any) -> None:
+    """The same where a kernel is one of several ways to look at features."""
+    if not hasattr(model, "kernel"):  # HMMTagger
+        return
+    if model.kernel is None:
+        why = "there is no kernel. Give one, as in kernel='rbf', or leave it out."
+        refuse_unused(model, ("gamma", "method", "n_components"), why)
+    else:
+        refuse_beside_kernel(model, ("gamma",))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.encoded import Encoded, check_lengths, check_weights, listed_inputs
 from maxmargin.core.latent_functions import LatentBatch, Paired, check_latent
 from maxmargin.core.listed import given_or
 from maxmargin.core.problem import check_problem
@@ -14,13 +14,7 @@ from maxmargin.core.structure import Outputs
 from maxmargin.engine.prediction import over_cluster
 from maxmargin.fitting.latent_training import check_latent_parameters
 from maxmargin.fitting.parameters import LatentStructuralSVMParameters
-from maxmargin.fitting.structural import (
-    StructuralSVM,
-    check_lengths,
-    copied,
-    is_structure,
-    listed_inputs,
-)
+from maxmargin.fitting.structural import StructuralSVM, copied, is_structure
 from maxmargin.metrics.losses import LossReport
 
 

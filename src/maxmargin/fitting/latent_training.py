@@ -23,14 +23,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin.core.cached_outputs import written
 from maxmargin.core.completion import complete_all, complete_randomly
-from maxmargin.core.data_weight import C_of
-from maxmargin.core.encoded import masses
+from maxmargin.core.encoded import C_of, masses
 from maxmargin.core.partial import alternate, is_partial, ordinary, sure_part
 from maxmargin.core.warn import warn
-from maxmargin.engine.interrupts import INTERRUPTED, STOPPED, Whole
-from maxmargin.fitting.install import install
+from maxmargin.engine.interrupts import INTERRUPTED, STOPPED, whole
+from maxmargin.fitting.install import install, still_zero
 from maxmargin.fitting.parameters import Hidden
-from maxmargin.fitting.remarks import still_zero
 from maxmargin.solvers import registry
 from maxmargin.solvers.concave_convex import descend
 from maxmargin.solvers.driver import drive
@@ -137,7 +135,7 @@ def train(model, encoded, make, settings) -> str:
 
 def _keep_first(model, encoded, first) -> str:
     """Ctrl-C came early: a model of what is known for sure."""
-    with Whole(model):
+    with whole(model):
         warn(
             "Training interrupted before labels that are not known took part: the "
             "weights are those of what is known for sure.",
@@ -149,7 +147,7 @@ def _keep_first(model, encoded, first) -> str:
 
 def _keep_best(model, encoded, runs: list, interrupted: bool, tol: float) -> str:
     best = min(runs, key=lambda found: found.objective)
-    with Whole(model) as late:
+    with whole(model) as late:
         if not best.solution.converged:
             _warn(best, tol)
         install(model, encoded, best.solution)
@@ -191,7 +189,7 @@ def _finish_turns(model, encoded, solve) -> str:
             raise
         found[1] = replace(found[1], status=INTERRUPTED, converged=False)
     _, solution, objective = found
-    with Whole(model) as late:
+    with whole(model) as late:
         install(model, encoded, solution, objective)
     return INTERRUPTED if late.came else solution.status
 

@@ -7,12 +7,11 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import clone
 
-from maxmargin.core.blas import at_most
 from maxmargin.core.checks import positive
 from maxmargin.core.encoded import Encoded, masses
+from maxmargin.core.jobs import at_most
 from maxmargin.engine.interrupts import INTERRUPTED
-from maxmargin.fitting.fit import train
-from maxmargin.fitting.settings import Settings, wanted_C
+from maxmargin.fitting.fit import Settings, train, wanted_C
 from maxmargin.solvers.checkpoint import kept, path_places
 
 

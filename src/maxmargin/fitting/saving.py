@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.data_weight import C_of
+from maxmargin.core.encoded import C_of
 from maxmargin.core.saved import Saved
 from maxmargin.solvers.result import Certificate, StationaryPoint
 

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.answers import losses, predict
 from maxmargin.core.decode import decode
-from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.encoded import Encoded, check_lengths, check_weights, listed_inputs
 from maxmargin.core.functions import FunctionBatch
 from maxmargin.core.joint_kernel import (
     KernelDoor,
@@ -57,7 +57,9 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
         Weight of the losses against the size of w; ``inf`` demands a hard margin, None is
         the rule of the estimator (``docs/data-formats.md``). ``C_`` is the value used.
     rescaling : {"margin", "slack"}
+        What a larger loss asks for: a larger margin, or a violation that counts more.
     penalty : {"linear", "quadratic"}
+        Whether the objective has the violations themselves, or their squares.
     solver : {"auto", "block-coordinate", "one-slack", "n-slack", "proximal-bundle",
         "perceptron", "passive-aggressive", "subgradient"}
         "auto" is block-coordinate, and one-slack from where its gap stalls if weights are
@@ -287,30 +289,6 @@ def _plain(structure, name: str, value):
 
 def is_structure(problem) -> bool:
     return hasattr(problem, "encode") and hasattr(problem, "output")
-
-
-def listed_inputs(name, values, what) -> list:
-    try:
-        values = iter(values)
-    except TypeError:
-        raise ValueError(
-            f"{name} is {values!r}, which holds no samples: give a list of {what}, also "
-            "for one."
-        ) from None
-    return list(values)
-
-
-def check_lengths(X, y):
-    if X is None or y is None:
-        raise ValueError("both X and y are needed: one true output per input.")
-    X, y = listed_inputs("X", X, "inputs"), listed_inputs("y", y, "outputs")
-    if len(X) != len(y):
-        raise ValueError(
-            f"X has {len(X)} samples, but y has {len(y)}: give one output per input."
-        )
-    if not X:
-        raise ValueError("X is empty: at least one sample is needed.")
-    return X, y
 
 
 def copied(problem: Any) -> Any:

@@ -1,4 +1,7 @@
-"""X as a table, checked as scikit-learn does; what it says of it, it says in our words."""
+"""X as a table, checked as scikit-learn does; what it says of it, it says in our words.
+
+And the weight of samples of which nothing is known (``core/partial.py`` has the rest).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from maxmargin.core.arrays import csr_arrays
+from maxmargin.fitting.parameters import UNLABELLED
 
 
 def read_rows(model, X, *y) -> tuple:
@@ -71,3 +75,36 @@ def _check_ragged(X) -> None:
                 f"row {i} of X does not have {sizes[0]} values like row 0, so X is "
                 "inhomogeneous: give every sample the same features."
             ) from None
+
+
+# samples of which nothing is known ----------------------------------------------------
+
+
+def weigh(model, weights, labelled) -> np.ndarray:
+    """Sample weights, times ``unlabelled_weight`` where nothing is known."""
+    labelled = np.asarray(labelled, bool)
+    if not (labelled & (weights > 0)).any():
+        raise ValueError(
+            "y holds no known label of a sample with a weight: at least one sample must "
+            "have some."
+        )
+    share = float(getattr(model, "unlabelled_weight", UNLABELLED))
+    return np.where(labelled, weights, share * weights)
+
+
+def split_known(y):
+    """(y with some known label in place of None, which ones were known); or (y, None)."""
+    if isinstance(y, (list, tuple)):
+        labels = list(y)
+    else:
+        labels = np.asarray(y)
+        if labels.ndim != 1 or labels.dtype != object:
+            return y, None
+        labels = labels.tolist()
+    known = np.array([label is not None for label in labels], bool)
+    if known.all():
+        return y, None
+    if not known.any():
+        raise ValueError("y holds no known label: at least one sample must have one.")
+    example = labels[int(known.argmax())]
+    return [example if label is None else label for label in labels], known

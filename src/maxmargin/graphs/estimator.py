@@ -7,22 +7,20 @@ from dataclasses import replace
 import numpy as np
 
 from maxmargin.core.coordinates import check_kernel_options
-from maxmargin.core.data_weight import C_of
-from maxmargin.core.encoded import Encoded, check_weights, masses
+from maxmargin.core.encoded import C_of, Encoded, check_lengths, check_weights, masses
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective
 from maxmargin.core.partial import ordinary
 from maxmargin.core.saved import Saved
 from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.fit import refuse_without_kernel
 from maxmargin.fitting.saving import value
-from maxmargin.fitting.structural import check_lengths
-from maxmargin.fitting.unlabelled import weigh
+from maxmargin.fitting.tables import weigh
 from maxmargin.graphs.batch import make_graphs
-from maxmargin.graphs.costs import node_costs
 from maxmargin.graphs.input import read_graphs
 from maxmargin.graphs.kernels import NodeKernels
 from maxmargin.graphs.known import known_parts
-from maxmargin.graphs.labels import label_sets, numbered, read_labels
+from maxmargin.graphs.labels import label_sets, node_costs, numbered, read_labels
 from maxmargin.graphs.methods import (
     CHOSEN,
     INEXACT,
@@ -33,9 +31,8 @@ from maxmargin.graphs.methods import (
 from maxmargin.graphs.parameters import GraphLabelerParameters
 from maxmargin.graphs.prediction import GraphPrediction
 from maxmargin.graphs.scale_rule import C_by_scale
-from maxmargin.graphs.schema import Schema, check_graphs, learn
-from maxmargin.graphs.weights import public_weights
-from maxmargin.kernels.nested import NestedKernel, refuse_without_kernel
+from maxmargin.graphs.schema import Schema, check_graphs, learn, public_weights
+from maxmargin.kernels.nested import NestedKernel
 
 
 class GraphLabeler(
@@ -142,7 +139,7 @@ class GraphLabeler(
         weights = check_weights(sample_weight, len(X))
         inputs = read_graphs(X)
         schema = learn(inputs, self.edges, int(bool(self.fit_intercept)))
-        if not any(g.count(name) for g in inputs for name in g.nodes):
+        if not any(g.counts.get(name, 0) for g in inputs for name in g.nodes):
             raise ValueError("all graphs of X are empty: some node is needed.")
         check_graphs(schema, inputs)
         rows = read_labels(y, inputs)

@@ -124,7 +124,7 @@ def _shape(shape, graph: GraphInput, where: str) -> Shape | None:
         whole = [int(side) for side in shape if int(side) == side and side >= 0]
     except (TypeError, ValueError, OverflowError):
         whole = []
-    n = graph.count(PLAIN)
+    n = graph.counts.get(PLAIN, 0)
     if len(whole) != 2 or graph.typed or whole[0] * whole[1] != n:
         raise ValueError(
             f"{where} has {n} nodes without types, but the shape {shape}: give the numbers "
@@ -146,10 +146,11 @@ def _check_labels(labels, graph: GraphInput, where: str) -> None:
             raise ValueError(f"{where} has labels{of}, but no such nodes.")
         if row is None:
             continue
-        if not isinstance(row, list) or len(row) != graph.count(name):
+        n = graph.counts.get(name, 0)
+        if not isinstance(row, list) or len(row) != n:
             have = len(row) if isinstance(row, list) else "no list of"
             raise ValueError(
-                f"{where} has {graph.count(name)} nodes, but {have} labels{of}: give one "
+                f"{where} has {n} nodes, but {have} labels{of}: give one "
                 "per node, null where it is not known."
             )
         for v, label in enumerate(row):

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from maxmargin.core.arrays import LARGEST
-from maxmargin.fitting.structural import listed_inputs
+from maxmargin.core.encoded import listed_inputs
 
 PARTS = ("nodes", "edges", "edge_features", "sizes")
 FORMS = (
@@ -51,13 +51,9 @@ class GraphInput:
     sizes: dict[str, np.ndarray]  # empty: every node counts 1
     names: list | None = None  # of the nodes of a networkx graph
 
-    @property
-    def typed(self) -> bool:
-        return PLAIN not in self.nodes
-
-    def count(self, node_type: str) -> int:
-        table = self.nodes.get(node_type)
-        return 0 if table is None else table.shape[0]
+    def __post_init__(self) -> None:
+        self.typed = PLAIN not in self.nodes
+        self.counts = {name: table.shape[0] for name, table in self.nodes.items()}
 
 
 def read_graphs(X) -> list[GraphInput]:
@@ -140,7 +136,9 @@ def _with_types(nodes, edges, features, sizes, where) -> GraphInput:
         u, name, v = _edge_key(key, tables, where)
         here = f"{where}, edges {(u, name, v) if name else (u, v)}"
         pairs, table = _pairs(given, here), features.pop((u, name, v), None)
-        _check_ends(pairs, (graph.count(u), graph.count(v)), here, (u, v))
+        _check_ends(
+            pairs, (graph.counts.get(u, 0), graph.counts.get(v, 0)), here, (u, v)
+        )
         graph.edges[u, name, v] = pairs, _edge_table(table, len(pairs), here)
     if features:
         raise ValueError(
@@ -149,7 +147,7 @@ def _with_types(nodes, edges, features, sizes, where) -> GraphInput:
     for name, values in sizes.items():
         if name not in tables:
             raise ValueError(f"{where} has sizes of {name!r} nodes, but no such nodes.")
-        graph.sizes[name] = _sizes(values, graph.count(name), where)
+        graph.sizes[name] = _sizes(values, graph.counts.get(name, 0), where)
     _check_pairs(graph, where)
     return graph
 
@@ -277,7 +275,7 @@ def _check_pairs(graph: GraphInput, where: str) -> None:
     """No self-loops, and at most one edge between two nodes."""
     first, total = {}, 0
     for name in graph.nodes:
-        first[name], total = total, total + graph.count(name)
+        first[name], total = total, total + graph.counts.get(name, 0)
     keys = []
     for (u, _, v), (pairs, _) in graph.edges.items():
         a, b = pairs[:, 0] + first[u], pairs[:, 1] + first[v]

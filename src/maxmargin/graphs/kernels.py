@@ -20,8 +20,8 @@ from maxmargin.core.coordinates import (
     restored_basis,
 )
 from maxmargin.core.saved import Saved
+from maxmargin.graphs.batch import Rows, joined, stacked, with_ones
 from maxmargin.graphs.input import GraphInput
-from maxmargin.graphs.rows import Rows, joined, stacked, with_ones
 from maxmargin.graphs.schema import Schema, node_tables
 
 

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.label_costs import cost_table
 from maxmargin.graphs.input import PLAIN, GraphInput
+from maxmargin.graphs.schema import Schema
 
 WANTED = "labels must be all strings or all integers"
 
@@ -31,7 +33,7 @@ def compared(y: list, predicted: list, graphs: list[GraphInput]):
     """(sizes, true labels, predicted labels) of the nodes of every graph, type by type."""
     truth, found = read_labels(y, graphs), read_labels(predicted, graphs, "predicted")
     sizes = [
-        [graph.sizes.get(t, np.ones(graph.count(t))) for t in row]
+        [graph.sizes.get(t, np.ones(graph.counts.get(t, 0))) for t in row]
         for graph, row in zip(graphs, truth, strict=True)
     ]
     return (
@@ -45,7 +47,7 @@ def compared(y: list, predicted: list, graphs: list[GraphInput]):
 
 def _read(labels, graph: GraphInput, where: str) -> dict[str, list]:
     if labels is None:
-        return {name: [None] * graph.count(name) for name in graph.nodes}
+        return {name: [None] * graph.counts.get(name, 0) for name in graph.nodes}
     if graph.typed:
         if not isinstance(labels, Mapping):
             raise ValueError(
@@ -65,7 +67,7 @@ def _read(labels, graph: GraphInput, where: str) -> dict[str, list]:
         given = {PLAIN: labels}
     out = {}
     for name, values in given.items():
-        here, n = where.format(name), graph.count(name)
+        here, n = where.format(name), graph.counts.get(name, 0)
         out[name] = [None] * n if values is None else _row(values, here)
         if len(out[name]) != n:
             raise ValueError(
@@ -151,3 +153,28 @@ def numbered(rows, types, labels, missing: int = -1) -> np.ndarray:
                     )
                 flat.append(k)
     return np.array(flat, np.int32)
+
+
+# losses -------------------------------------------------------------------------------
+
+
+def node_costs(loss, schema: Schema) -> list[np.ndarray]:
+    """For each type; a loss given as {type: loss} may differ by type."""
+    if isinstance(loss, str) and loss == "zero-one":
+        raise ValueError(
+            "loss='zero-one' of whole graphs is not possible: choose 'hamming', weights of "
+            "labels, a cost matrix or a function of two labels, summed over nodes."
+        )
+    if schema.typed and isinstance(loss, Mapping):
+        if loss and set(loss) <= set(schema.node_types):
+            each = [loss.get(name, "hamming") for name in schema.node_types]
+            return [
+                cost_table(own, labels)
+                for own, labels in zip(each, schema.labels, strict=True)
+            ]
+        cost_table(loss, sorted({label for some in schema.labels for label in some}))
+        return [
+            cost_table({k: v for k, v in loss.items() if k in set(labels)}, labels)
+            for labels in schema.labels
+        ]
+    return [cost_table(loss, labels) for labels in schema.labels]

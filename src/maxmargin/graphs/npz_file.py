@@ -198,11 +198,11 @@ def write_graphs(path: str | os.PathLike, inputs, rows, shapes, _encoding) -> No
 
 def _put_nodes(arrays, end: str, name: str, inputs, rows) -> None:
     tables = [dense(graph.nodes[name]) for graph in inputs if name in graph.nodes]
-    counts = [graph.count(name) for graph in inputs]
+    counts = [graph.counts.get(name, 0) for graph in inputs]
     arrays[f"node_features{end}"] = _stacked(tables, "node features", name)
     arrays[f"node_start{end}"] = _offsets(counts)
     if any(name in graph.sizes for graph in inputs):
-        each = [g.sizes.get(name, np.ones(g.count(name))) for g in inputs]
+        each = [g.sizes.get(name, np.ones(g.counts.get(name, 0))) for g in inputs]
         arrays[f"sizes{end}"] = np.concatenate(each)
     if rows is not None:
         flat = [label for row in rows for label in row.get(name, ())]

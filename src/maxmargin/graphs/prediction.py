@@ -10,13 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.completion import complete_all
 from maxmargin.core.decode import decode
-from maxmargin.core.encoded import check_weights
+from maxmargin.core.encoded import check_lengths, check_weights
 from maxmargin.core.expectations import expectations
 from maxmargin.core.listed import given_or
 from maxmargin.core.partial import partly_known
 from maxmargin.core.structure import Outputs, check_k
 from maxmargin.engine.prediction import over_cluster
-from maxmargin.fitting.structural import check_lengths
 from maxmargin.graphs.batch import make_graphs, node_rows
 from maxmargin.graphs.bounds import labelling_bounds
 from maxmargin.graphs.inference.fractional import UNIT
@@ -27,6 +26,8 @@ from maxmargin.graphs.methods import exact_sums, labelling_batch, relaxed_batch
 from maxmargin.graphs.metrics import GraphReport, graph_scores
 from maxmargin.graphs.ranking import edge_tables, k_best, part_scores
 from maxmargin.graphs.schema import check_graphs
+from maxmargin.graphs.view import shown
+from maxmargin.views.shown import Shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -34,8 +35,10 @@ if TYPE_CHECKING:
     from maxmargin.graphs.bounds import LabellingBound
 
 
-class GraphPrediction:
+class GraphPrediction(Shown):
     """Prediction from ``_schema``, ``_w`` and the settings of a labeler."""
+
+    _view = staticmethod(shown)
 
     @over_cluster()
     def predict(self, X: Any) -> list[Any]:
@@ -211,9 +214,9 @@ class GraphPrediction:
         )
 
     def _outputs(self, inputs: list[GraphInput], flat) -> list[Any]:
-        start = np.cumsum(
-            [0, *(sum(map(g.count, self._schema.node_types)) for g in inputs)]
-        )
+        types = self._schema.node_types
+        sizes = (sum(graph.counts.get(t, 0) for t in types) for graph in inputs)
+        start = np.cumsum([0, *sizes])
         return [
             self._output(graph, flat[a:b])
             for graph, (a, b) in zip(inputs, pairwise(start.tolist()), strict=True)
@@ -229,7 +232,7 @@ class GraphPrediction:
             return dict(zip(graph.names, labels.tolist(), strict=True))
         out, at = {}, 0
         for name in schema.node_types:
-            n = graph.count(name)
+            n = graph.counts.get(name, 0)
             if name in graph.nodes:
                 out[name] = self.classes_[name][states[at : at + n]]
             at += n
@@ -241,7 +244,7 @@ class GraphPrediction:
         for graph, flat in zip(inputs, parts, strict=True):
             tables, at = {}, 0
             for name, labels in zip(schema.node_types, schema.labels, strict=True):
-                n, k = graph.count(name), len(labels)
+                n, k = graph.counts.get(name, 0), len(labels)
                 if name in graph.nodes:
                     tables[name] = flat[at : at + n * k].reshape(n, k)
                 at += n * k

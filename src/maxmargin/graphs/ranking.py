@@ -31,7 +31,9 @@ def edge_tables(schema: Schema, inputs, graphs: Graphs, scores) -> list:
         places = {}  # of edges, by their nodes
         for e in range(int(graphs.edge_start[i]), int(graphs.edge_start[i + 1])):
             places[tuple(graphs.ends[e].tolist())] = int(graphs.edge_at[e])
-        counts = np.cumsum([0, *(graph.count(name) for name in schema.node_types)])
+        counts = np.cumsum(
+            [0, *(graph.counts.get(name, 0) for name in schema.node_types)]
+        )
         tables = {}
         for s, key in enumerate(schema.edge_types):
             u, v = schema.ends(s)

@@ -18,9 +18,8 @@ from maxmargin.graphs.input import read_graphs
 from maxmargin.graphs.json_lines import plain
 from maxmargin.graphs.labels import compared, label_sets, read_labels
 from maxmargin.graphs.methods import TooWide
-from maxmargin.graphs.schema import check_graphs, learn
+from maxmargin.graphs.schema import check_graphs, learn, named_weights
 from maxmargin.graphs.scorers import mean_iou, node_accuracy
-from maxmargin.graphs.weights import named_weights
 from maxmargin.plots.confusion import plot_confusion
 
 WORST = 4  # graphs in a picture
@@ -62,7 +61,7 @@ class Graph(GraphTask, Command):
         inputs = read_graphs(sample.X)
         counts = {
             "graphs": len(sample),
-            "nodes": sum(g.count(name) for g in inputs for name in g.nodes),
+            "nodes": sum(g.counts.get(name, 0) for g in inputs for name in g.nodes),
             "edges": sum(len(pairs) for g in inputs for pairs, _ in g.edges.values()),
         }
         return {**super().notes(model, sample), **counts}

@@ -13,7 +13,7 @@ from maxmargin.kernel_svm.devices import find_device
 from maxmargin.kernel_svm.linear import Solved
 from maxmargin.kernel_svm.pursuit import pursue, stages
 from maxmargin.kernel_svm.training_points import grow_points
-from maxmargin.kernels import memory
+from maxmargin.kernels import basis
 from maxmargin.kernels.basis import Basis
 from maxmargin.kernels.basis_points import choose
 from maxmargin.kernels.inputs import is_sparse, toarray
@@ -115,8 +115,8 @@ def _stages(problem, model, planned, limits, rng, clock):
         found = grow_points(kernel, X, *arguments, clock)
     else:
         table = X.toarray() if is_sparse(X) else X
-        device = find_device(model.device)
-        found = pursue(kernel, table, *arguments, device, clock, model._threads())
+        threads = model._threads()
+        found = pursue(kernel, table, *arguments, model.device, clock, threads)
     for stage in found:
         clock.interrupted |= stage.solved.solution.status == INTERRUPTED
         yield stage
@@ -134,7 +134,7 @@ def _precomputed(problem, sizes, rng):
 def check_memory(model, n: int, k: int) -> None:
     """Say how much the tables take, before they are made."""
     remedy = "With n_components up to {points} it fits; or allow more."
-    memory.check_memory(n, k, model.memory, "samples", remedy, name="memory")
+    basis.check_memory(n, k, model.memory, "samples", remedy, name="memory")
 
 
 def choose_method(problem, size: int | None) -> str:
@@ -151,8 +151,9 @@ def choose_method(problem, size: int | None) -> str:
 
 
 def settled(model, problem, size: int | None):
-    """The model with its method and size, as training reads them."""
+    """The model with its method, size and device, as training reads them."""
     model = copy(model)
+    model.device = find_device(model.device)
     if model.method == "auto":
         model.method = choose_method(problem, size)
     if model.n_components is None:

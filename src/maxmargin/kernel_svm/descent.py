@@ -33,7 +33,7 @@ from maxmargin.engine.threads import ALONE, Team
 from maxmargin.kernel_svm.descent_pair import Pair
 from maxmargin.kernel_svm.devices import Cpu
 from maxmargin.kernels.basis import ROWS
-from maxmargin.kernels.tables import exponential
+from maxmargin.kernels.inputs import exponential
 from maxmargin.solvers.clock import Clock
 
 SPREAD_ROWS = 2000  # from which the spread of a column is read

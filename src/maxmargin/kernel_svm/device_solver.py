@@ -17,9 +17,9 @@ from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.kernel_svm.devices import Cpu
 from maxmargin.kernel_svm.linear import Solved
+from maxmargin.solvers.block_coordinate import Signs
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.proximal_bundle import ProximalBundle
-from maxmargin.solvers.signs import Signs
 from maxmargin.solvers.simplex import ascend_simplex
 from maxmargin.solvers.solver import Solver
 

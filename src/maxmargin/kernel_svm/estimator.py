@@ -13,14 +13,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.classes.report import ClassReport, class_report
-from maxmargin.core.blas import at_most
-from maxmargin.core.data_weight import C_of
-from maxmargin.core.encoded import masses
+from maxmargin.core.encoded import C_of
+from maxmargin.core.jobs import at_most
 from maxmargin.core.listed import given_or
 from maxmargin.core.warn import warn
-from maxmargin.engine.interrupts import Whole
+from maxmargin.engine.interrupts import whole
 from maxmargin.fitting.estimator import MaxMarginEstimator
-from maxmargin.fitting.remarks import still_zero, warn_zero_weights
+from maxmargin.fitting.fit import refuse_beside_kernel
+from maxmargin.fitting.install import still_zero, warn_zero_weights
 from maxmargin.kernel_svm.bases import settled
 from maxmargin.kernel_svm.devices import find_device
 from maxmargin.kernel_svm.input import (
@@ -28,15 +28,13 @@ from maxmargin.kernel_svm.input import (
     own,
     read_input,
     read_training,
-    weighted,
 )
 from maxmargin.kernel_svm.parameters import KernelSVMParameters
 from maxmargin.kernel_svm.saving import model_from, state_of
-from maxmargin.kernel_svm.scaling import scaled
 from maxmargin.kernel_svm.training import Trained, train, train_sizes
 from maxmargin.kernels.basis import expand
-from maxmargin.kernels.nested import NestedKernel, refuse_beside_kernel
-from maxmargin.solvers.checkpoint import kept, place_of
+from maxmargin.kernels.nested import NestedKernel
+from maxmargin.solvers.checkpoint import kept
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -174,11 +172,11 @@ class KernelSVM(
         of a pursuit, that of its last stage, whose basis may be smaller than asked for.
         """
         settings = self._settings()
-        with at_most(self._blas_threads()), kept(place_of(self)):
+        with at_most(self._blas_threads()), kept(settings.limits.checkpoint):
             data, problem = self._read(X, y, sample_weight)
             model = settled(self, problem, self.n_components)
             trained = train(problem, model, settings)
-        with Whole(self):
+        with whole(self):
             self._take(data, trained, model.method)
         return self
 
@@ -234,9 +232,7 @@ class KernelSVM(
     def _read(self, X, y, sample_weight):
         refuse_beside_kernel(self, ("gamma", "degree", "coef0"))
         data = read_training(self, X, y, sample_weight)
-        data.X, data.attributes["scaling_"] = scaled(self, data.X)
-        mass = masses(C_of(self), weighted(self, data))
-        return data, KernelProblem.of(self, data, mass)
+        return data, KernelProblem.of(self, data)
 
     def _check(self) -> None:
         if isinstance(self.C, numbers.Real) and math.inf == self.C:

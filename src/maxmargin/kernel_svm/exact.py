@@ -34,7 +34,7 @@ from dataclasses import replace
 import numpy as np
 
 from maxmargin.core.state import require, require_within
-from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.engine.interrupts import undisturbed
 from maxmargin.kernel_svm.linear import signed
 from maxmargin.kernel_svm.objective import KernelObjective, train_machine, worst
 from maxmargin.kernel_svm.pairs import ascend_pairs
@@ -224,7 +224,7 @@ class Exact(Solver):
         if value <= found:
             t, found, square = 1.0, value, own
         if found <= self.value:  # with a tiny C, all look the same
-            with Undisturbed():
+            with undisturbed():
                 self.value, self.square = float(found), float(square)
                 for mine, theirs in ((self.mixed, a), (self.mixed_scores, scores)):
                     mine *= 1 - t

@@ -15,9 +15,10 @@ from sklearn.utils.validation import column_or_1d
 from maxmargin.classes.input import plain, read_classes
 from maxmargin.classes.taxonomy.labels import class_lines, resolve
 from maxmargin.classes.taxonomy.losses import class_costs
-from maxmargin.core.encoded import check_weights
+from maxmargin.core.arrays import check_columns
+from maxmargin.core.encoded import C_of, check_weights, masses
 from maxmargin.core.label_costs import cost_table
-from maxmargin.core.unused_columns import check_columns
+from maxmargin.core.saved import Saved
 from maxmargin.fitting.tables import check_finite, read_new
 from maxmargin.kernels import as_kernel, check
 from maxmargin.kernels.base import Kernel
@@ -56,7 +57,8 @@ class KernelProblem:
     lines: np.ndarray | None = None
 
     @classmethod
-    def of(cls, model, data: Data, mass: np.ndarray) -> KernelProblem:
+    def of(cls, model, data: Data) -> KernelProblem:
+        mass = masses(C_of(model), weighted(model, data))
         kernel = as_kernel(
             model.kernel, model.gamma, model.degree, model.coef0, X=data.X
         )
@@ -118,7 +120,13 @@ def is_table(X: Any) -> bool:
 
 
 def read_training(model, X, y, sample_weight) -> Data:
-    """Checked inputs and classes; None in y is not possible here."""
+    """Checked inputs, on one scale, and classes; None in y is not possible here."""
+    data = _read(model, X, y, sample_weight)
+    data.X, data.attributes["scaling_"] = scaled(model, data.X)
+    return data
+
+
+def _read(model, X, y, sample_weight) -> Data:
     if is_table(X):
         X, numbers, known, weights, attributes = read_classes(
             model, X, y, sample_weight
@@ -203,3 +211,88 @@ def weighted(model, data: Data) -> np.ndarray:
             '{class: weight}, "balanced" or None.'
         )
     return check_weights(data.weights * factors[data.y], len(data.y))
+
+
+# columns brought to one scale before the kernel sees them -----------------------------
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Columns brought to one scale: (x - center) / width, column by column.
+
+    A kernel of distances or products hears the columns with the largest numbers. With
+    ``scale``, center and width are read from the training data:
+
+        "standard"   mean and standard deviation
+        "range"      least value and largest minus least: training values lie in [0, 1]
+
+    Sparse tables stay sparse: there the center is 0, and the width the root of the mean
+    square, or the largest absolute value. Columns that do not vary have the width 1.
+    """
+
+    center: np.ndarray
+    width: np.ndarray
+
+    @classmethod
+    def of(cls, X: Any, scale: str) -> Scaling:
+        if is_sparse(X):
+            center = np.zeros(X.shape[1])
+            magnitudes = abs(X).astype(np.float64)
+            if scale == "range":
+                width = magnitudes.max(axis=0).toarray().ravel()
+            else:
+                squares = magnitudes.multiply(magnitudes).sum(axis=0)
+                width = np.sqrt(np.asarray(squares).ravel() / X.shape[0])
+        elif scale == "range":
+            center = X.min(axis=0).astype(np.float64)
+            width = X.max(axis=0) - center
+        else:
+            center = X.mean(axis=0, dtype=np.float64)
+            width = X.std(axis=0, dtype=np.float64)
+            # the rounded mean of equal numbers is not them
+            width[X.min(axis=0) == X.max(axis=0)] = 0.0
+        return cls(center, np.where(width > 0, width, 1.0))
+
+    def apply(self, X: Any) -> Any:
+        """The scaled table, of the same precision."""
+        if is_sparse(X):
+            if not self.center.any():
+                return _times(X, 1.0 / self.width)
+            X = X.toarray()
+        return ((X - self.center) / self.width).astype(X.dtype)
+
+    def undo(self, X: Any) -> Any:
+        """Scaled rows in the units of the columns."""
+        if is_sparse(X):
+            return _times(X, self.width)
+        return (X * self.width + self.center).astype(X.dtype)
+
+    @classmethod
+    def saved(cls, saved: Saved, columns: int) -> Scaling:
+        center = saved.floats("center", columns, dtype=np.float64)
+        width = saved.floats("width", columns, dtype=np.float64)
+        if not (width > 0).all():
+            raise ValueError("'width' is not positive")
+        return cls(center, width)
+
+
+def _times(X: Any, factors: np.ndarray) -> Any:
+    X = X.tocsr(copy=True)
+    X.data = (X.data * factors[X.indices]).astype(X.dtype)
+    return X
+
+
+def scaled(model: Any, X: Any) -> tuple[Any, Scaling | None]:
+    """(what the kernel sees of training inputs, how it was made)."""
+    if model.scale is None:
+        return X, None
+    given = getattr(model.kernel, "kind", model.kernel) == "precomputed"
+    if given or getattr(X, "ndim", 0) != 2:
+        what = (
+            "a precomputed matrix" if given else "samples that are not rows of numbers"
+        )
+        raise ValueError(
+            f"scale={model.scale!r} is not possible with {what}: leave it out."
+        )
+    scaling = Scaling.of(X, model.scale)
+    return scaling.apply(X), scaling

@@ -18,10 +18,10 @@ from maxmargin.cli.command import Command, Sample
 from maxmargin.cli.common import say
 from maxmargin.kernel_svm.command import KernelTask
 from maxmargin.kernel_svm.csv_file import CsvColumns, read_csv
+from maxmargin.kernel_svm.input import scaled
 from maxmargin.kernel_svm.pictures import plot_basis_images
 from maxmargin.kernel_svm.plots import plot_boundary
-from maxmargin.kernel_svm.scaling import scaled
-from maxmargin.kernels.parameters import gamma_of
+from maxmargin.kernels.base import gamma_of
 from maxmargin.metrics.scorers import accuracy
 from maxmargin.plots.confusion import plot_confusion
 

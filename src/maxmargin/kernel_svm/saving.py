@@ -9,8 +9,8 @@ import numpy as np
 from maxmargin.core.saved import Saved
 from maxmargin.fitting.saving import restore_shared, shared_state
 from maxmargin.kernel_svm.certificate import KernelCertificate
+from maxmargin.kernel_svm.input import Scaling
 from maxmargin.kernel_svm.parameters import METHODS
-from maxmargin.kernel_svm.scaling import Scaling
 from maxmargin.kernels import as_kernel, from_state
 from maxmargin.kernels.inputs import is_sparse
 

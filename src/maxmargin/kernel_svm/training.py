@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.compiling import announce, say_on_stderr
-from maxmargin.core.data_weight import C_of
-from maxmargin.core.encoded import SINGLE_PRECISION_TOL
-from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.core.encoded import SINGLE_PRECISION_TOL, C_of
+from maxmargin.engine.interrupts import undisturbed
 from maxmargin.engine.threads import Team
 from maxmargin.kernel_svm.bases import Found, check_memory, find_bases
 from maxmargin.kernel_svm.certificate import KernelCertificate
-from maxmargin.kernel_svm.devices import find_device
 from maxmargin.kernel_svm.exact import MAX_ROUNDS, AllSamples, Exact, train_exact
 from maxmargin.kernel_svm.input import KernelProblem
 from maxmargin.kernel_svm.linear import Solved, solve_lines, solve_on
@@ -63,7 +61,7 @@ def train_sizes(problem, model, settings, name: str, values: list) -> list[tuple
     rng, clock = np.random.default_rng(seed), Clock(limits.max_time)
     team = Team(threads)
     if limits.checkpoint is not None and (
-        model.method == "sampling" or model.device != "cpu"
+        model.method == "sampling" or model.device.name != "cpu"
     ):
         raise ValueError(
             'method="sampling" and other devices than "cpu" keep no checkpoint: leave '
@@ -139,7 +137,7 @@ def _trained(problem, found: Found, model, limits, clock) -> tuple:
 def _coordinates(problem, basis: Basis, model) -> np.ndarray:
     if problem.kernel.kind == "precomputed":
         return toarray(problem.X[:, basis.points]) @ basis.inverse.T
-    device = find_device(model.device)
+    device = model.device
     if device.name == "cpu":
         return basis.transform(problem.X)
     kind = getattr(problem.X, "dtype", np.float64)
@@ -156,7 +154,7 @@ def _solved(problem, Z, model, limits, alpha) -> Solved:
     Z = Z if single else Z.astype(np.float64, copy=False)
     if problem.lines is not None:
         return solve_lines(Z, problem, limits)
-    device = find_device(model.device)
+    device = model.device
     arguments = problem.y, problem.cost, problem.mass, limits, alpha
     return solve_on(device, device.put(Z, Z.dtype), *arguments)
 
@@ -216,7 +214,7 @@ def _ended(problem, expansion, certificate, solution, where, limits, clock) -> T
 
 def _exactly(problem, model, limits, rng, clock, name, values, team: Team):
     """One machine for all sizes; along C, each starts from that of the next smaller."""
-    device, given = find_device(model.device), problem.kernel.kind == "precomputed"
+    device, given = model.device, problem.kernel.kind == "precomputed"
     lengths = problem.X.diagonal() if given else problem.kernel.diagonal(problem.X)
     if np.max(lengths) <= 0:
         raise ValueError(NOTHING)
@@ -236,7 +234,7 @@ def _exactly(problem, model, limits, rng, clock, name, values, team: Team):
             solver.scale(float(values[i]) / C)
             C = float(values[i])
         solution = train_exact(solver, clock.within(limits))
-        with Undisturbed(raising=False) as late:  # there are weights: they are kept
+        with undisturbed(raising=False) as late:  # there are weights: they are kept
             trained = _of_all(problem, solution, limits, clock)
         clock.interrupted |= late.came
         yield i, trained

@@ -12,12 +12,11 @@ _WHERE = {
     name: f"maxmargin.kernels.{module}"
     for module, names in {
         "base": ("Kernel",),
-        "checks": ("check",),
+        "checks": ("as_kernel", "check"),
         "compose": ("exp", "normalized"),
         "distances": ("laplace", "rbf"),
         "given": ("function", "pairwise", "precomputed"),
         "inputs": ("count", "take"),
-        "names": ("as_kernel",),
         "states": ("from_state",),
         "strings": ("mismatch", "spectrum", "weighted_degree"),
         "vectors": ("linear", "polynomial"),
@@ -29,7 +28,7 @@ __all__ = list(_WHERE)
 
 if TYPE_CHECKING:  # what type checkers and editors see of it
     from maxmargin.kernels.base import Kernel as Kernel
-    from maxmargin.kernels.checks import check as check
+    from maxmargin.kernels.checks import as_kernel as as_kernel, check as check
     from maxmargin.kernels.compose import exp as exp, normalized as normalized
     from maxmargin.kernels.distances import laplace as laplace, rbf as rbf
     from maxmargin.kernels.given import (
@@ -38,7 +37,6 @@ if TYPE_CHECKING:  # what type checkers and editors see of it
         precomputed as precomputed,
     )
     from maxmargin.kernels.inputs import count as count, take as take
-    from maxmargin.kernels.names import as_kernel as as_kernel
     from maxmargin.kernels.states import from_state as from_state
     from maxmargin.kernels.strings import (
         mismatch as mismatch,

@@ -10,8 +10,7 @@ import numpy as np
 
 from maxmargin.kernels.base import Kernel, must_be_kernel, set_field
 from maxmargin.kernels.formulas import Formula
-from maxmargin.kernels.inputs import count, is_sparse, vectors
-from maxmargin.kernels.tables import full
+from maxmargin.kernels.inputs import count, full, is_sparse, vectors
 
 
 @dataclass(frozen=True, repr=False)

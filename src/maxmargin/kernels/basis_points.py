@@ -21,11 +21,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from maxmargin.kernels.base import Kernel, must_be_kernel
+from maxmargin.kernels.base import Kernel, must_be_kernel, whole
 from maxmargin.kernels.basis import DEPENDENT, ROWS, Basis
 from maxmargin.kernels.given import Precomputed
 from maxmargin.kernels.inputs import count, is_sparse, take, vectors
-from maxmargin.kernels.parameters import whole
 
 METHODS = (
     "nystroem",

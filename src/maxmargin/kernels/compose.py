@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.kernels.base import Kernel, must_be_kernel, set_field
+from maxmargin.kernels.base import Kernel, must_be_kernel, positive, set_field, whole
 from maxmargin.kernels.formulas import (
     ATOM,
     PRODUCT,
@@ -19,14 +19,15 @@ from maxmargin.kernels.formulas import (
     times,
     total,
 )
-from maxmargin.kernels.inputs import detached, is_tensor, pair
-from maxmargin.kernels.parameters import positive, whole
-from maxmargin.kernels.tables import (
+from maxmargin.kernels.inputs import (
     add,
+    detached,
     diagonal_table,
     divide_by_outer,
     exponential,
+    is_tensor,
     multiply,
+    pair,
     power,
 )
 from maxmargin.kernels.vectors import Constant

@@ -7,18 +7,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.kernels.base import Kernel, set_field
+from maxmargin.kernels.base import Kernel, known, read_width, set_field, width
 from maxmargin.kernels.formulas import ATOM, Formula, factor
-from maxmargin.kernels.inputs import is_sparse, is_tensor, pair, toarray, vectors
-from maxmargin.kernels.parameters import known, read_width, width
-from maxmargin.kernels.tables import (
+from maxmargin.kernels.inputs import (
     BLOCK,
     exponential,
     full,
+    is_sparse,
+    is_tensor,
     multiply,
+    pair,
     product,
     row_blocks,
     squared_norms,
+    toarray,
+    vectors,
     weighted_rows,
 )
 

@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.kernels.arguments import function_name, named
-from maxmargin.kernels.base import Kernel, set_field
+from maxmargin.kernels.base import Kernel, positive, real, set_field, whole
 from maxmargin.kernels.formulas import ATOM, Formula, number
 from maxmargin.kernels.inputs import count, is_tensor, pair, take, toarray, vectors
-from maxmargin.kernels.parameters import positive, real, whole
 
 
 @dataclass(frozen=True, repr=False)

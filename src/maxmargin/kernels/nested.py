@@ -10,12 +10,9 @@ numbered in the order of the formula where several have,
 
 from __future__ import annotations
 
-import inspect
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Self
-
-import numpy as np
 
 from maxmargin.kernels.base import Kernel
 
@@ -96,40 +93,3 @@ def _rebuilt(kernel: Kernel, numbers: Iterator[int], new: dict[int, dict]) -> Ke
     values = new.get(next(numbers), {})
     kernel = kernel._mapped(lambda child: _rebuilt(child, numbers, new))
     return kernel._with(values) if values else kernel
-
-
-# parameters that nothing would read ---------------------------------------------------
-
-
-def refuse_unused(model: Any, names: tuple[str, ...], why: str) -> None:
-    """Raise ValueError if a parameter is not at its default, where nothing reads it."""
-    defaults = inspect.signature(type(model).__init__).parameters
-    for name in names:
-        value = getattr(model, name)
-        default = defaults[name].default
-        if value is not default and not np.array_equal(value, default):
-            shown = " ".join(repr(value).split())  # a table has lines
-            raise ValueError(f"{name}={shown} would not be used: {why}")
-
-
-def refuse_beside_kernel(model: Any, names: tuple[str, ...]) -> None:
-    """``gamma`` and the like are of kernels that are given by name."""
-    if not isinstance(model.kernel, str):
-        refuse_unused(
-            model,
-            names,
-            "the kernel is not given by name, and has parameters of its own. Give it to "
-            "the kernel, as in kernels.rbf(0.1), or set it there, as in "
-            "set_params(kernel__gamma=0.1).",
-        )
-
-
-def refuse_without_kernel(model: Any) -> None:
-    """The same where a kernel is one of several ways to look at features."""
-    if not hasattr(model, "kernel"):  # HMMTagger
-        return
-    if model.kernel is None:
-        why = "there is no kernel. Give one, as in kernel='rbf', or leave it out."
-        refuse_unused(model, ("gamma", "method", "n_components"), why)
-    else:
-        refuse_beside_kernel(model, ("gamma",))

@@ -14,10 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.kernels import kmers
-from maxmargin.kernels.base import Kernel, set_field
+from maxmargin.kernels.base import Kernel, set_field, whole
 from maxmargin.kernels.formulas import ATOM, Formula
-from maxmargin.kernels.parameters import whole
-from maxmargin.kernels.tables import product
+from maxmargin.kernels.inputs import product
 
 MAX_PATTERNS = 5000
 

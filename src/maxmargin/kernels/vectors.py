@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from maxmargin.kernels.base import Kernel, set_field
+from maxmargin.kernels.base import (
+    Kernel,
+    known,
+    positive,
+    read_width,
+    real,
+    set_field,
+    whole,
+    width,
+)
 from maxmargin.kernels.formulas import (
     ATOM,
     PRODUCT,
@@ -15,14 +24,16 @@ from maxmargin.kernels.formulas import (
     number,
     raised,
 )
-from maxmargin.kernels.inputs import count, float_type, pair, vectors
-from maxmargin.kernels.parameters import known, positive, read_width, real, whole, width
-from maxmargin.kernels.tables import (
+from maxmargin.kernels.inputs import (
+    count,
+    float_type,
     full,
     multiply,
+    pair,
     power,
     product,
     squared_norms,
+    vectors,
     weighted_rows,
 )
 

@@ -18,7 +18,7 @@ from itertools import combinations
 
 import numpy as np
 
-from maxmargin.graphs.batch import Graphs
+from maxmargin.graphs.batch import Graphs, Rows
 from maxmargin.graphs.field import make_field
 from maxmargin.graphs.labellings import (
     Reweighting,
@@ -27,7 +27,6 @@ from maxmargin.graphs.labellings import (
     with_search,
 )
 from maxmargin.graphs.methods import TooWide, exact_sums, relaxed_batch
-from maxmargin.graphs.rows import Rows
 from maxmargin.graphs.schema import Blocks
 from maxmargin.multilabel.subsets import MOST, AllSets
 

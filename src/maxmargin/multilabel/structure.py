@@ -31,7 +31,7 @@ from maxmargin.core import contract
 from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.rescale import violation
-from maxmargin.core.rows import padded_width
+from maxmargin.core.vectors import padded_width
 
 HAMMING, F1, RANKING = range(3)
 KINDS = {"hamming": HAMMING, "f1": F1, "ranking": RANKING}

@@ -9,17 +9,16 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import csr_arrays
+from maxmargin.core.arrays import check_columns, csr_arrays
 from maxmargin.core.completion import complete_all
 from maxmargin.core.encoded import Encoded, check_weights
 from maxmargin.core.listed import given_or
-from maxmargin.core.unused_columns import check_columns
 from maxmargin.core.variances import C_for_scale, total_variance
 from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.fit import refuse_unused
 from maxmargin.fitting.latent_training import LATENT, check_latent_parameters
 from maxmargin.fitting.saving import FEATURE_NAMES, floats
 from maxmargin.fitting.tables import read_new, read_rows
-from maxmargin.kernels.nested import refuse_unused
 from maxmargin.rankings import metrics, pairs, top_k
 from maxmargin.rankings.metrics import AT, RankingReport, ranking_scores
 from maxmargin.rankings.parameters import TopKRankerParameters

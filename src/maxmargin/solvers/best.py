@@ -23,12 +23,10 @@ import numpy as np
 
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.core.state import Stateful, require, restored
-from maxmargin.core.vectors import sum_of_squares
-from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.engine.interrupts import undisturbed
 from maxmargin.solvers.proofs import check_dual, compare
 from maxmargin.solvers.result import Certificate
 
-MULTIPLES = 2  # tried per certificate, beside 1
 NEGLIGIBLE = 0.01  # share of the search's gap below which the solver's own may stay
 LOOKS = 3  # around, in search of more violated outputs
 EXPLORED = 20  # times that a batch may look around before the fit ends
@@ -147,8 +145,9 @@ class Best(Stateful):
         self.proved = max(self.proved, dual)
         self.dual = max(self.dual, dual)
 
-    def claim(self, solver, history: list[dict]) -> None:
+    def claim(self, solver, history: list[dict]) -> Certificate:
         """At the end of a fit, nothing is left that only single precision says."""
+        self.check(self.primal)
         if solver.drifts and self.proved < self.dual:
             self.prove(solver.exact_dual())
         if self.objective.exact:  # equal but for rounding, or check() would have raised
@@ -159,17 +158,21 @@ class Best(Stateful):
                 row["primal"] = max(row["primal"], self.primal)
             row["dual"] = min(row["dual"], self.dual)
             row["gap"] = max(row["primal"] - row["dual"], 0.0)
+        history[-1].update(self.bounds())
+        return self.certificate()
 
-    def guess(self, estimate: float) -> float:
+    def guess(self, solver) -> float:
         """The relative gap that a certificate would find, judged by the last one."""
+        self.see_dual(solver.dual)
+        estimate = solver.estimate
         if not 0 < estimate < math.inf:
             return math.inf
         return self.ratio * (estimate - self.dual) / estimate
 
     def certify(self, solver, tol: float) -> None:
         """Exact primal of the solver's candidates; keeps the best weights."""
-        candidates = solver.candidates()
-        if not solver.drifts:
+        candidates, drifts = solver.candidates(), solver.drifts
+        if not drifts:
             self.prove(solver.exact_dual())
         # One full pass each: ask the candidate that won last time first, and the
         # others only when it does not settle the matter, every third time.
@@ -190,25 +193,34 @@ class Best(Stateful):
             if self.latest is None or found < self.latest[0]:
                 chosen = w * w.dtype.type(multiple) if found < primal else None
                 self.latest = found, primal, chosen, sweep
-            primal, multiple, sweep = self._best_multiple(
-                w, primal, multiple, sweep, tol
-            )
-            if solver.drifts and primal - self.dual <= tol * primal:
+            late = time.perf_counter() >= self.objective.deadline
+            if (
+                not late
+                and self.objective.scalable
+                and primal - self.dual > tol * primal
+            ):
+                point = primal, multiple, sweep
+                bounds = self.dual, tol
+                point, self.share = self.objective.along(w, point, *bounds, self.share)
+                primal, multiple, sweep = point
+            if drifts and primal - self.dual <= tol * primal:
                 self.prove(solver.exact_dual())
             if primal < round_best:
                 round_best = primal
                 self.winner = c
             if primal < self.primal or self.w is None:
-                with Undisturbed():
+                with undisturbed():
                     self.primal = primal
                     self.sweep = sweep
                     # A copy, unless training ends here: the solver needs w no more.
                     over = self.spares and self.relative_gap() <= tol
                     out = w if over else self.w
                     self.w = np.multiply(w, w.dtype.type(multiple), out=out)
-        if self.dual < solver.estimate < math.inf and round_best < math.inf:
-            ratio = (round_best - self.dual) / (solver.estimate - self.dual)
+        estimate = solver.estimate
+        if self.dual < estimate < math.inf and round_best < math.inf:
+            ratio = (round_best - self.dual) / (estimate - self.dual)
             self.ratio = min(max(ratio, 0.1), 10.0)
+        self.see_dual(solver.dual)
 
     def check(self, primal: float) -> None:
         """Numbers that cannot be must not pass for a certificate."""
@@ -271,68 +283,23 @@ class Best(Stateful):
         _, primal, w, sweep = self.latest
         met = self.objective.met
         if met(w, sweep) < met(self.w, self.sweep):
-            with Undisturbed():
+            with undisturbed():
                 self.primal, self.w, self.sweep = primal, w, sweep
 
     def search_gap(self) -> float:
         """What the bounds of the search add to the primal, over the outputs found."""
         return 0.0 if self.sweep is None else self.objective.left_open(self.sweep)
 
-    def _best_multiple(self, w, primal, multiple, sweep, tol):
-        """Try t w for a t near 1, where the slope of the primal says that it pays.
-
-        Near the optimum of the dual, many margins fall just short of what is asked; a
-        slightly longer w then has a much smaller primal (CoNLL-2000 tokens: a gap of
-        2.5% instead of 6.4% for t = 1.01). A parabola with the slope at t = 1 and a
-        minimum that closes as much of the gap as the last one did gives the first t,
-        the slopes at both the second.
-        """
-        objective = self.objective
-        gap = primal - self.dual
-        late = time.perf_counter() >= objective.deadline
-        if late or not objective.scalable or gap <= tol * primal:
-            return primal, multiple, sweep
-        squared = sum_of_squares(w)
-        if squared == 0:
-            return primal, multiple, sweep
-        # Nearly separated, and C is large: a little longer, w violates nothing.
-        t = objective.obeying(sweep)
-        if 0.5 * t * t * squared < self.dual + 0.5 * gap:
-            other, t, after = objective.primal(w, t)
-            if other < primal:
-                primal, multiple, sweep = other, t, after
-                gap = primal - self.dual
-                if gap <= tol * primal:
-                    return primal, multiple, sweep
-        slope = multiple * squared - objective.pull(sweep) / multiple
-        if abs(slope) < 1e-9 * squared or gap - tol * primal > 3.0 * self.share * gap:
-            return primal, multiple, sweep  # it cannot be enough
-        best, best_multiple, best_sweep = primal, multiple, sweep
-        t, step = multiple, -2.0 * self.share * gap / slope
-        for _ in range(MULTIPLES):
-            step = min(max(step, -0.3), 0.3)
-            t += step
-            other, _, sweep = objective.primal(w, t)
-            if other < best:
-                best, best_multiple, best_sweep = other, t, sweep
-            slope, before = t * squared - objective.pull(sweep) / t, slope
-            bend = (slope - before) / step
-            if bend <= 0 or best - self.dual <= tol * best:
-                break
-            step = -slope / bend
-            if other + 0.5 * step * slope - self.dual > tol * best:
-                break  # not even the bottom of the parabola is low enough
-        self.share = min(max((primal - best) / gap, 0.5 * self.share, 0.02), 0.9)
-        return best, best_multiple, best_sweep
-
     def relative_gap(self) -> float:
         return self.certificate().relative_gap
 
     def certificate(self) -> Certificate:
-        return Certificate.of(self.primal, self.proved, self.objective.exact)
+        return self._between(self.primal, self.proved)
+
+    def _between(self, primal: float, dual: float) -> Certificate:
+        return Certificate.of(primal, dual, self.objective.exact)
 
     def bounds(self, primal: float = math.inf) -> dict:
         """The bounds as a part of a history row, as far as the steps know them."""
-        seen = min(self.primal, primal), self.dual
-        seen = Certificate.of(*seen, self.objective.exact)
+        seen = self._between(min(self.primal, primal), self.dual)
         return {name: getattr(seen, name) for name in ("primal", "dual", "gap")}

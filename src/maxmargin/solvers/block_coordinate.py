@@ -16,11 +16,10 @@ import time
 
 import numpy as np
 
-from maxmargin.core.kernel import run
 from maxmargin.core.objective import Objective
-from maxmargin.core.state import require
+from maxmargin.core.state import Stateful, require
 from maxmargin.core.vectors import blend_into, sum_of_squares
-from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.engine.interrupts import undisturbed
 from maxmargin.solvers.driver import NotSeparable, not_separable
 from maxmargin.solvers.newton import newton_steps
 from maxmargin.solvers.planes import (
@@ -34,7 +33,6 @@ from maxmargin.solvers.planes import (
 )
 from maxmargin.solvers.proofs import compare_weights
 from maxmargin.solvers.schedule import SKIP_BELOW, Average, Schedule
-from maxmargin.solvers.signs import Signs
 from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.stored_planes import check_planes
 
@@ -75,7 +73,7 @@ class PlaneSolver(Solver):
     def ask(self, kernel, *arguments):
         """Run a kernel on batch, formulation, planes and what else it takes."""
         objective = self.objective
-        return run(kernel, objective.batch, objective.form, self.planes, *arguments)
+        return objective.run(kernel, objective.form, self.planes, *arguments)
 
     def together(self, kernel, blocks, *rest) -> list:
         """What a kernel returns for these blocks, in parts if several threads run it.
@@ -88,7 +86,7 @@ class PlaneSolver(Solver):
         def part(worker, blocks):
             return self.ask(kernel, self._buffers_of(worker), blocks, *rest)
 
-        return self.team.share(part, kernel, blocks, self.team.at_once(len(blocks)))
+        return self.team.share(part, kernel, blocks, steps=True)
 
     def _buffers_of(self, worker: int):
         while len(self._others) < worker:
@@ -132,7 +130,7 @@ class PlaneSolver(Solver):
 
     def more_room(self) -> None:
         room = 2 * self.planes.alpha.shape[1]
-        self.planes = with_room(self.objective.batch, self.planes, room, self.team)
+        self.planes = with_room(self.objective.batch, self.planes, room)
 
     def newton(self) -> float:
         """Where planes are few and passes are Python's: all of them together."""
@@ -145,7 +143,7 @@ class PlaneSolver(Solver):
         """Let a Python batch drop the outputs that no plane refers to."""
         forget = getattr(self.objective.batch, "forget", None)
         if forget is not None:
-            with Undisturbed():
+            with undisturbed():
                 forget(self.planes)
 
 
@@ -204,9 +202,7 @@ class BlockCoordinate(PlaneSolver):
 
     def due(self) -> np.ndarray:
         """Blocks to visit in this pass, in random order."""
-        if not self.selective:
-            self.schedule.everyone()
-        return self.schedule.choose()
+        return self.schedule.choose(everyone=not self.selective)
 
     def rise(self, order) -> float:
         """Visits in this order, then passes over stored planes: the gain of the dual."""
@@ -270,3 +266,40 @@ class BlockCoordinate(PlaneSolver):
         order = self.schedule.shuffled(chosen)
         gain = sum(self.together(cached_pass, order, self.w, gaps))
         return gain + self.signs.hold(self.w), len(order)
+
+
+class Signs(Stateful):
+    """The multipliers mu of the weights that an objective wants to be zero or more.
+
+    With w_j >= 0 for some j, the dual has one more variable mu_j >= 0 for each of them:
+
+        w = sum alpha r psi + sum_j mu_j e_j,      dual = sum alpha c - 1/2 |w|^2
+
+    Given the planes, mu_j = max(0, -v_j) is best, where v is what the planes alone would
+    give, and makes w_j = max(0, v_j). Setting it is a coordinate step like any other: the
+    dual never falls, and steps of the planes go on from the new w. Graph cuts need such
+    weights (``graphs/``): they keep scores of edges submodular.
+    """
+
+    kept = ("push",)
+
+    def __init__(self, objective: Objective):
+        wanted = objective.nonnegative
+        self.at = np.zeros(0, np.int64) if wanted is None else np.asarray(wanted)
+        self.push = np.zeros(len(self.at))
+
+    def restart(self, w) -> None:
+        """The best multipliers of weights that are those of the planes alone."""
+        self.push[:] = 0.0
+        self.hold(w)
+
+    def hold(self, w) -> float:
+        """Set the multipliers for these weights; returns what the dual gains."""
+        if len(self.at) == 0:
+            return 0.0
+        before = w[self.at].astype(np.float64)
+        free = before - self.push
+        self.push = np.maximum(-free, 0.0)
+        after = np.maximum(free, 0.0)
+        w[self.at] = after
+        return 0.5 * float(before @ before - after @ after)

@@ -61,8 +61,8 @@ class BlockThreads:
         def alone(worker, blocks):
             self._alone(worker, blocks, *arguments)
 
-        most = min(self.most, self.team.at_once(len(order)))
-        self.team.share(part, exact_block_pass, order, most, alone=alone)
+        how = {"alone": alone, "steps": True}
+        self.team.share(part, exact_block_pass, order, self.most, **how)
 
     def _alone(self, worker, blocks, mass, alpha, w, gaps, hinges) -> None:
         theta, *_ = self._memory_of(worker, w)

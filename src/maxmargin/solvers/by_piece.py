@@ -27,6 +27,7 @@ from maxmargin.solvers.block_coordinate import (
     NEWEST,
     WORTHWHILE,
     BlockCoordinate,
+    Signs,
 )
 from maxmargin.solvers.block_threads import BlockThreads
 from maxmargin.solvers.exact_blocks import ExactBlocks
@@ -38,7 +39,6 @@ from maxmargin.solvers.proofs import compare_weights
 from maxmargin.solvers.registry import load, over
 from maxmargin.solvers.row_steps import RowSteps
 from maxmargin.solvers.schedule import Average, Schedule
-from maxmargin.solvers.signs import Signs
 from maxmargin.solvers.solver import Solver
 
 MOST_VARIABLES = 1 << 22  # of a piece of classes; beyond, planes take less memory

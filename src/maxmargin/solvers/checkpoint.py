@@ -1,6 +1,6 @@
 """Where checkpoints lie and when they may be written: what users say, checked.
 
-``keeper.py`` writes them and brings them back, ``files/checkpoint_file.py`` has their
+``driver.py`` writes them and brings them back, ``files/checkpoint_file.py`` has their
 bytes. No numba here: models are checked when they are loaded.
 """
 

@@ -49,9 +49,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from maxmargin.core.completion import changed, complete_all, hidden, with_truths
+from maxmargin.core.completion import changed, complete_all, with_truths
+from maxmargin.core.encoded import hidden
 from maxmargin.core.partial import is_partial, ordinary
-from maxmargin.engine.interrupts import INTERRUPTED, STOPPED, Undisturbed
+from maxmargin.engine.interrupts import INTERRUPTED, STOPPED, undisturbed
 from maxmargin.solvers import registry
 from maxmargin.solvers.carried import carry, follow
 from maxmargin.solvers.clock import Clock
@@ -221,7 +222,7 @@ class _Run(KeptRun):
             bound=max(start - dual, 0.0),
             exact=objective.exact,
         )
-        with Undisturbed():
+        with undisturbed():
             self.point, self.value = point, after
             self.w = solution.w if better else self.w
             self._note(primal, dual, decrease, moved, objective)
@@ -265,7 +266,7 @@ class _Run(KeptRun):
     def _keep(self, w, truths, objective) -> None:
         """Weights of which nothing is proved: no dual but 0."""
         value = self._value_at(w, truths)
-        with Undisturbed():
+        with undisturbed():
             self.w, self.value = w, value
             self.point = StationaryPoint(value, value, value, value, objective.exact)
             self._note(value, 0.0, value, 1, objective)

@@ -11,13 +11,17 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
+from typing import Any
 
 from maxmargin.core.objective import Objective
+from maxmargin.core.state import Stateful, require, restored
+from maxmargin.core.vectors import sum_of_squares
 from maxmargin.engine.interrupts import INTERRUPTED, STOPPED
 from maxmargin.engine.lost import EngineLost
 from maxmargin.solvers.best import Best
-from maxmargin.solvers.keeper import Keeper
+from maxmargin.solvers.notebook import Notebook, identity
 from maxmargin.solvers.progress import Progress
+from maxmargin.solvers.proofs import check_dual, check_history
 from maxmargin.solvers.result import Limits, Solution
 from maxmargin.solvers.solver import Solver
 
@@ -66,10 +70,9 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
             solver.step()
             iteration += 1
             stepping = False
-            best.see_dual(solver.dual)
+            promising = best.guess(solver) <= PROMISING * limits.tol
             status = _limit_reached(objective, solver, limits, iteration)
             status = solver.stuck or status
-            promising = best.guess(solver.estimate) <= PROMISING * limits.tol
             loose = getattr(objective.batch, "recalls", False) or best.search_gap() > 0
             first, later = LOOSE if loose else solver.looks
             due = small or iteration >= max(first, later * last_certified)
@@ -78,7 +81,6 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
             if status or due or solver.stationary or (promising and spaced):
                 last_certified = iteration
                 best.certify(solver, limits.tol)
-                best.see_dual(solver.dual)
                 if best.exhausted(limits.tol) and not best.explore():
                     status = SEARCH_ENDED
             if solver.done(best.relative_gap(), limits.tol):
@@ -92,7 +94,6 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
             keeper.look(last_certified, status)
         if last_certified < iteration:  # a callback ended it: the last passes count too
             best.certify(solver, limits.tol)
-            best.see_dual(solver.dual)
         if status != "converged":
             best.settle()
         best.ask_again()
@@ -104,17 +105,14 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
             if lost:
                 objective.come_home()  # or EngineLost again
             best.certify(solver, limits.tol)
-            best.see_dual(solver.dual)  # the steps of an unfinished pass count too
-    best.check(best.primal)
-    best.claim(solver, history)
     if stepping or not history:
         seconds = time.perf_counter() - began
         history.append(_row(objective, solver, best, len(history) + 1, seconds))
-    history[-1].update(best.bounds())
+    certificate = best.claim(solver, history)
     converged, status = status == "converged", progress.end(status)
     return Solution(
         w=best.w,
-        certificate=best.certificate(),
+        certificate=certificate,
         history=history,
         converged=converged,
         status=status,
@@ -164,17 +162,114 @@ def _row(objective, solver, best, iteration, seconds) -> dict:
     """One line of history: the certified state after this pass.
 
     ``primal`` is the exact primal of the best weights certified so far and ``dual`` the
-    best dual so far, so ``gap`` is a proved bound in every row.
+    best dual so far, so ``gap`` is a proved bound in every row. ``primal_estimate`` is the
+    solver's guess of the primal at its present weights: it costs nothing and proves
+    nothing, but shows the way between certificates.
     """
     # a user's Python oracle is timed call by call; compiled passes are timed whole
-    timed = getattr(objective.batch, "seconds", None)
+    timed, guess = getattr(objective.batch, "seconds", None), solver.estimate
     update = solver.update_seconds if timed is None else seconds - timed
     return {
         "iteration": iteration,
         "seconds": seconds,
         **best.bounds(solver.primal),
+        "primal_estimate": float(guess) if math.isfinite(guess) else None,
         "oracle_calls": objective.oracle_calls,
         "oracle_seconds": seconds - update,
         "update_seconds": update,
         **solver.columns(),
     }
+
+
+# the checkpoint -----------------------------------------------------------------------
+
+STEPS = 3  # in which what was stationary must be so again
+
+
+class Keeper:
+    """Keeps a run of the driver in a checkpoint; without a place for it, does nothing.
+
+    It holds the state (``core/state.py``) of solver, objective, best weights and history,
+    so that the passes after it are those of a fit that never stopped, to the last bit. It
+    says of which fit it is: what the data, masses C_i, formulation, solver, precision and
+    random numbers were at the start. Limits (tol, max_iter, max_time), threads and what is
+    shown may be others when the fit goes on. What the file claims is proved anew before it
+    is believed (``proofs.py``).
+    """
+
+    def __init__(self, limits, objective, solver, best, history: list[dict]):
+        self.history, self.last_certified = history, 0
+        self.most = math.inf  # that the dual of a checkpoint may be
+        self.parts = {"objective": objective, "solver": solver, "best": best}
+        if isinstance(objective.batch, Stateful):
+            self.parts["batch"] = objective.batch
+        self.notebook = None
+        if limits.checkpoint is not None:
+            best.spares = False
+            which = identity(objective, type(solver).__name__)
+            self.notebook = Notebook(limits.checkpoint, which, limits.tol)
+            self.notebook.read(self._restore, limits.verbose, self._prove)
+
+    @property
+    def seconds(self) -> float:
+        """Of solver time, before this run."""
+        return self.history[-1]["seconds"] if self.history else 0.0
+
+    def ended(self, tol: float) -> str:
+        """How a fit ended that has nothing left to do; else empty."""
+        if not self.history:
+            return ""
+        best, solver = self.parts["best"], self.parts["solver"]
+        if solver.done(best.relative_gap(), tol):
+            return "converged"
+        status = self.notebook.ended(tol)
+        return "" if status == "converged" else status  # its gap says whether it is
+
+    def look(self, last_certified: int, status: str) -> None:
+        """After a pass."""
+        if self.notebook is not None:
+            self.last_certified = last_certified
+            self.notebook.note(self._state, status, self.history)
+
+    def interrupted(self) -> None:
+        if self.notebook is not None:
+            self.notebook.interrupted()
+
+    def _state(self) -> dict[str, Any]:
+        state = {name: part.state() for name, part in self.parts.items()}
+        return state | {"history": self.history, "last_certified": self.last_certified}
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        for name in ("batch", "objective", "solver", "best"):  # planes name its outputs
+            if name in self.parts:
+                self.parts[name].restore(state[name])
+        history = state["history"]
+        require(type(history) is list, "history", "no list of rows")
+        best = self.parts["best"]
+        check_history(history, best.bounds(self.parts["solver"].primal))
+        for row in history:
+            row["dual"] = min(row["dual"], self.most)
+            row["gap"] = max(row["primal"] - row["dual"], 0.0)
+        best.dual, best.proved = min(best.dual, self.most), min(best.proved, self.most)
+        self.history[:] = history
+        self.last_certified = restored(0, state["last_certified"], "last_certified")
+        require(self.last_certified <= len(history), "last_certified", "out of range")
+
+    def _prove(self) -> None:
+        """Compute anew what was proved; spoils the state."""
+        solver, best = self.parts["solver"], self.parts["best"]
+        claimed = solver.dual
+        proved = solver.proved()
+        scale = 0.5 * sum_of_squares(solver.w) + abs(proved)
+        check_dual("the dual", claimed, proved, scale, solver.objective.dtype)
+        if solver.falls:
+            self.most = max(proved, 0.0)
+            best.dual = min(best.dual, self.most)
+        best.check_proofs(proved)
+        if solver.stationary:  # it must be so again, not only say so
+            for _ in range(STEPS):
+                solver.stationary = False
+                solver.step()
+                if solver.stationary:
+                    return
+            require(False, "stationary", "not true")

@@ -20,12 +20,11 @@ import time
 
 import numpy as np
 
-from maxmargin.core import contract
 from maxmargin.core.contract import emit_block
-from maxmargin.core.kernel import implemented, kernel, run
+from maxmargin.core.kernel import kernel, run
 from maxmargin.core.state import require
 from maxmargin.core.vectors import blend_into, sum_of_squares
-from maxmargin.engine.interrupts import Undisturbed
+from maxmargin.engine.interrupts import undisturbed
 from maxmargin.solvers.block_threads import BlockThreads
 from maxmargin.solvers.planes import Planes
 from maxmargin.solvers.proofs import compare_weights
@@ -58,8 +57,7 @@ class ExactBlocks(Solver):
     def applies(objective) -> bool:
         form = objective.form
         return (
-            isinstance(objective.batch, tuple)
-            and implemented(contract.solve_block, type(objective.batch))
+            objective.closed_blocks
             and not (form.slack or form.quadratic or objective.hard)
             and objective.nonnegative is None
             and objective.n * objective.batch.width <= MAX_VARIABLES
@@ -116,7 +114,7 @@ class ExactBlocks(Solver):
         passes = schedule.passes
         share = self.stages[passes] if passes < len(self.stages) else 1.0
         if not np.array_equal(self.mass, share * objective.mass):
-            with Undisturbed():
+            with undisturbed():
                 self._raise_mass(share * objective.mass)
         visits, before = 0, self._dual() if objective.team.size > 1 else self.dual
         while visits < min(MIN_VISITS, MAX_SWEEPS * objective.n):

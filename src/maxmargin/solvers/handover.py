@@ -12,8 +12,8 @@ from maxmargin.core.state import require
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.exponentiated import Exponentiated
 from maxmargin.solvers.log_objective import LogObjective, norm1, shrunk
-from maxmargin.solvers.relay import Relay
 from maxmargin.solvers.smooth import LBFGS
+from maxmargin.solvers.solver import Relay
 
 HALVING = 20  # passes in which the gap must halve
 
@@ -53,6 +53,7 @@ class Handover(Relay):
         self.passes += 1
         if self.now.stationary:
             self.now, self.seen, self.returned = self.first, [], True
+        self.follow()
 
     def candidates(self) -> list:
         candidates = super().candidates()
@@ -91,3 +92,4 @@ class Handover(Relay):
             second.cuts.add(point, entropy)
         second.proof = [None], [1.0]
         self.now = second
+        self.follow()

@@ -25,7 +25,7 @@ import math
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.block_coordinate import BlockCoordinate
 from maxmargin.solvers.one_slack import Cut, OneSlack
-from maxmargin.solvers.relay import Relay
+from maxmargin.solvers.solver import Relay
 from maxmargin.solvers.warm_start import copied
 
 FIRST_LOOK = 8  # passes
@@ -74,11 +74,13 @@ class HingeHandover(Relay):
             self._hand_over()
         self.now.step()
         self.passes += 1
+        self.follow()
         if self.now is not self.first:
             self.rounds += 1
-            self.lowest = min(self.lowest, self.now.estimate)
+            self.lowest = min(self.lowest, self.estimate)
             if self._vain():
                 self.now, self.returned = self.first, True
+                self.follow()
 
     def learn_from(self, sweep) -> None:
         self.now.learn_from(sweep)
@@ -129,3 +131,4 @@ class HingeHandover(Relay):
         second._solve()
         second.estimate = first.estimate
         self.calls, self.now = self.objective.oracle_calls, second
+        self.follow()

@@ -51,11 +51,7 @@ class LogObjective(Objective):
         if not isinstance(self.batch, tuple) or not probabilistic(self.batch):
             raise ValueError(no_sums("log", "this structure has no sums"))
         self.l1 = l1
-
-    @property
-    def exact(self) -> bool:
-        """Whether there is a bound: not on a loss that is not convex."""
-        return self.convex
+        self.exact = self.convex  # else there is no bound
 
     @property
     def scalable(self) -> bool:

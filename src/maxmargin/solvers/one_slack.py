@@ -24,8 +24,7 @@ import numpy as np
 from maxmargin.core.contract import difference, loss, score_planes
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.rescale import offset_and_scale
-from maxmargin.core.rows import copy_into
-from maxmargin.core.vectors import add_listed
+from maxmargin.core.vectors import add_listed, copy_into
 from maxmargin.solvers.block_coordinate import PlaneSolver
 from maxmargin.solvers.cut_proofs import check_cuts, proved_by_cuts
 from maxmargin.solvers.planes import (
@@ -213,7 +212,7 @@ class OneSlack(PlaneSolver):
         return float(self.alpha @ self.gram @ self.alpha - cut_off @ cut_off)
 
     def _ascend(self, tolerance: float) -> None:
-        """Over the cuts and, in turns, the multipliers of signs (``signs.py``)."""
+        """Over the cuts and, in turns, the multipliers of signs (:class:`Signs`)."""
         last = -np.inf
         for _ in range(MAX_TURNS if len(self.signs.at) else 1):
             push = -np.minimum(self.alpha @ self.held, 0.0)

@@ -28,10 +28,10 @@ from maxmargin.core.sharded import Sharded
 from maxmargin.core.state import require
 from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.engine.worth import Worth
+from maxmargin.solvers.block_coordinate import Signs
 from maxmargin.solvers.moves import Move
 from maxmargin.solvers.proofs import compare_weights
 from maxmargin.solvers.schedule import Average
-from maxmargin.solvers.signs import Signs
 from maxmargin.solvers.solver import Solver
 
 CROWDED, FREE = 0.9, 0.98  # mean shares at which moves become shorter, or longer

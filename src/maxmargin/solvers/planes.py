@@ -39,9 +39,7 @@ from maxmargin.core.contract import (
 from maxmargin.core.kernel import inlined, inner, kernel
 from maxmargin.core.oracle import most_violated
 from maxmargin.core.rescale import offset_and_scale
-from maxmargin.core.rows import copy_into
-from maxmargin.core.vectors import add_listed, squared_norm
-from maxmargin.engine.threads import ALONE, Team, over_ranges
+from maxmargin.core.vectors import add_listed, copy_into, squared_norm
 
 MAX_INNER = 20  # steps per visit where theta can be updated in place
 SOLVED = 0.02  # ... or until this share of the block's gap is left
@@ -81,15 +79,11 @@ def make_planes(batch, form, mass, room=4) -> Planes:
     return planes
 
 
-def with_room(batch, planes: Planes, room: int, team: Team = ALONE) -> Planes:
+def with_room(batch, planes: Planes, room: int) -> Planes:
     """The same planes in a store with more room per block."""
-    old, start = planes.alpha.shape[1], batch.start
-    labels = np.zeros(int(start[-1]) * room, np.int32)
-
-    def copy(lo, hi):
-        copy_labels(start[lo : hi + 1], planes.labels, old, labels, room)
-
-    over_ranges(copy, start, team)
+    old = planes.alpha.shape[1]
+    labels = np.zeros(int(batch.start[-1]) * room, np.int32)
+    copy_labels(batch.start, planes.labels, old, labels, room)
 
     def widen(table):
         return np.pad(table, ((0, 0), (0, room - old)))

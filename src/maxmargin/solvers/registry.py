@@ -20,17 +20,21 @@ from typing import Any
 
 @dataclass(frozen=True)
 class SolverRecord:
-    """A solver: ``classes`` are tried in turn, the first that applies to an objective."""
+    """A solver: of its classes, the first that applies to an objective.
+
+    Those that are ``closed`` come first where a structure solves its blocks in closed form.
+    """
 
     name: str
     classes: tuple[str | type, ...]
     minimises: tuple[str, ...] = ("hinge",)  # what objectives have as their ``problem``
     public: bool = True  # whether users may name it
     hard: bool = False  # whether it takes C=inf
-    signs: bool = False  # whether it keeps weights from being negative (``signs.py``)
+    signs: bool = False  # whether it keeps weights from being negative (:class:`Signs`)
     shards: str = ""  # its class over the shards of a cluster
     pieces: str = ""  # its class over the pieces of a corpus on disk
     passes: int | None = None  # by default, of one without a certificate to stop at
+    closed: tuple[str | type, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,25 +62,25 @@ SOLVERS = {
         SolverRecord(
             "hinge-handover",
             (
-                _HERE + "hard_margin:HardMargin",
-                _HERE + "exact_blocks:ExactBlocks",
                 _HERE + "hinge_handover:HingeHandover",
                 _HERE + "block_coordinate:BlockCoordinate",
             ),
             public=False,
             hard=True,
             signs=True,
+            closed=(
+                _HERE + "exact_blocks:ExactBlocks",
+                _HERE + "hard_margin:HardMargin",
+            ),
         ),
         SolverRecord(
             "block-coordinate",
-            (
-                _HERE + "exact_blocks:ExactBlocks",
-                _HERE + "block_coordinate:BlockCoordinate",
-            ),
+            (_HERE + "block_coordinate:BlockCoordinate",),
             hard=True,
             signs=True,
             shards=_HERE + "parallel_ascent:ParallelAscent",
             pieces=_HERE + "by_piece:ByPiece",
+            closed=(_HERE + "exact_blocks:ExactBlocks",),
         ),
         SolverRecord("one-slack", (_HERE + "one_slack:OneSlack",), signs=True),
         SolverRecord("n-slack", (_HERE + "n_slack:NSlack",), hard=True, signs=True),
@@ -85,7 +89,7 @@ SOLVERS = {
         SolverRecord(
             "passive-aggressive", (_HERE + "online:PassiveAggressive",), passes=10
         ),
-        SolverRecord("subgradient", (_HERE + "online:Subgradient",), passes=50),
+        SolverRecord("subgradient", (_HERE + "subgradient:Subgradient",), passes=50),
         SolverRecord(
             "handover",
             (_HERE + "handover:Handover",),
@@ -176,7 +180,8 @@ def make(name: str, objective, planes=None):
     record = SOLVERS[objective.solver if name == "auto" else name]
     if not record.signs:
         _refuse_signs(objective, record.name)
-    for kind in map(load, record.classes):
+    closed = record.closed if objective.closed_blocks else ()
+    for kind in map(load, (*closed, *record.classes)):
         if kind.applies(objective):
             return kind(objective, planes)
     raise ValueError(f"solver={name!r} does not apply to this objective.")

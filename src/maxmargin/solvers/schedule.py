@@ -56,8 +56,10 @@ class Schedule(Stateful):
         rises = (np.diff(self.last_visited) > 0).all()
         require(rises, "last_visited", "not in order")
 
-    def choose(self) -> np.ndarray:
-        """Blocks to visit in this pass, in random order."""
+    def choose(self, everyone: bool = False) -> np.ndarray:
+        """Blocks to visit in this pass, in random order; all, if wanted."""
+        if everyone:
+            self.everyone()
         low = SKIP_BELOW * float(np.add.reduce(self.gaps)) / max(len(self.gaps), 1)
         waiting = self.wait, self.next_visit, self.max_wait, self.passes
         self.last_visited = due(self.gaps, self.last_visited, low, *waiting)

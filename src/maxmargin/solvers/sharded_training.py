@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core import contract
-from maxmargin.core.completion import hidden
+from maxmargin.core.encoded import hidden
 from maxmargin.core.objective import Objective
 from maxmargin.core.sharded import Sharded, ShardedLog, sources_of
 from maxmargin.core.totals import Scattered

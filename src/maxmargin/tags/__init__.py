@@ -1,6 +1,7 @@
 """Label sequences: a label for every token."""
 
 from maxmargin.families import Family, lazily
+from maxmargin.tags.formats import public
 
 FAMILY = Family(
     __name__,
@@ -9,20 +10,15 @@ FAMILY = Family(
     commands={"tag": "command"},
     warmups={"tag": "warmup", "tag-arrays": "warmup"},
     files={
+        **public(),
         "Column": "files.columns",
         "Columns": "files.columns",
         "DigitStrings": "digits",
         "columns_from": "files.columns",
         "digit_strings": "digits",
         "read_columns": "files.reader",
-        "read_conllu": "files.conllu",
-        "read_crfsuite": "files.crfsuite",
-        "read_svmhmm": "files.svmhmm",
         "tag_file": "files.writers",
         "write_columns": "files.writers",
-        "write_conllu": "files.conllu",
-        "write_crfsuite": "files.crfsuite",
-        "write_svmhmm": "files.svmhmm",
     },
     metrics={
         "SpanReport": "metrics",
@@ -40,6 +36,7 @@ FAMILY = Family(
         "tagged_page": "page",
         "top_features": "plots",
         "transition_table": "plots",
+        "weights_frame": "weights",
     },
     scorers={
         "sequence_accuracy": "scorers",
@@ -48,5 +45,6 @@ FAMILY = Family(
         "span_recall": "scorers",
         "token_accuracy": "scorers",
     },
+    views={"tags": "view"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

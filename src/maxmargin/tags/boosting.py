@@ -56,11 +56,11 @@ class BoostingObjective(LogObjective):
 
     scalable = False
     solver = "boosting"
-    exact = False  # no bound from below is known
 
     def __init__(self, batch, n_weights, form, mass, dtype, n_jobs=1, seed=0):
         # a risk near zero is a small difference of scores: double precision
         super().__init__(batch, n_weights, form, mass, np.float64, n_jobs, seed)
+        self.exact = False  # no bound from below is known
         self.log_mass = np.full(self.n, -np.inf)
         lengths = np.diff(batch.start)
         live = (mass > 0) & (lengths > 0)

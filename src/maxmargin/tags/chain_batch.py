@@ -8,20 +8,12 @@ import numpy as np
 
 from maxmargin.core.cutting import cut_by
 from maxmargin.core.partial import with_known
-from maxmargin.core.rows import padded_width
+from maxmargin.core.vectors import padded_width
 from maxmargin.tags.chain_spans import Costs, SpanTables, ZeroOne
 
 
 class ChainBatch(NamedTuple):
     """Sequences in flat CSR form."""
-
-    cuts = cut_by(
-        start="example",
-        y="start",
-        indptr="start",
-        indices="indptr",
-        values="indptr",
-    )
 
     says_outputs = ("start", "n_labels", "barrier")  # warm_start.py
     cuts = cut_by(

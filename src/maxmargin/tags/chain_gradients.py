@@ -44,7 +44,7 @@ class ChainObjective(GradientObjective):
     def __init__(self, *arguments, kind: str, l1: float = 0.0):
         super().__init__(*arguments, l1=l1)
         self.kind = KINDS[kind]
-        self.convex = kind != "marginal"
+        self.convex = self.exact = kind != "marginal"
         if kind == "exponential":
             self.first = LogObjective(*arguments, l1=l1)
 

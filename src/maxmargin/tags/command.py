@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from maxmargin.cli.task import Task
+from maxmargin.tags.formats import FORMATS
 
 
 class TagTask(Task):
@@ -23,17 +24,17 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
     hidden = frozenset({"feature_options", "forbidden"})
     usual = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
     alone = ("truth", "predicted", "separator", "comment")
-    options = """
+    options = f"""
     the file
-      --format columns|conllu|svmhmm|crfsuite  default: conllu if the file is called so
-          or looks so, else columns
+      --format {"|".join(FORMATS)}  default: conllu if the file is called so or looks so,
+          else columns
       --label-column COLUMN  from 0, or from the end with -1, the default; in CoNLL-U also a
           name, default UPOS. Templates number the columns without it
       --word-column COLUMN  that ready features read, numbered as in the file (default: the
           first one; in CoNLL-U FORM)
       --separator TEXT  exactly this, such as , or \\t (default: spaces and tabs)
       --encoding NAME=utf-8  default: utf-8
-      --comment MARK  leave out lines that start so before tokens
+      --comment MARK  skip lines that begin with MARK, between sentences
       --shards FOLDER  for data larger than memory: encode the file (or folder, or glob)
           into this folder, or use what is there. TRAIN may be such a folder itself
     features, one of
@@ -53,7 +54,8 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
       --scheme  BIO, IOB1, BIOES, BILOU, IO or auto: make labels that break it impossible
       --repair  correct training labels that break the scheme, read as conlleval reads
           them
-      --loss hamming|zero-one|spans  what a wrong labelling costs (default: hamming)
+      --loss hamming|zero-one|spans|absolute  what a wrong labelling costs (default:
+          hamming); absolute is |true - predicted| of labels that are numbers
       --decoding  auto, viterbi or posterior (the best label of every token)
       --alpha  added to the counts of an hmm
     a kernel of the features
@@ -71,7 +73,7 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
       --truth COLUMN  by number (default: -2), or by name in CoNLL-U
       --predicted COLUMN  likewise (default: -1)
       --separator TEXT  as in train (default: spaces and tabs)
-      --comment MARK  leave out lines that start so
+      --comment MARK  skip lines that begin with MARK
     """
     inspect_options = """
       --label L+  only of this label; repeatable

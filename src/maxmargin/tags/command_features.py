@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 from maxmargin.cli.common import say
-from maxmargin.tags.command_files import FEATURE_FORMATS
 from maxmargin.tags.features.input import gazetteer
 from maxmargin.tags.features.ready import READY_NAMES
 from maxmargin.tags.features.templates import parse_template
+from maxmargin.tags.formats import FORMATS
 
 NOT_COLUMNS = (
     "{} belongs to --format columns or conllu: files of features hold the features."
@@ -19,7 +19,7 @@ NOT_COLUMNS = (
 def features_of(args):
     """A template, the name of a ready set, or None for files that hold features."""
     named = {"--template": args.template, "--features": args.features}
-    if args.format in FEATURE_FORMATS:
+    if args.format is not None and FORMATS[args.format].features:
         named |= {"--min-count": args.min_count, "--gazetteer": args.gazetteer}
         for option, value in named.items():
             if value is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from maxmargin.cli.common import say
 from maxmargin.files.text_files import write_text
 from maxmargin.tags.files.conllu import NAMES, sentences_of, with_labels
 from maxmargin.tags.files.layout import Layout
+from maxmargin.tags.formats import FORMATS
 from maxmargin.tags.schemes import check_scheme, convert, guess_scheme
 
 if TYPE_CHECKING:
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
 MOST_LABELS = 1000  # more are a wrong column, and would take for ever
 CERTAIN = "1.0000"
-FEATURE_FORMATS = ("svmhmm", "crfsuite")
 
 
 @dataclass
@@ -43,7 +44,12 @@ class TagFiles(Command):
     @property
     def holds_features(self) -> bool:
         """Are features in the file, rather than columns to make them of?"""
-        return self.format in FEATURE_FORMATS
+        return self.format is not None and FORMATS[self.format].features
+
+    @property
+    def written(self) -> Callable[..., str] | None:
+        """Writes a tagged sentence, in formats where labels are not a column more."""
+        return self.format and FORMATS[self.format].part("written")
 
     @property
     def layout(self) -> Layout:
@@ -117,10 +123,16 @@ class TagFiles(Command):
         return sample
 
     def _read_columns(self, raw: RawText, expect=None) -> Columns:
-        if self.format == "conllu":
-            return files.read_conllu(raw, self.encoding)
-        layout = self.separator, self.encoding, self.comment
-        return files.read_columns(raw, *layout, expect=expect, n_jobs=self.n_jobs)
+        if self.format in (None, "columns"):
+            layout = self.separator, self.encoding, self.comment
+            return files.read_columns(raw, *layout, expect=expect, n_jobs=self.n_jobs)
+        read = getattr(files, f"read_{self.format}")
+        return read(raw, encoding=self.encoding, **self._separated())
+
+    def _separated(self) -> dict[str, str]:
+        """The separator for readers and writers, where it was given and can be."""
+        fixed = FORMATS[self.format or "columns"].fixed
+        return {} if fixed or self.separator is None else {"separator": self.separator}
 
     def _split(self, columns: Columns, raw: RawText) -> Sample:
         """The label column apart from the others, which are numbered without it."""
@@ -197,12 +209,21 @@ class TagFiles(Command):
         numbers go to MISC.
         """
         added, raw = [outputs], sample.more
+        if self.written and chances is not None:
+            raise ValueError(
+                f"--marginals is not possible: the format {self.format} has no place for "
+                "probabilities. Train on --format columns, or ask for --k-best."
+            )
         if chances is not None:
             added.append([[f"{p:.4f}" for p in row] for row in chances])
         if self.format == "conllu" and raw is not None:
             misc = [[f"{self.measured}={p}" for p in row] for row in chain(*added[1:])]
             layout = self.label_column, self.encoding
             files.write_conllu(path, raw, outputs, *layout, misc=misc or None)
+            return
+        if self.written and raw is not None:
+            words, write = words_of(sample), getattr(files, f"write_{self.format}")
+            write(path, words, outputs, encoding=self.encoding, **self._separated())
             return
         if not self.holds_features and raw is not None:
             layout = self.separator, self.encoding, self.comment
@@ -215,9 +236,11 @@ class TagFiles(Command):
 
     def write_ranked(self, path: str, sample: Sample, ranked) -> None:
         """Every sentence as often as it has labellings."""
-        self._begins = self._rows = None
+        self._begins = self._rows = self._words = None
         if self.format == "conllu" and sample.more is not None:
             self._rows = sentences_of(self.layout.utf8(sample.more))
+        elif self.written:
+            self._words = words_of(sample)
         elif not self.holds_features and sample.more is not None:
             between = self.separator or " "
             columns = self._read_columns(sample.more)
@@ -231,6 +254,11 @@ class TagFiles(Command):
     def lines(self, sample: Sample, i: int, output) -> list[str]:
         if self._rows:
             return [*with_labels(self._rows[i], output, self.label_column), ""]
+        if self._words:
+            return [
+                self.written(self._words[i], output, *self._separated().values()),
+                "",
+            ]
         begins = self._begins[i] if self._begins else [""] * len(output)
         return [*map("".join, zip(begins, output, strict=True)), ""]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.blas import at_most
 from maxmargin.core.encoded import Encoded
+from maxmargin.core.jobs import at_most
 from maxmargin.core.partial import alternate
 from maxmargin.solvers.result import Certificate
 from maxmargin.tags.parameters import HMMTaggerParameters

@@ -88,12 +88,16 @@ def warn_of_length(start) -> None:
         )
 
 
-def label_set(y) -> list:
-    """The distinct labels, sorted; plain str or int, so that they can be saved."""
+def label_set(y) -> tuple[list, bool]:
+    """(the distinct labels, sorted; whether some are None, or a whole sequence of them).
+
+    Labels are plain str or int, so that they can be saved.
+    """
     try:
         labels = set(chain_lists.from_iterable(row for row in y if row is not None))
     except TypeError:  # a label that cannot be hashed
         raise _bad_label(y) from None
+    gaps = None in labels or any(row is None for row in y)
     labels = set(map(_plain, labels)) - {None}  # a label that is not known
     kinds = set(map(_label_kind, labels))
     if None in kinds or len(kinds) > 1:
@@ -103,7 +107,7 @@ def label_set(y) -> list:
             f"y holds one label only ({', '.join(map(repr, labels))}): at least two "
             "labels are needed to learn to tell them apart."
         )
-    return sorted(labels)
+    return sorted(labels), gaps
 
 
 def _plain(label):

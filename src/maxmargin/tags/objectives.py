@@ -45,23 +45,3 @@ register(
         public=False,
     )
 )
-
-
-def check_options(tagger) -> None:
-    """Parameters of a tagger that depend on each other, before any work."""
-    objective, l1 = tagger.objective, tagger.l1
-    if tagger.order == 2 and OBJECTIVES[objective].problem != "hinge":
-        others = [name for name, o in OBJECTIVES.items() if o.problem == "hinge"]
-        raise ValueError(
-            f"order=2 needs objective='hinge' or one of {', '.join(others[1:])}, not "
-            f"{objective!r}."
-        )
-    if tagger.order == 2 and isinstance(tagger.loss, str) and tagger.loss != "hamming":
-        raise ValueError(f"order=2 needs a loss of labels, not {tagger.loss!r}.")
-    if tagger.order == 2 and tagger.decoding == "posterior":
-        raise ValueError("order=2 has no marginals to decode with: use 'viterbi'.")
-    if l1 > 0 and not OBJECTIVES[objective].l1:
-        smooth = ", ".join(name for name, record in OBJECTIVES.items() if record.l1)
-        raise ValueError(
-            f"l1={l1!r} needs one of the objectives {smooth}, not {objective!r}."
-        )

@@ -9,12 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 
-def has_gaps(y) -> bool:
-    """Whether a label is None, or a whole sequence of them."""
-    lists = (row.tolist() if isinstance(row, np.ndarray) else row for row in y)
-    return any(row is None or None in row for row in lists)
-
-
 def fill_rows(y, start) -> list:
     """Sequences of which nothing is known as lists of None."""
     lengths = np.diff(start).tolist()

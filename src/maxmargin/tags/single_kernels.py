@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.kernel import inlined, kernel
-from maxmargin.core.rows import add_rows
+from maxmargin.core.vectors import add_rows
 from maxmargin.tags.viterbi import best_end, best_predecessor, max_into
 
 

@@ -11,14 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.completion import complete_all
 from maxmargin.core.coordinates import check_kernel_options
-from maxmargin.core.data_weight import C_of
-from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.encoded import C_of, Encoded, check_weights
 from maxmargin.core.partial import partly_known
-from maxmargin.core.rows import by_frequency, padded_width
 from maxmargin.core.saved import distinct
+from maxmargin.core.vectors import by_frequency, padded_width
 from maxmargin.fitting.estimator import MaxMarginEstimator
-from maxmargin.fitting.unlabelled import weigh
-from maxmargin.kernels.nested import NestedKernel, refuse_without_kernel
+from maxmargin.fitting.fit import refuse_without_kernel
+from maxmargin.fitting.tables import weigh
+from maxmargin.kernels.nested import NestedKernel
 from maxmargin.tags.corpus.training import TagCorpus, encode_corpus
 from maxmargin.tags.encoders import encoder_state, new_encoder, restored_encoder
 from maxmargin.tags.features.pursued import Supervision
@@ -32,9 +32,9 @@ from maxmargin.tags.input import (
     warn_of_length,
     warn_of_truth,
 )
-from maxmargin.tags.objectives import OBJECTIVES, check_options
+from maxmargin.tags.objectives import OBJECTIVES
 from maxmargin.tags.parameters import SequenceTaggerParameters
-from maxmargin.tags.partial import fill_rows, has_gaps, known_runs
+from maxmargin.tags.partial import fill_rows, known_runs
 from maxmargin.tags.prediction import TagPrediction
 from maxmargin.tags.schemes import check_scheme, forbidden_transitions
 from maxmargin.tags.structure import TagStructure
@@ -97,10 +97,11 @@ class SequenceTagger(
         allowed sequence with the largest sum of these probabilities.
     l1 : float, default 0.0
         Adds l1 |w|_1 to "log", "marginal" or "exponential": sparse weights.
-    loss : "hamming", "zero-one", "spans", dict, array or function, default "hamming"
-        "hamming" counts wrong labels (not divided by the length), "zero-one" is 1 for
-        any wrong sequence, "spans" counts spans missed and spans invented; others give
-        the cost of one label against another, summed.
+    loss : "hamming", "zero-one", "spans", "absolute", dict, array or function
+        "hamming", the default, counts wrong labels (not divided by the length),
+        "zero-one" is 1 for any wrong sequence, "spans" counts spans missed and spans
+        invented; others give the cost of one label against another, summed: "absolute"
+        is their distance, of labels that are numbers.
     forbidden : list of (label, label) or None
         Transitions that must not occur, at training and prediction; ``None`` in a pair
         stands for the start (first place) or the end (second place) of the sequence.
@@ -115,7 +116,9 @@ class SequenceTagger(
         found by training on single tokens and their labels (the first two of these, as in
         :class:`maxmargin.KernelSVM`), or chosen without labels.
     n_components : int, default 500
-    gamma : float, "scale" or "auto", of a kernel given by name
+        Points of that basis.
+    gamma : float, "scale" or "auto"
+        Of a kernel given by name.
     kernel_memory : float, default 4e9
         Bytes that its tables may take; what needs more is refused before it starts.
     tol : float or None
@@ -138,6 +141,7 @@ class SequenceTagger(
     first_, last_ : ndarray (labels,)
     triples_ : ndarray (labels, labels, labels), for order=2 only
     feature_names_ : list of str, or None for numeric input
+    feature_titles_ : the same by what they are: suffix(4)=raat, not U14:raat
     certificate_, history_, n_iter_, converged_
         As in :class:`maxmargin.StructuralSVM`.
 
@@ -183,12 +187,30 @@ class SequenceTagger(
         return super().fit(X, y, sample_weight)
 
     def _check(self) -> None:
-        check_options(self)
-        self._decoding()
+        self._check_together()
         if self.kernel is not None:
             check_kernel_options(self)
         if self.feature_options and self.features is None:
             raise ValueError("feature_options needs features, a template or a name.")
+
+    def _check_together(self) -> None:
+        """Parameters that depend on each other, before any work."""
+        objective, l1 = self.objective, self.l1
+        if self.order == 2 and OBJECTIVES[objective].problem != "hinge":
+            others = [name for name, o in OBJECTIVES.items() if o.problem == "hinge"]
+            raise ValueError(
+                f"order=2 needs objective='hinge' or one of {', '.join(others[1:])}, not "
+                f"{objective!r}."
+            )
+        if self.order == 2 and isinstance(self.loss, str) and self.loss != "hamming":
+            raise ValueError(f"order=2 needs a loss of labels, not {self.loss!r}.")
+        if self.order == 2 and self.decoding == "posterior":
+            raise ValueError("order=2 has no marginals to decode with: use 'viterbi'.")
+        if l1 > 0 and not OBJECTIVES[objective].l1:
+            smooth = ", ".join(name for name, record in OBJECTIVES.items() if record.l1)
+            raise ValueError(
+                f"l1={l1!r} needs one of the objectives {smooth}, not {objective!r}."
+            )
 
     def _tolerance(self) -> float:
         if self.tol is None:
@@ -203,9 +225,8 @@ class SequenceTagger(
     def _sequences_of(self, X, y, sample_weight) -> Encoded:
         X, y = check_samples(self._input(X), y, unlabelled=True)
         weights = check_weights(sample_weight, len(y))
-        labels = label_set(y)
+        labels, gaps = label_set(y)
         numbers = {label: k for k, label in enumerate(labels)}
-        gaps = has_gaps(y)
         if self.scheme is not None and not gaps:
             check_scheme(y, self.scheme)
         structure = TagStructure.to_train(self, labels)
@@ -240,8 +261,7 @@ class SequenceTagger(
         if barrier is not None and not gaps:
             check_allowed(barrier, flat, tokens.start, labels)
         dtype = self._working_dtype(tokens.values, weights)
-        settings = padded_width(len(labels)), self._threads()
-        tokens, feature_of_row = by_frequency(tokens, *settings)
+        tokens, feature_of_row = by_frequency(tokens, len(labels), self._threads())
         batch = structure.batch(tokens, np.maximum(flat, 0), dtype)
         masses = structure.weigh(weights, tokens.start)
         attributes = {
@@ -268,6 +288,15 @@ class SequenceTagger(
         """Names of the features by index, or None for numeric input."""
         check_is_fitted(self, "coef_")
         return self._encoder.feature_names()
+
+    @property
+    def feature_titles_(self) -> list[str] | None:
+        """The features by what they are: suffix(4)=raat where a template says U14:raat."""
+        check_is_fitted(self, "coef_")
+        columns = self._encoder.kind == "columns"
+        return (
+            self._encoder.feature_names(titles=True) if columns else self.feature_names_
+        )
 
     def _install(self, encoded: Encoded, w) -> None:
         batch = encoded.batch

@@ -13,7 +13,7 @@ from maxmargin.core.saved import distinct
 from maxmargin.core.structure import Outputs
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.saving import whole
-from maxmargin.fitting.unlabelled import weigh
+from maxmargin.fitting.tables import weigh
 from maxmargin.trees.cky.structure import (
     for_training,
     make_batch,

@@ -36,11 +36,12 @@ import numpy as np
 
 from maxmargin.alignments.dp import best_alignment, best_score, constant_gaps
 from maxmargin.core import contract
-from maxmargin.core.cutting import cut_by, runs
+from maxmargin.core.arrays import runs
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.declared import Float, Int, Labels, Table
 from maxmargin.core.kernel import apart, implements, inlined, inner, kernel
 from maxmargin.core.rescale import violation
-from maxmargin.core.rows import copy_into
+from maxmargin.core.vectors import copy_into
 
 
 class HomologBatch(NamedTuple):

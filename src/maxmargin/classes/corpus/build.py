@@ -13,7 +13,6 @@ import numpy as np
 from maxmargin.classes.svmlight import join_rows, rows_of_text
 from maxmargin.core.arrays import offsets
 from maxmargin.core.compiling import say_on_stderr
-from maxmargin.files.atomic import require_room
 from maxmargin.files.corpora.folder import new_folder, new_place
 from maxmargin.files.corpora.shards import (
     finish_shard,
@@ -23,6 +22,7 @@ from maxmargin.files.corpora.shards import (
 )
 from maxmargin.files.corpora.sources import BLOCK, Source, find_sources, lines_of
 from maxmargin.files.corpora.storage import write_manifest
+from maxmargin.files.locks import require_room
 from maxmargin.files.number_pairs import Rows
 
 ENTRY = 8  # bytes of an entry in a file, about

@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.cutting import cut_by, runs
+from maxmargin.core.arrays import runs
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import inlined
 from maxmargin.graphs.field import Field
 

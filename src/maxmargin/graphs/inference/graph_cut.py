@@ -123,7 +123,7 @@ def cut_with_bound(field, theta, y):
     """:func:`graph_cut`; returns by how much its answer may be below the best one.
 
     With edge weights that are not negative every field is submodular. Steps of a solver
-    may leave them negative for a while (``solvers/signs.py``); then such edges are left out
+    may leave them negative for a while (``Signs`` of solvers); then such edges are left out
     of the cut. To leave out edge e makes labellings that disagree there worse by |k_e| / 2,
     so that
 

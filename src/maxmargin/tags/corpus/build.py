@@ -15,8 +15,7 @@ import numpy as np
 from maxmargin.core.arrays import TokenMatrix
 from maxmargin.core.compiling import say_on_stderr
 from maxmargin.core.jobs import effective_jobs
-from maxmargin.core.rows import LARGE_TABLE, frequency_order, padded_width, tally
-from maxmargin.files.atomic import require_room
+from maxmargin.core.vectors import LARGE_TABLE, frequency_order, padded_width, tally
 from maxmargin.files.corpora.folder import ARRAYS, new_folder, new_place
 from maxmargin.files.corpora.shards import (
     finish_shard,
@@ -26,6 +25,7 @@ from maxmargin.files.corpora.shards import (
 )
 from maxmargin.files.corpora.sources import Source, beginning, find_sources
 from maxmargin.files.corpora.storage import record_of, write_manifest
+from maxmargin.files.locks import require_room
 from maxmargin.files.model_format import pack
 from maxmargin.files.model_values import encode
 from maxmargin.tags.corpus.corpus import ENCODER, TYPES, TagCorpus

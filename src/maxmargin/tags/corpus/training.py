@@ -13,8 +13,8 @@ import numpy as np
 from maxmargin.core.arrays import TokenMatrix, offsets
 from maxmargin.core.decode import decode
 from maxmargin.core.encoded import Encoded, check_weights
-from maxmargin.core.rows import padded_width
 from maxmargin.core.totals import Scattered
+from maxmargin.core.vectors import padded_width
 from maxmargin.core.warn import warn
 from maxmargin.tags.chain_inference import decode_posteriors
 from maxmargin.tags.corpus.corpus import Shard, TagCorpus

@@ -71,7 +71,7 @@ def read_conllu(
     byte order mark are fine. A ValueError names the file and the line otherwise.
     """
     raw = read_raw(path)
-    columns = read_conllu_piece(raw._replace(data=utf8(raw, encoding)[0]))
+    columns = read_piece(raw._replace(data=utf8(raw, encoding)[0]))
     if columns is None:
         raise ValueError(f"{raw.path} has no word: it is not CoNLL-U, or empty.")
     return columns if label is None else split_label(columns, label)
@@ -96,8 +96,13 @@ def meaning_for(label: int | str) -> Meaning:
     return meaning if NAMES[k] in ("UPOS", "XPOS") else meaning._replace(tagged=UPOS)
 
 
-def read_conllu_piece(raw: RawText) -> Columns | None:
-    """The words of a file, or of a piece of it, in UTF-8; None if there are none."""
+def read_piece(
+    raw: RawText, separator: str | None = None, comment: str | None = None
+) -> Columns | None:
+    """The words of a file, or of a piece of it, in UTF-8; None if there are none.
+
+    The separator and the mark of comments are as in all of CoNLL-U.
+    """
     text = newlines(utf8(raw, "utf-8")[0])
     page = page_of(text.split(b"\n"), raw)
     if page is None:

@@ -7,9 +7,8 @@ from typing import NamedTuple
 from maxmargin.files.text_files import RawText, codec_name, newlines, utf8
 from maxmargin.tags.files import conllu
 from maxmargin.tags.files.columns import Columns, Meaning
-from maxmargin.tags.files.reader import check_separator, read_piece
-
-FORMATS = ("columns", "conllu")
+from maxmargin.tags.files.reader import check_separator
+from maxmargin.tags.formats import FORMATS
 
 
 class Layout(NamedTuple):
@@ -19,7 +18,7 @@ class Layout(NamedTuple):
     separator: str | None = None
     encoding: str = "utf-8"
     comment: str | None = None
-    format: str | None = None  # one of FORMATS; None: what a file looks like
+    format: str | None = None  # one of columns; None: what a file looks like
     word_column: int | str | None = None  # None: FORM in CoNLL-U, else the first one
 
     def checked(self) -> Layout:
@@ -31,18 +30,20 @@ class Layout(NamedTuple):
                 raise ValueError(
                     f"{name}={value!r} must be the number or the name of a column."
                 )
-        if self.format not in (None, *FORMATS):
+        known = [name for name, record in FORMATS.items() if not record.features]
+        if self.format not in (None, *known):
             raise ValueError(
-                f"format={self.format!r} is not known; choose one of {', '.join(FORMATS)}."
+                f"format={self.format!r} is not known; choose one of {', '.join(known)}."
             )
         check_separator(self.separator)
         codec_name(self.encoding)
-        if self.format == "conllu":
-            for name, usual in (("separator", "\t"), ("comment", "#")):
-                if getattr(self, name) not in (None, usual):
+        record = FORMATS[self.format or "columns"]
+        if record.fixed:
+            given = ("separator", self.separator), ("comment", self.comment)
+            for (name, value), usual in zip(given, record.usual, strict=True):
+                if value not in (None, usual):
                     raise ValueError(
-                        f"{name}={getattr(self, name)!r} is not possible: CoNLL-U has tabs "
-                        "between columns, and comments begin with #."
+                        f"{name}={value!r} is not possible: {record.fixed}."
                     )
         return self
 
@@ -56,8 +57,7 @@ class Layout(NamedTuple):
 
     def read(self, piece: RawText) -> Columns | None:
         """The columns of a piece of a file in UTF-8; None if there is no token in it."""
-        if self.format == "conllu":
-            return conllu.read_conllu_piece(piece)
+        read_piece = FORMATS[self.format or "columns"].part("read_piece")
         return read_piece(piece, self.separator, self.comment)
 
     def utf8(self, raw: RawText) -> RawText:

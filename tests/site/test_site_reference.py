@@ -1,0 +1,86 @@
+"""The reference has an entry for every public name, with links and true defaults."""
+
+import inspect
+from functools import cache
+
+import pytest
+from site_tools import ROOT, tool
+
+import maxmargin
+from maxmargin import files, kernels, metrics, plots, testing
+
+
+def public():
+    """Full public names, by another way than the site's own."""
+    for package in (maxmargin, files, kernels, metrics, plots, testing):
+        for name in package.__all__:
+            if not name.startswith("_"):
+                yield f"{package.__name__}.{name}"
+
+
+def test_every_public_name_has_an_entry():
+    pages = "\n".join(tool("reference").pages().values())
+    missing = [name for name in public() if f"::: {name}\n" not in pages]
+    assert missing == []
+
+
+def test_every_entry_is_in_the_index_and_has_a_sentence():
+    index = tool("reference").pages()["reference/index.md"]
+    names = tool("public_names").every_name()
+    assert len(names) == len(set(names)) > 150
+    for name in names:
+        assert f"][{name}] |" in index
+        assert f"][{name}] |  |" not in index, f"{name} has no docstring."
+
+
+def test_every_page_is_in_the_navigation():
+    reference = tool("reference")
+    pages = str(reference.titles())
+    assert all(page in pages or "index" in page for page in reference.pages())
+
+
+@cache
+def package():
+    griffe = pytest.importorskip("griffe", reason="needs maxmargin[docs]")
+    extension = griffe.load_extensions(tool("docstrings").PublicNames)
+    return griffe.load("maxmargin", search_paths=[ROOT / "src"], extensions=extension)
+
+
+def read(name):
+    """What the site shows of a public name."""
+    return tool("docstrings").member(package(), name)
+
+
+def test_a_static_reader_finds_every_name():
+    for name in tool("public_names").every_name():
+        assert read(name).docstring, name
+
+
+def test_constructors_have_the_declared_defaults():
+    shown = read("maxmargin.SequenceTagger")
+    parameters = shown.members["__init__"].parameters
+    signature = inspect.signature(maxmargin.SequenceTagger)
+    assert [p.name for p in parameters] == ["self", *signature.parameters]
+    assert parameters["loss"].default == "'hamming'"
+    assert parameters["loss"].kind.value == "keyword-only"
+    assert "C" not in shown.all_members  # declarations are no attributes
+
+
+@pytest.mark.parametrize("name", ["MulticlassSVM", "GraphLabeler", "TopKRanker"])
+def test_every_parameter_is_explained(name):
+    text = read(f"maxmargin.{name}").docstring.value
+    entries = tool("docstring_parameters").Explained(text, "Parameters").entries()
+    assert set(entries) == set(getattr(maxmargin, name).declared)
+    assert "Passes allowed" in entries["max_iter"].text  # from StructuralSVM
+    assert "As in" not in entries["n_jobs"].text
+    assert "default 'margin'" in entries["rescaling"].kind
+
+
+def test_no_role_is_left():
+    for name in tool("public_names").every_name():
+        thing = read(name)
+        members = thing.all_members.values() if thing.is_class else ()
+        for each in (thing, *members):
+            text = each.docstring.value if each.docstring else ""
+            assert ":class:" not in text, each.path
+            assert ":func:" not in text, each.path
