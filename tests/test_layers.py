@@ -17,7 +17,10 @@ from maxmargin.families import FAMILIES, places
 SOURCE = Path(maxmargin.__file__).parent
 REPOSITORY = Path(__file__).parent.parent
 # from the bottom: a folder imports from those before it, and no family from another
-LAYERS = "kernels", "files", "engine", "core", "solvers", "fitting", "metrics", "plots"
+LAYERS = (
+    *("kernels", "files", "engine", "core", "solvers", "fitting", "metrics", "plots"),
+    "report",
+)
 PAIRS = {
     ("classes", "kernel_svm"),
     ("classes", "multilabel"),

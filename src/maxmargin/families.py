@@ -42,6 +42,7 @@ class Family:
     files: Places = field(default_factory=dict)  # maxmargin.files.NAME
     metrics: Places = field(default_factory=dict)  # maxmargin.metrics.NAME
     plots: Places = field(default_factory=dict)  # maxmargin.plots.NAME
+    reports: Places = field(default_factory=dict)  # estimator: what draws its errors
 
     def places(self, shelf: str) -> dict[str, str]:
         """{name: full name of its module} of one shelf, such as "public"."""

@@ -34,5 +34,6 @@ FAMILY = Family(
         "read_matrix": "export",
         "write_matrix": "export",
     },
+    reports={"SequenceAligner": "view"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

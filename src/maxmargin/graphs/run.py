@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from maxmargin.cli.command import Command, Sample
 from maxmargin.cli.common import say
 from maxmargin.graphs import plots
 from maxmargin.graphs.command import GraphTask
+from maxmargin.graphs.compared import compared
 from maxmargin.graphs.graph_file import read_graph_file, write_label_file
 from maxmargin.graphs.input import read_graphs
 from maxmargin.graphs.json_lines import plain
@@ -136,18 +135,7 @@ class Graph(GraphTask, Command):
 
     def _compared(self, sample: Sample, outputs):
         """(sizes, true labels, predicted labels) of every graph, type by type."""
-        inputs = read_graphs(sample.X)
-        rows = read_labels(sample.y, inputs)
-        sizes, truth, found = [], [], []
-        for graph, row, output in zip(inputs, rows, outputs, strict=True):
-            given = output if graph.typed else {"": output}
-            truth.append([label for name in given for label in row[name]])
-            found.append(
-                [v for name in given for v in np.asarray(given[name]).tolist()]
-            )
-            each = [graph.sizes.get(t, np.ones(graph.count(t))) for t in given]
-            sizes.append(np.concatenate([np.zeros(0), *each]))
-        return sizes, truth, found
+        return compared(read_graphs(sample.X), sample.y, outputs)
 
     def numbers(self, report) -> dict[str, Any]:
         rates = ("accuracy", "graph_accuracy", "mean_iou")

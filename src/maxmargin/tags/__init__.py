@@ -41,5 +41,6 @@ FAMILY = Family(
         "top_features": "plots",
         "transition_table": "plots",
     },
+    reports={"HMMTagger": "view", "SequenceTagger": "view"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

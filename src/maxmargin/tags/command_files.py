@@ -272,16 +272,6 @@ def unspecified(sample: Sample) -> str:
     return n and f"{sample.path}: {n:,} of {len(labels):,} labels are _"
 
 
-def words_of(sample: Sample) -> list[list[str]]:
-    """What to show of the tokens: words, first attributes, or numbers."""
-    X = sample.X
-    if hasattr(X, "strings"):
-        return X.strings(X.meaning.word)
-    if hasattr(X[0], "shape"):
-        return [list(map(str, range(1, x.shape[0] + 1))) for x in X]
-    return [[next(iter(token), "_") for token in x] for x in X]
-
-
 def _with_width(X: list, width: int) -> list:
     """Matrices with as many columns as those of training; new features are left out."""
     if X[0].shape[1] > width:

@@ -19,5 +19,6 @@ FAMILY = Family(
         "write_trees": "treebank",
     },
     plots={"plot_tree": "plots", "plot_tree_errors": "plots"},
+    reports={"GrammarParser": "view", "PCFGParser": "view"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))
