@@ -219,13 +219,15 @@ TASKS = {
 def files_of(task: str, folder: Path) -> tuple[Path, Path, list[str]]:
     """(train, test, options of train) of a task, in this folder."""
     maker, ending, n, options = TASKS[task]
-    paths = [folder / f"{name}.{ending}" for name in ("train", f"{task}-test")]
+    paths = [
+        folder / f"{name}.{ending}" for name in (f"{task}-train", f"{task}<b>test")
+    ]
     for seed, path in enumerate(paths):
         path.write_text(maker(np.random.default_rng(seed), n))
     return *paths, options
 
 
-def train(task: str, folder: Path, name: str = "m.model", *more: str) -> Path:
+def train(task: str, folder: Path, name: str, *more: str) -> Path:
     """Train a model of the task on its toy file."""
     path, _, options = files_of(task, folder)
     model = folder / name
@@ -234,12 +236,11 @@ def train(task: str, folder: Path, name: str = "m.model", *more: str) -> Path:
     return model
 
 
-def report(task: str, folder: Path, *more: str) -> Path:
+def report(task: str, folder: Path, name: str, *more: str) -> Path:
     """The page of a task on its toy files."""
-    model = train(task, folder)
     _, test, options = files_of(task, folder)
     own = options if task == "structure" else []
     page = folder / f"{task}.html"
-    command = ["report", str(model), str(test), "-o", str(page), *own, *more]
+    command = ["report", str(folder / name), str(test), "-o", str(page), *own, *more]
     assert main(command) == 0
     return page

@@ -7,6 +7,7 @@ _WHERE = {
     "Test": "maxmargin.report.view",
     "View": "maxmargin.report.view",
     "report_of": "maxmargin.report.report",
+    "view_of": "maxmargin.report.view",
 }
 
 __all__ = list(_WHERE)

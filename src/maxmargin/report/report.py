@@ -131,6 +131,14 @@ def _shown(measure: Measure) -> str:
 
 def model_report(model: Any, X: Any, y: Any, against: Any, limit: int) -> Report:
     """``model.report``: both models read the same inputs."""
+    n = getattr(X, "n_sentences", None)
+    n = X.shape[0] if n is None and hasattr(X, "shape") else n
+    n = len(X) if n is None else n
+    if y is None or len(y) != n:
+        raise ValueError(
+            f"X has {n:,} samples, but y has {0 if y is None else len(y):,}: give the true "
+            "output of every sample."
+        )
     views = []
     for each in (model, against):
         if each is not None:
@@ -147,7 +155,7 @@ def _other(
     view: View, found: list, other: View, outputs: Any, name: str
 ) -> tuple[tuple[View, Any, str], dict[str, list[int]], list[Measure]]:
     """The other model, where the two differ, and the other's measures."""
-    if type(other) is not type(view) or len(other) != len(view):
+    if other.items != view.items or len(other) != len(view):
         raise ValueError(
             f"the models cannot be compared: one is of {len(view):,} {view.items}, the "
             f"other of {len(other):,} {other.items}."
@@ -158,8 +166,9 @@ def _other(
             "test."
         )
     outputs = other.predict() if outputs is None else outputs
+    measures = other.measures(outputs)
     marks = compared(found, other.errors(outputs))
-    return (other, outputs, name), marks, other.measures(outputs)
+    return (other, outputs, name), marks, measures
 
 
 def _proved(model: Any) -> str:
