@@ -4,9 +4,9 @@ What is behind them, kernels for numba above all, is followed in silence.
 """
 
 import maxmargin
-from maxmargin import families, files, kernels, metrics, plots
+from maxmargin import families, files, kernels, metrics, plots, report
 
-PACKAGES = (maxmargin, files, kernels, metrics, plots)
+PACKAGES = (maxmargin, files, kernels, metrics, plots, report)
 
 
 def public_modules() -> list[str]:

@@ -77,10 +77,10 @@ class ClassView(RowView):
         if scores.ndim == 1:
             scores = np.stack([-scores, scores], axis=1)
         if scores.shape[1] < 2:
-            return wrong
+            return wrong.tolist()
         best = np.sort(scores, axis=1)
         sure = best[:, -1] - best[:, -2]
-        return np.where(wrong > 0, 1.0 + sure, -sure)
+        return np.where(wrong > 0, 1.0 + sure, -sure).tolist()
 
     def right(self, outputs: Any) -> dict[str, int]:
         pairs = zip(self.truth, self._texts(outputs), strict=True)
@@ -147,7 +147,7 @@ class SetView(RowView):
 
     def draw_other(self, i: int, outputs: Any) -> Markup:
         (found,) = self.sets(outputs[i : i + 1])
-        truth, parts = self.truth[i], []
+        truth, parts = self.truth[i], list[Markup | str]()
         for title, labels, cls in (
             ("right", truth & found, "good-text"),
             ("missed", truth - found, "bad-text"),

@@ -39,10 +39,10 @@ class Axis(NamedTuple):
             step = max(1, round((last - first) / 5))
             powers = [10.0**k for k in range(first, math.floor(last) + 1, step)]
             return powers or [self.low, self.high]
-        step = nice((self.high - self.low) / 5)
-        first = math.ceil(self.low / step - 1e-9)
-        last = math.floor(self.high / step + 1e-9)
-        return [k * step for k in range(first, last + 1)]
+        size = nice((self.high - self.low) / 5)
+        begin = math.ceil(self.low / size - 1e-9)
+        end = math.floor(self.high / size + 1e-9)
+        return [k * size for k in range(begin, end + 1)]
 
 
 def nice(size: float) -> float:

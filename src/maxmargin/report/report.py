@@ -101,7 +101,7 @@ def report_of(
     if against is not None:
         other, marks, theirs = _other(view, found, *against, names[1])
     errors = Errors(found, limit, view.weight(outputs, found), marks)
-    parts = [sections.scores(measures, view.summary(outputs))]
+    parts: list[Markup | str] = [sections.scores(measures, view.summary(outputs))]
     if other is not None:
         both = (names[0], names[1])
         parts.append(sections.comparison(measures, theirs, both, errors))
@@ -117,7 +117,7 @@ def report_of(
         title += f", against {names[1]}"
     about = f"{type(view.model).__name__}, {len(view):,} {view.items}; "
     about += f"made by {versions()} on {time.strftime('%Y-%m-%d')}"
-    page = _page(title, about, [part for part in parts if part])
+    page = _page(title, about, [Markup(part) for part in parts if part])
     return Report(page, measures, theirs)
 
 
@@ -189,7 +189,7 @@ def _calibration(view: View, outputs: Any) -> Markup | str:
         return ""
     said = f"Counted are {len(found[0]):,} predictions in {len(few):,} {view.items}"
     said += ", a sample of the test." if len(few) < n else "."
-    return sections.calibration(*found, said)
+    return sections.calibration(found[0], found[1], said)
 
 
 def _page(title: str, about: str, parts: list[Markup]) -> str:

@@ -88,7 +88,7 @@ def comparison(
         "The difference is the other model minus this one, over the same draws of "
         "examples. An interval without zero says that it is more than chance."
     )
-    marks = [
+    marks: list[Any] = [
         element(
             "a", f"{name}: {len(found):,}", href="#examples", data_pick=f"m{k}",
             cls="pick chip",
@@ -237,13 +237,13 @@ def example_list(
             " They are a sample, with some of every kind of error; all numbers above count "
             "the whole test."
         )
-    parts = (
+    shown = (
         element("p", said),
         view.legend(),
         filters,
         element("div", *drawn, id="list"),
     )
-    return section("examples", "Examples", *parts)
+    return section("examples", "Examples", *shown)
 
 
 def _small(found: Markup) -> Markup:

@@ -93,7 +93,7 @@ class View:
         ]
 
     def _losses(self, outputs: Any) -> np.ndarray:
-        structure = getattr(self.model, "structure_", None)
+        structure: Any = getattr(self.model, "structure_", None)
         if hasattr(structure, "losses"):  # of outputs that need x to be compared
             found = structure.losses(self.test.X, self.test.y, outputs)
         elif structure is not None:

@@ -174,6 +174,6 @@ def _svg(
             stack.append((child, left + offset, depth + 1))
     wide = places[id(tree)][0] + 2 * MARGIN
     high = MARGIN * 2 + 20 + LEVEL * (tree.height - 1) + 12
-    size = {"width": wide, "height": high, "viewBox": f"0 0 {wide} {high}"}
-    drawn = element("svg", *lines, *texts, role="img", aria_label=str(tree), **size)
+    whole = {"width": wide, "height": high, "viewBox": f"0 0 {wide} {high}"}
+    drawn = element("svg", *lines, *texts, role="img", aria_label=str(tree), **whole)
     return element("div", drawn, cls="tree")

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from maxmargin.cli.main import main
 
@@ -243,4 +244,25 @@ def report(task: str, folder: Path, name: str, *more: str) -> Path:
     page = folder / f"{task}.html"
     command = ["report", str(folder / name), str(test), "-o", str(page), *own, *more]
     assert main(command) == 0
+    return page
+
+
+@pytest.fixture(scope="session")
+def page_of(tmp_path_factory):
+    """task -> the path of its page, made once: two models on toy files."""
+    folder = tmp_path_factory.mktemp("reports")
+    (folder / "sizes_report.py").write_text(STRUCTURE)
+    made = {}
+
+    def page(task):
+        if task not in made:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.syspath_prepend(folder)
+                names = [f"{task}.model", f"{task}-other.model"]
+                train(task, folder, names[0])
+                train(task, folder, names[1], "--C", "0.02")
+                other = str(folder / names[1])
+                made[task] = report(task, folder, names[0], "--against", other)
+        return made[task]
+
     return page
