@@ -63,22 +63,20 @@ class RankView(View):
         ]
 
     def errors(self, outputs: Any) -> list[list[Kind]]:
-        """Relevant documents below the first k, and what stands in their places."""
-        found = []
-        for rows in self.rows:
-            order, kinds = self._order(rows, outputs), []
-            relevant = self.grades[order] >= self.model.relevant
-            places = min(int(relevant.sum()), self.k)
-            for place, (v, good) in enumerate(zip(order, relevant, strict=True)):
-                grade = f"grade {self.grades[v]:g}"
-                if good and place >= self.k and places > relevant[: self.k].sum():
-                    kinds.append(Kind(grade, "", f"below place {self.k}"))
-                elif not good and place < places:
-                    kinds.append(
-                        Kind(grade, "", f"above relevant ones in the first {self.k}")
-                    )
-            found.append(kinds)
-        return found
+        """Irrelevant documents in places of relevant ones, and the best of these."""
+        return [self._errors(self._order(rows, outputs)) for rows in self.rows]
+
+    def _errors(self, order: np.ndarray) -> list[Kind]:
+        grades = self.grades[order]
+        relevant = grades >= self.model.relevant
+        places = min(int(relevant.sum()), self.k)
+        above = grades[:places][~relevant[:places]]
+        lost = places - int(relevant[: self.k].sum())
+        late = sorted(grades[self.k :][relevant[self.k :]], reverse=True)[:lost]
+        what = f"above relevant ones in the first {self.k}"
+        kinds = [Kind(f"grade {grade:g}", "", what) for grade in above]
+        what = f"below place {self.k}"
+        return kinds + [Kind(f"grade {grade:g}", "", what) for grade in late]
 
     def weight(self, outputs: Any, errors: Sequence[list[Kind]]) -> Sequence[float]:
         each = self._each(outputs)

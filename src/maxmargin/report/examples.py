@@ -160,6 +160,8 @@ def confusions(errors: Errors, right: dict[str, int]) -> Markup | str:
         "table", element("thead", head), element("tbody", *rows), cls="matrix"
     )
     diagonal = " On the diagonal are the right ones." if right else ""
+    if len(sums) > LABELS:
+        diagonal += f" Shown are the {LABELS} labels with the most errors."
     text = (
         "Rows are true labels, columns predicted ones. A click on a number shows its "
         f"examples.{diagonal}"

@@ -24,7 +24,7 @@ class Sentence(NamedTuple):
     words: list[str]
     labels: list[Any]
     truth: list[Any] | None = None
-    chances: np.ndarray | None = None  # of the labels, one per token
+    chances: np.ndarray | None = None  # of the labels, one per token, or nan
     pieces: tuple[Piece, ...] = ()
 
 
@@ -76,7 +76,7 @@ def _token(sentence: Sentence, t: int) -> Markup:
     hint, bar = str(label), []
     if wrong:
         hint = f"{label}, but the truth is {sentence.truth[t]}"  # type: ignore[index]
-    if sentence.chances is not None:
+    if sentence.chances is not None and not np.isnan(sentence.chances[t]):
         chance = min(max(float(sentence.chances[t]), 0.0), 1.0)
         hint += f" ({chance:.3f})"
         bar = [element("s", style=f"width:{100 * chance:.1f}%")]

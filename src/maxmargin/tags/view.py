@@ -17,6 +17,7 @@ from maxmargin.tags.marked import Sentence, hues_of, marked, pieces_of
 from maxmargin.tags.metrics import scores
 from maxmargin.tags.schemes import guess_scheme, spans
 
+CERTAIN = 0.98  # probabilities that are not drawn
 LONGEST = 600  # tokens of a sentence that are drawn
 BOUNDARIES = "wrong boundaries"
 
@@ -116,7 +117,10 @@ class TagView(View):
         error = element("u", "Underlined", cls="x")
         text = " words have a wrong label; the truth appears when pointed at."
         if fits_probabilities(self.model):
-            text += " The bar under a word is the probability of its label."
+            text += (
+                " The bar under a word is the probability of its label, where that is "
+                f"below {CERTAIN:.0%}."
+            )
         return element("p", element("span", error, text, cls="spans"))
 
     def weights(self, top: int) -> list[tuple[str, str, float]]:
@@ -129,7 +133,8 @@ class TagView(View):
 
     def prepare(self, few: Sequence[int], outputs: Any) -> None:
         if fits_probabilities(self.model) and hasattr(self.model, "predict_marginals"):
-            self._chances = self._probabilities(few, outputs)
+            found = self._probabilities(few, outputs).items()
+            self._chances = {i: np.where(p < CERTAIN, p, np.nan) for i, p in found}
 
     def _probabilities(self, few: Sequence[int], outputs: Any) -> dict[int, np.ndarray]:
         """Those of the labels of these sentences, token by token."""
@@ -138,7 +143,7 @@ class TagView(View):
         tables = self.model.predict_marginals(chosen(self.test.X, few))
         for i, table in zip(few, tables, strict=True):
             columns = [number[label] for label in outputs[i]]
-            found[i] = np.asarray(table)[range(len(columns)), columns]
+            found[i] = np.asarray(table, float)[range(len(columns)), columns]
         return found
 
     def chances(self, outputs: Any, few: Any) -> Any:

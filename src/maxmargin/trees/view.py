@@ -54,17 +54,22 @@ class TreeView(View):
         missed, _ = wrong_brackets(gold, found)
         tags = _wrong_tags(gold, found)
         same = not missed and not tags and gold == found
-        below = self.draw_other(i, outputs)
+        below = self._found(i, outputs)
         above = (
             [] if same else [element("h4", "truth"), _svg(gold, missed, tags, "missed")]
         )
-        return joined([element("h4", "predicted"), below, *above])
+        return element("div", element("h4", "predicted"), below, *above, cls="tree")
 
     def draw_other(self, i: int, outputs: Any) -> Markup:
         gold, found = self.test.y[i], outputs[i]
         if not _comparable(gold, found) or len(gold.words()) > LONGEST:
             return self._as_text(gold, found)
-        return _svg(found, wrong_brackets(gold, found)[1], _wrong_tags(gold, found), "")
+        return element("div", self._found(i, outputs), cls="tree")
+
+    def _found(self, i: int, outputs: Any) -> Markup:
+        gold, found = self.test.y[i], outputs[i]
+        wrong = wrong_brackets(gold, found)[1]
+        return _svg(found, wrong, _wrong_tags(gold, found), "")
 
     def _as_text(self, gold: Tree, found: Tree | None) -> Markup:
         text = "no tree was found" if found is None else found.pretty()
@@ -175,5 +180,4 @@ def _svg(
     wide = places[id(tree)][0] + 2 * MARGIN
     high = MARGIN * 2 + 20 + LEVEL * (tree.height - 1) + 12
     whole = {"width": wide, "height": high, "viewBox": f"0 0 {wide} {high}"}
-    drawn = element("svg", *lines, *texts, role="img", aria_label=str(tree), **whole)
-    return element("div", drawn, cls="tree")
+    return element("svg", *lines, *texts, role="img", aria_label=str(tree), **whole)
