@@ -6,7 +6,10 @@ import pytest
 from maxmargin import (
     GraphLabeler,
     HMMTagger,
+    HomologFinder,
     KernelSVM,
+    LatentProblem,
+    LatentStructuralSVM,
     LinkClusterer,
     MulticlassSVM,
     MultilabelSVM,
@@ -237,6 +240,39 @@ def test_images_and_graphs():
     rows = np.abs(np.random.default_rng(1).normal(size=(40, 16)))
     labels = (rows[:, 0] > rows[:, 1]).astype(int)
     assert "image/png" in KernelSVM().fit(rows, labels).report(rows, labels).html
+
+
+def test_homologs():
+    native = "HEAGAWGHEE"
+    inputs = [(native, [native[1:], "AAKRRKKRR"]), (native, ["KKRRAKR", native[:-1]])]
+    alignments = [[(k + 1, k) for k in range(9)], [(k, k) for k in range(9)]]
+    y = list(zip([0, 1], alignments, strict=True))
+    model = HomologFinder().fit(inputs, y)
+    report = model.report(inputs, y)
+    assert value(report, "homologs found") == model.score(inputs, y) == 1.0
+    assert kinds(model, inputs, [1, 1], [0, 1]) == [["another candidate chosen"], []]
+
+
+class Signs(LatentProblem):
+    """Whether one of two numbers is large; which one is hidden."""
+
+    def joint_feature(self, x, y, h):
+        return np.array([y * x[h], y])
+
+    def loss(self, y, y_hat, h_hat):
+        return float(y != y_hat)
+
+    def outputs(self, x):
+        return [(y, h) for y in (0, 1) for h in (0, 1)]
+
+
+def test_hidden_parts():
+    numbers = [[2.0, 0.1], [0.2, 2.1], [0.1, 0.3], [0.4, 0.2]]
+    model = LatentStructuralSVM(Signs(), C=10.0).fit(numbers, [1, 1, 0, 0])
+    report = model.report(numbers, [1, 1, 0, 1])
+    assert value(report, "right") == 0.75
+    assert "objective after each outer step" in report.html
+    assert "a stationary point" in report.html
 
 
 class Near(Problem):

@@ -10,6 +10,8 @@ from importlib.util import find_spec
 import pytest
 from report_cases import TASKS
 
+pytestmark = pytest.mark.slow
+
 NEEDED = os.environ.get("MAXMARGIN_BROWSER") == "1"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 OPTIONS = (

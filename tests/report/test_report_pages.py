@@ -11,6 +11,8 @@ from report_cases import EVIL, TASKS
 
 from maxmargin.cli.main import main
 
+pytestmark = pytest.mark.slow  # two models of every task are trained
+
 OWN = {"classify": "sea.<i>crab", "multilabel": "<i>", "kernel": "<b>yes"}
 OWN |= {"graph": "<i>sea", "align": "a3<b> and b3", "motif": "<b>", "cluster": "<b>"}
 SILENT = ("align", "motif", "graph")  # no place for a script

@@ -34,6 +34,6 @@ FAMILY = Family(
         "read_matrix": "export",
         "write_matrix": "export",
     },
-    reports={"SequenceAligner": "view"},
+    reports={"HomologFinder": "homologs.view", "SequenceAligner": "view"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

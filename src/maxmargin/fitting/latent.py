@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from maxmargin.fitting.structural import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    pass
 
 
 class LatentStructuralSVM(LatentStructuralSVMParameters, StructuralSVM, init=False):
@@ -106,15 +107,11 @@ class LatentStructuralSVM(LatentStructuralSVMParameters, StructuralSVM, init=Fal
     def _door(self):
         return Paired(self.structure_)
 
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Minus the average loss of the predictions: greater is better."""
-        if is_structure(getattr(self, "structure_", None)):
-            return super().score(X, y, sample_weight)
-        X, y = check_lengths(X, y)
-        weights = check_weights(sample_weight, len(X))
+    def _losses(self, X: Any, y: Any) -> Sequence[float]:
+        if is_structure(self.structure_):
+            return super()._losses(X, y)
         door, found = self._door(), self.predict_latent(X)
-        losses = [door.loss((a, None), b) for a, b in zip(y, found, strict=True)]
-        return -float(np.average(losses, weights=weights))
+        return [door.loss((a, None), b) for a, b in zip(y, found, strict=True)]
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         if is_structure(self.problem) or isinstance(self.problem, type):

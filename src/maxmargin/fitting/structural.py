@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -176,17 +177,19 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
         check_is_fitted(self, "coef_")
         X, y = check_lengths(X, y)
         weights = check_weights(sample_weight, len(X))
+        return -float(np.average(self._losses(X, y), weights=weights))
+
+    def _losses(self, X: Any, y: Any) -> Sequence[float]:
+        """The loss of the prediction for every sample."""
         structure = self.structure_
         if not (hasattr(structure, "losses") or hasattr(structure, "loss")):
             raise NotImplementedError(missing_loss(structure))
         found = self.predict(X)
         if not is_structure(structure):
-            values = losses(structure, y, found)
-        elif hasattr(structure, "losses"):  # of outputs that need x to be compared
-            values = structure.losses(X, y, found)
-        else:
-            values = [structure.loss(a, b) for a, b in zip(y, found, strict=True)]
-        return -float(np.average(values, weights=weights))
+            return losses(structure, y, found)
+        if hasattr(structure, "losses"):  # of outputs that need x to be compared
+            return structure.losses(X, y, found)
+        return [structure.loss(a, b) for a, b in zip(y, found, strict=True)]
 
     def _problem(self) -> Any:
         """What is fitted; a family makes it of its own parameters."""

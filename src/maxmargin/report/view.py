@@ -72,6 +72,7 @@ class View:
                 f"{self.items}: report on a text file."
             )
         self.model, self.test = model, test
+        self._known: np.ndarray | None = None
 
     def __len__(self) -> int:
         X = self.test.X
@@ -93,16 +94,16 @@ class View:
         ]
 
     def _losses(self, outputs: Any) -> np.ndarray:
-        structure: Any = getattr(self.model, "structure_", None)
-        if hasattr(structure, "losses"):  # of outputs that need x to be compared
-            found = structure.losses(self.test.X, self.test.y, outputs)
-        elif structure is not None:
-            pairs = zip(self.test.y, outputs, strict=True)
-            found = [structure.loss(a, b) for a, b in pairs]
-        else:
-            pairs = zip(self.test.y, outputs, strict=True)
-            found = [not np.array_equal(a, b) for a, b in pairs]
-        return np.asarray(found, float)
+        """What every output costs, by the loss of the structure if it has one."""
+        if self._known is None:
+            X, y = self.test.X, self.test.y
+            if hasattr(self.model, "_losses"):  # it may need hidden parts, too
+                found = self.model._losses(X, y)
+            else:
+                pairs = zip(y, outputs, strict=True)
+                found = [not np.array_equal(a, b) for a, b in pairs]
+            self._known = np.asarray(found, float)
+        return self._known
 
     def errors(self, outputs: Any) -> list[list[Kind]]:
         """The errors of every example; an empty list for one that is right."""
