@@ -1,5 +1,7 @@
 """``model.report`` in Python: its numbers are those of the families, errors by kind."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -99,6 +101,20 @@ def test_large_tests_are_sampled():
     assert len(report.html) < 200_000
     assert "They are a sample" in report.html
     assert "18,000 samples" in report.html
+
+
+def test_drawings_have_bounds(monkeypatch):
+    """Too large ones are not drawn, too many are cut, and no link leads nowhere."""
+    model = MulticlassSVM(C=0.01).fit(X, NAMES)
+    whole = model.report(X, NAMES).html
+    monkeypatch.setattr("maxmargin.report.sections.BUDGET", 3_000)
+    cut = model.report(X, NAMES).html
+    assert 0 < cut.count("<article") < whole.count("<article")
+    for page in (whole, cut):
+        links = set(re.findall(r'href="#(\w+)"', page))
+        assert links <= set(re.findall(r' id="(\w+)"', page))
+    monkeypatch.setattr("maxmargin.report.sections.LARGEST", 50)
+    assert "too large to be drawn" in model.report(X, NAMES).html
 
 
 def test_tags():

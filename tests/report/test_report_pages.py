@@ -114,8 +114,11 @@ def test_messages(page_of, tmp_path, capsys):
     assert "is a model of the task 'classify'" in says("--against", other)
     assert "only models of one task can be compared" in says("--against", other)
     assert "no.model" in says("--against", "no.model")
-    assert main(["evaluate", model, test, "--page", "x.html"]) == 2
-    assert "maxmargin report MODEL FILE -o PAGE.html" in capsys.readouterr().err
+    for words in (["--page", "x.html"], ["--page=x.html"]):
+        assert main(["evaluate", model, test, *words]) == 2
+        assert "maxmargin report MODEL FILE -o PAGE.html" in capsys.readouterr().err
+    test = "-"
+    assert "which standard input cannot be" in says("--against", model)
 
 
 def test_the_page_is_not_written_over_what_is_read(page_of, capsys, tmp_path):

@@ -99,10 +99,15 @@ def test_choice_of_examples():
     assert len(wrong) == 50
     assert wrong[0] == 1234  # the worst comes first
     assert 0 < len(errors.shown) - len(wrong) <= 12
-    assert errors.first(rare) == "#e1234"
+    assert errors.first("k1") == "#e1234"
+    assert errors.link("k1", "<b>") == (
+        '<a href="#e1234" data-pick="k1" class="pick">&lt;b&gt;</a>'
+    )
+    errors.shown.remove(1234)  # as where the drawing was too large
+    assert errors.link("k1", "<b>") == '<span class="pick">&lt;b&gt;</span>'
     assert errors.numbers(1234) == "k1 wrong"
     again = Errors(found, 50, [len(kinds) for kinds in found])
-    assert again.shown == errors.shown
+    assert again.shown == [1234, *errors.shown]
 
 
 def test_few_examples_are_all_shown():

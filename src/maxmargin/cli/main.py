@@ -63,7 +63,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         start.hand_over()
         args, extra = _parser(argv).parse_known_args(argv)
         options = getattr(args, "spoken", {})
-        if args.command == "evaluate" and "--page" in extra:
+        if args.command == "evaluate" and any(
+            word.partition("=")[0] == "--page" for word in extra
+        ):
             raise ValueError(GONE)
         if extra and args.command == "evaluate" and args.file is None:
             # argparse stops looking for optional names at the first option

@@ -22,6 +22,11 @@ def report(command: Command, model, args) -> int:
     names = [os.path.basename(args.model)]
     other = None
     if args.against is not None:
+        if args.file == "-":
+            raise ValueError(
+                "with --against the test is read twice, which standard input cannot be: "
+                "name a file."
+            )
         other = _other(command, args)
         names.append(os.path.basename(args.against))
         if names[0] == names[1]:  # in different folders

@@ -189,7 +189,8 @@ class GraphView(View):
             )
             for z in self.labels[: 2 * len(COLOURS)]
         )
-        return element("p", *dots)
+        said = " Colours are predicted labels; a true one that differs is in brackets."
+        return element("p", *dots, element("span", said, cls="soft"))
 
     def weights(self, top: int) -> list[tuple[str, str, float]]:
         groups: dict[str, list] = {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -74,11 +73,17 @@ class Errors:
         marks = {f"m{j}" for j, rows in enumerate(self.marks.values()) if i in rows}
         return " ".join(sorted(kinds | marks | {"wrong" if self.found[i] else "right"}))
 
-    def first(self, kind: Kind) -> str:
-        """Where the first example of a kind is on the page, if there is one."""
-        return next(
-            (f"#e{i}" for i in self.shown if kind in self.found[i]), "#examples"
-        )
+    def first(self, mark: str) -> str | None:
+        """Where the first example with this mark is on the page, if there is one."""
+        marked = (i for i in self.shown if mark in self.numbers(i).split())
+        return next((f"#e{i}" for i in marked), None)
+
+    def link(self, mark: str, text: str, cls: str = "pick") -> Markup:
+        """To the examples with a mark; without scripts, to the first of them."""
+        first = self.first(mark)
+        if first is None:  # the drawings were too many, or too large
+            return element("span", text, cls=cls)
+        return element("a", text, href=first, data_pick=mark, cls=cls)
 
 
 def compared(here: list[list[Kind]], there: list[list[Kind]]) -> dict[str, list[int]]:
@@ -96,12 +101,6 @@ def compared(here: list[list[Kind]], there: list[list[Kind]]) -> dict[str, list[
 # tables -------------------------------------------------------------------------------
 
 
-def _to(errors: Errors, kind: Kind, text: Any, cls: str = "pick") -> Markup:
-    """A link to the examples of a kind; without scripts, to the first of them."""
-    number = errors.number(kind)
-    return element("a", text, href=errors.first(kind), data_pick=number, cls=cls)
-
-
 def kind_table(errors: Errors) -> Markup:
     """Kinds of errors, the most frequent first."""
     most = max(errors.counts.values())
@@ -109,7 +108,7 @@ def kind_table(errors: Errors) -> Markup:
     rows = [
         element(
             "tr",
-            element("td", _to(errors, kind, str(kind))),
+            element("td", errors.link(errors.number(kind), str(kind))),
             element("td", f"{errors.counts[kind]:,}", cls="number"),
             element("td", f"{inside[kind]:,}", cls="number"),
             element("td", bar(errors.counts[kind] / most, "bad"), cls="wide"),
@@ -147,7 +146,7 @@ def confusions(errors: Errors, right: dict[str, int]) -> Markup | str:
                 cells.append(element("td", text, cls="same"))
             elif n:
                 shade = f"--s:{(n / most) ** 0.5:.2f}"
-                link = _to(errors, Kind(truth, found), f"{n:,}")
+                link = errors.link(errors.number(Kind(truth, found)), f"{n:,}")
                 title = f"{truth} taken for {found}: {n:,} times"
                 cells.append(element("td", link, style=shade, title=title, cls="hot"))
             else:

@@ -101,6 +101,8 @@ def report_of(
     if against is not None:
         other, marks, theirs = _other(view, found, *against, names[1])
     errors = Errors(found, limit, view.weight(outputs, found), marks)
+    # first, for the links of all other parts lead to what is drawn
+    drawn = sections.example_list(view, outputs, errors, other, names[0])
     parts: list[Markup | str] = [sections.scores(measures, view.summary(outputs))]
     if other is not None:
         both = (names[0], names[1])
@@ -110,7 +112,7 @@ def report_of(
     rows = facts_of(view.model) if facts is None else facts
     parts.append(sections.training(view.model, rows, _proved(view.model)))
     parts.append(sections.features(list(view.weights(sections.FEATURES))))
-    parts.append(sections.example_list(view, outputs, errors, other, names[0]))
+    parts.append(drawn)
     test = view.test.name
     title = f"{names[0]} on {test}" if test else names[0]
     if other is not None:

@@ -89,12 +89,9 @@ def comparison(
         "examples. An interval without zero says that it is more than chance."
     )
     marks: list[Any] = [
-        element(
-            "a", f"{name}: {len(found):,}", href="#examples", data_pick=f"m{k}",
-            cls="pick chip",
-        )
+        errors.link(f"m{k}", f"{name}: {len(found):,}", "pick chip")
         for k, (name, found) in enumerate(errors.marks.items())
-    ]  # fmt: skip
+    ]
     if not marks:
         marks = ["Both models make the same number of errors in every example."]
     parts = (
@@ -182,6 +179,8 @@ def error_kinds(view: View, outputs: Any, errors: Errors) -> Markup:
     """Confusions and kinds of errors."""
     n, wrong = len(errors.found), len(errors.wrong)
     text = f"{wrong:,} of {n:,} {view.items} have errors, {errors.counts.total():,} in all."
+    if not wrong:
+        text = f"All {n:,} {view.items} are right."
     parts: list[Any] = [element("p", text)]
     if wrong:
         parts += [confusions(errors, view.right(outputs)), kind_table(errors)]
@@ -215,10 +214,12 @@ def example_list(
         if left < 0:
             break
         drawn.append(article)
+    errors.shown = errors.shown[: len(drawn)]
+    marks = {mark: f"m{k}" for k, mark in enumerate(errors.marks)}
+    marks |= {str(kind): errors.number(kind) for kind in errors.kinds}
     values = {"all examples": "", "with errors": "wrong", "without errors": "right"}
-    values |= {mark: f"m{k}" for k, mark in enumerate(errors.marks)}
-    values |= {str(kind): errors.number(kind) for kind in errors.kinds}
-    picks = [element("option", text, value=value) for text, value in values.items()]
+    values |= {text: mark for text, mark in marks.items() if errors.first(mark)}
+    picks = [element("option", text, value=mark) for text, mark in values.items()]
     filters = element(
         "form",
         element("label", "show ", element("select", *picks, id="pick")),
@@ -226,13 +227,15 @@ def example_list(
         element("output", id="count"),
         cls="filters",
     )
-    wrong = sum(bool(errors.found[i]) for i in errors.shown[: len(drawn)])
+    wrong = sum(bool(errors.found[i]) for i in errors.shown)
     total, right = len(errors.wrong), len(errors.found) - len(errors.wrong)
-    said = (
-        f"Drawn are {wrong:,} of the {total:,} {view.items} with errors, the worst first, "
-        f"and {len(drawn) - wrong:,} of the {right:,} without."
-    )
-    if len(drawn) < len(errors.found):
+    said = f"Shown are {len(drawn) - wrong:,} of the {right:,} {view.items} without errors."
+    if total:
+        said = (
+            f"Shown are {wrong:,} of the {total:,} {view.items} with errors, the worst "
+            f"first, and {len(drawn) - wrong:,} of the {right:,} without."
+        )
+    if total and len(drawn) < len(errors.found):
         said += (
             " They are a sample, with some of every kind of error; all numbers above count "
             "the whole test."
