@@ -28,7 +28,7 @@ from maxmargin import (
 from maxmargin.matchings.metrics import alignment_scores
 from maxmargin.metrics import cluster_scores, span_scores
 from maxmargin.rankings.queries import Documents
-from maxmargin.report import Test, report_of, view_of
+from maxmargin.report import Test, findings_of, report_of
 from maxmargin.trees.metrics import score_brackets
 
 RNG = np.random.default_rng(0)
@@ -38,8 +38,8 @@ NAMES = np.where(X[:, 0] + 0.5 * RNG.normal(size=90) > 0, "<b>yes", "no")
 
 def kinds(model, inputs, y, outputs):
     """The errors of every example, as texts."""
-    view = view_of(model, Test(inputs, y))
-    return [list(map(str, row)) for row in view.errors(outputs)]
+    findings = findings_of(model, Test(inputs, y))
+    return [list(map(str, row)) for row in findings.errors(outputs)]
 
 
 def value(report, name):
@@ -84,10 +84,10 @@ def test_what_is_wrong_is_said():
         model.report(X, NAMES, limit=0)
     with pytest.raises(ValueError, match="not fitted"):
         MulticlassSVM().report(X, NAMES)
-    whole, few = (view_of(model, Test(X[:n], NAMES[:n])) for n in (90, 8))
+    whole, few = (findings_of(model, Test(X[:n], NAMES[:n])) for n in (90, 8))
     with pytest.raises(ValueError, match="one is of 90 samples, the other of 8"):
         report_of(whole, against=(few, None))
-    other = view_of(model, Test(X, NAMES[::-1]))
+    other = findings_of(model, Test(X, NAMES[::-1]))
     with pytest.raises(ValueError, match="different true outputs"):
         report_of(whole, against=(other, None))
     with pytest.raises(ValueError, match="no examples"):
@@ -126,7 +126,7 @@ def test_tags():
         ["P taken for L"],
         ["P: wrong boundaries", "P invented"],
     ]
-    measures = view_of(model, Test(tokens, y)).measures(found)
+    measures = findings_of(model, Test(tokens, y)).measures(found)
     assert measures[0].name == "span F1"
     assert measures[0].interval().value == span_scores(y, found).f1
     plain = [["D", "N", "V"], ["N", "V"]]
@@ -150,7 +150,7 @@ def test_trees():
         ["NP taken for XP", "tag VBP taken for VB"],
         ["no tree found"],
     ]
-    first = view_of(model, Test(gold, gold)).measures(found)[0]
+    first = findings_of(model, Test(gold, gold)).measures(found)[0]
     assert first.interval().value == score_brackets(gold, found).f1
     assert model.report(gold, gold).html.count("<svg") >= 2
     crossed = [Tree.parse("(S (X (PRP We) (VBP try)))"), gold[1]]
@@ -170,7 +170,7 @@ def test_alignments():
         ["match shifted by up to 4", "partner matched elsewhere"],
         ["match where both stand against gaps"],
     ]
-    measures = view_of(model, Test(pairs, y)).measures(found)
+    measures = findings_of(model, Test(pairs, y)).measures(found)
     assert measures[0].interval().value == pytest.approx((1 / 3 + 1) / 2)
     assert "aligned" in model.report(pairs, y).html
 
@@ -185,7 +185,7 @@ def test_links():
         [],
         ["link invented, short words"],
     ]
-    measures = view_of(model, Test(pairs, y)).measures(found)
+    measures = findings_of(model, Test(pairs, y)).measures(found)
     scores = alignment_scores(y, found)
     got = [m.interval().value for m in measures]
     assert got == pytest.approx([scores.aer, scores.precision, scores.recall])
@@ -203,7 +203,7 @@ def test_clusters():
         ["mention joined to another cluster", "mention cut off its cluster"]
     ]
     for found in ([[0, 0, 1, 0, 0]], [[0, 1, 2, 3, 4]], y):
-        first = view_of(model, Test([document], y)).measures(found)[0]
+        first = findings_of(model, Test([document], y)).measures(found)[0]
         assert first.interval().value == pytest.approx(cluster_scores(y, found).conll)
 
 
@@ -250,7 +250,7 @@ def test_images_and_graphs():
     )
     found = [np.array(["a", "b", "b", "b"]), np.array(["a", "b", "a", "a"])]
     assert kinds(model, graphs, y, found) == [["a taken for b"], ["<b> taken for a"]]
-    measures = view_of(model, Test(graphs, y)).measures(found)
+    measures = findings_of(model, Test(graphs, y)).measures(found)
     assert measures[0].interval().value == pytest.approx(5 / 7)
     assert "<circle" in model.report(graphs, y).html
     rows = np.abs(np.random.default_rng(1).normal(size=(40, 16)))

@@ -10,10 +10,10 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from report_cases import TASKS
+from page_cases import TASKS
 
 from maxmargin import SequenceTagger
-from maxmargin.report import Test, report_of, view_of
+from maxmargin.report import Test, findings_of, report_of
 
 pytestmark = pytest.mark.slow
 
@@ -165,7 +165,7 @@ def test_a_report_of_100_000_sentences_opens_at_once(browser, tmp_path):
     inputs = [[tokens[k % 500] for k in range(n)] for n in sizes]
     y = [["B-P", "O", "O", "B-L", "I-L"] * (n // 5) + ["O"] * (n % 5) for n in sizes]
     found = [["O" if rng.random() < 0.1 else z for z in row[:5]] + row[5:] for row in y]
-    report = report_of(view_of(model, Test(inputs, y)), found)
+    report = report_of(findings_of(model, Test(inputs, y)), found)
     assert "100,000 sentences" in report.html
     assert len(report.html) < 2_000_000
     page = tmp_path / "large.html"

@@ -7,7 +7,7 @@ from collections import Counter
 from html.parser import HTMLParser
 
 import pytest
-from report_cases import EVIL, TASKS
+from page_cases import EVIL, TASKS
 
 from maxmargin.cli.main import main
 

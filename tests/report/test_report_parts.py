@@ -9,9 +9,9 @@ import pytest
 
 from maxmargin.report.charts import Axis, convergence, curve, nice, reliability, short
 from maxmargin.report.examples import FEWER, ONLY, Errors, compared, confusions
+from maxmargin.report.findings import Kind, strongest
 from maxmargin.report.markup import Markup, element, joined, png, table
 from maxmargin.report.measures import BLOCKS, f1, share
-from maxmargin.report.view import Kind, strongest
 
 EVIL = "<script>'\"&\0"
 

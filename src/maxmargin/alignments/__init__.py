@@ -34,6 +34,6 @@ FAMILY = Family(
         "read_matrix": "export",
         "write_matrix": "export",
     },
-    reports={"HomologFinder": "homologs.view", "SequenceAligner": "view"},
+    reports={"HomologFinder": "homologs.findings", "SequenceAligner": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

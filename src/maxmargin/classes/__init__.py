@@ -22,6 +22,6 @@ FAMILY = Family(
         "plot_taxonomy_confusion": "taxonomy.plots",
         "plot_taxonomy_errors": "taxonomy.plots",
     },
-    reports={"MulticlassSVM": "view", "TaxonomySVM": "view"},
+    reports={"MulticlassSVM": "findings", "TaxonomySVM": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -8,8 +8,8 @@ from maxmargin.cli.command import Command
 from maxmargin.cli.common import check_output, load_model, say
 from maxmargin.cli.notes import checked_notes
 from maxmargin.families import places
+from maxmargin.report.findings import Findings, Test, findings_of
 from maxmargin.report.report import report_of
-from maxmargin.report.view import Test, View, view_of
 
 PAGES = (".html", ".htm")
 
@@ -31,9 +31,9 @@ def report(command: Command, model, args) -> int:
         names.append(os.path.basename(args.against))
         if names[0] == names[1]:  # in different folders
             names = [args.model, args.against]
-    view, outputs, remarks = _predicted(command, model, args)
+    findings, outputs, remarks = _predicted(command, model, args)
     page = report_of(
-        view,
+        findings,
         outputs,
         against=other and _predicted(*other, args)[:2],
         names=names,
@@ -63,14 +63,14 @@ def _other(command: Command, args) -> tuple:
     return other, model
 
 
-def _predicted(command: Command, model, args) -> tuple[View, list, list[str]]:
+def _predicted(command: Command, model, args) -> tuple[Findings, list, list[str]]:
     """The test as this model reads it, what it predicts, and what is to be said."""
     sample = command.read(args.file, True)
     remark = command.check_truth(model, sample)
     columns = command.columns_of(sample)
     name = os.path.basename(sample.path)
     test = Test(sample.X, sample.y, name, sample.more, columns, sample.where)
-    view = view_of(model, test)  # before any work: it may refuse the file
+    findings = findings_of(model, test)  # before any work: it may refuse the file
     outputs = command.predict(model, sample)
     remarks = [remark, *command.remarks(model, sample)]
-    return view, outputs, [text for text in remarks if text]
+    return findings, outputs, [text for text in remarks if text]

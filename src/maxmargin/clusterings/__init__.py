@@ -20,6 +20,6 @@ FAMILY = Family(
     },
     metrics={"ClusterReport": "metrics", "cluster_scores": "metrics"},
     plots={"plot_clusters": "plots"},
-    reports={"LinkClusterer": "view"},
+    reports={"LinkClusterer": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

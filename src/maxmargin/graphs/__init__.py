@@ -15,6 +15,6 @@ FAMILY = Family(
         "plot_fractional": "plots",
         "plot_segmentation": "plots",
     },
-    reports={"GraphLabeler": "view"},
+    reports={"GraphLabeler": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

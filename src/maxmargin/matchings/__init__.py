@@ -17,6 +17,6 @@ FAMILY = Family(
         "write_pharaoh": "bitext",
     },
     plots={"plot_links": "plots"},
-    reports={"WordAligner": "view"},
+    reports={"WordAligner": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -18,6 +18,6 @@ FAMILY = Family(
         "write_meme": "formats",
     },
     plots={"plot_logo": "plots", "plot_site_scores": "plots"},
-    reports={"MotifFinder": "view"},
+    reports={"MotifFinder": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

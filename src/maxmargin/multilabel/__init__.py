@@ -10,6 +10,6 @@ FAMILY = Family(
     warmups={"multilabel": "warmup"},
     metrics={"MultilabelReport": "metrics", "multilabel_scores": "metrics"},
     plots={"plot_label_scores": "plots"},
-    reports={"MultilabelSVM": "view"},
+    reports={"MultilabelSVM": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

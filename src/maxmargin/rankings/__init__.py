@@ -22,6 +22,6 @@ FAMILY = Family(
         )
     },
     plots={"plot_ranking_curves": "plots"},
-    reports={"TopKRanker": "view"},
+    reports={"TopKRanker": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

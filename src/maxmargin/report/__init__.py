@@ -4,10 +4,10 @@ from maxmargin.families import lazily
 
 _WHERE = {
     "Report": "maxmargin.report.report",
-    "Test": "maxmargin.report.view",
-    "View": "maxmargin.report.view",
+    "Test": "maxmargin.report.findings",
+    "Findings": "maxmargin.report.findings",
     "report_of": "maxmargin.report.report",
-    "view_of": "maxmargin.report.view",
+    "findings_of": "maxmargin.report.findings",
 }
 
 __all__ = list(_WHERE)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from maxmargin.report.charts import bar
+from maxmargin.report.findings import Kind
 from maxmargin.report.markup import Markup, element, joined
-from maxmargin.report.view import Kind
 
 KINDS, LABELS = 60, 18  # rows of the table of kinds, labels of a confusion matrix
 OF_EACH, RIGHT = 8, 12  # examples of every kind, and without errors

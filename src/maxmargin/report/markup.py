@@ -3,7 +3,7 @@
     >>> element("b", "a < b", cls="x")
     '<b class="x">a &lt; b</b>'
 
-No other file of this folder, and no view of a family, writes a bracket of a tag by hand.
+No other file of this folder, and no family, writes a bracket of a tag by hand.
 """
 
 from __future__ import annotations

@@ -24,9 +24,9 @@ from maxmargin.report.facts import (
     fits_probabilities,
     versions,
 )
+from maxmargin.report.findings import Findings, Test, findings_of
 from maxmargin.report.markup import Markup, element
 from maxmargin.report.measures import Measure
-from maxmargin.report.view import Test, View, view_of
 
 LIMIT = 150  # examples that are drawn
 CALIBRATED = 3000  # examples whose probabilities are asked for
@@ -72,10 +72,10 @@ class Report:
 
 
 def report_of(
-    view: View,
+    findings: Findings,
     outputs: Any = None,
     *,
-    against: tuple[View, Any] | None = None,
+    against: tuple[Findings, Any] | None = None,
     names: Sequence[str] = ("this model", "the other model"),
     facts: Sequence[tuple[str, Any]] | None = None,
     limit: int = LIMIT,
@@ -84,8 +84,8 @@ def report_of(
 
     Parameters
     ----------
-    view : View of a fitted estimator and a test
-    outputs : what `View.predict` returns, or None to predict now
+    findings : Findings of a fitted estimator and a test
+    outputs : what `Findings.predict` returns, or None to predict now
     against : the same two of another model on the same examples, or None
     names : what both are called
     facts : (name, value) rows that say how the model was trained; None for parameters
@@ -93,31 +93,31 @@ def report_of(
         The most examples with errors that are drawn.
     """
     limit = whole("limit", limit)
-    if not len(view):
+    if not len(findings):
         raise ValueError("the test has no examples: there is nothing to report.")
-    outputs = view.predict() if outputs is None else outputs
-    measures, found = view.measures(outputs), view.errors(outputs)
+    outputs = findings.predict() if outputs is None else outputs
+    measures, found = findings.measures(outputs), findings.errors(outputs)
     other, marks, theirs = None, {}, []
     if against is not None:
-        other, marks, theirs = _other(view, found, *against, names[1])
-    errors = Errors(found, limit, view.weight(outputs, found), marks)
+        other, marks, theirs = _other(findings, found, *against, names[1])
+    errors = Errors(found, limit, findings.weight(outputs, found), marks)
     # first, for the links of all other parts lead to what is drawn
-    drawn = sections.example_list(view, outputs, errors, other, names[0])
-    parts: list[Markup | str] = [sections.scores(measures, view.summary(outputs))]
+    drawn = sections.example_list(findings, outputs, errors, other, names[0])
+    parts: list[Markup | str] = [sections.scores(measures, findings.summary(outputs))]
     if other is not None:
         both = (names[0], names[1])
         parts.append(sections.comparison(measures, theirs, both, errors))
-    parts.append(sections.error_kinds(view, outputs, errors))
-    parts.append(_calibration(view, outputs))
-    rows = facts_of(view.model) if facts is None else facts
-    parts.append(sections.training(view.model, rows, _proved(view.model)))
-    parts.append(sections.features(list(view.weights(sections.FEATURES))))
+    parts.append(sections.error_kinds(findings, outputs, errors))
+    parts.append(_calibration(findings, outputs))
+    rows = facts_of(findings.model) if facts is None else facts
+    parts.append(sections.training(findings.model, rows, _proved(findings.model)))
+    parts.append(sections.features(list(findings.weights(sections.FEATURES))))
     parts.append(drawn)
-    test = view.test.name
+    test = findings.test.name
     title = f"{names[0]} on {test}" if test else names[0]
     if other is not None:
         title += f", against {names[1]}"
-    about = f"{type(view.model).__name__}, {len(view):,} {view.items}; "
+    about = f"{type(findings.model).__name__}, {len(findings):,} {findings.items}; "
     about += f"made by {versions()} on {time.strftime('%Y-%m-%d')}"
     page = _page(title, about, [Markup(part) for part in parts if part])
     return Report(page, measures, theirs)
@@ -141,28 +141,28 @@ def model_report(model: Any, X: Any, y: Any, against: Any, limit: int) -> Report
             f"X has {n:,} samples, but y has {0 if y is None else len(y):,}: give the true "
             "output of every sample."
         )
-    views = []
+    both = []
     for each in (model, against):
         if each is not None:
             check_is_fitted(each)
-            views.append(view_of(each, Test(X, y)))
-    names = [type(view.model).__name__ for view in views]
+            both.append(findings_of(each, Test(X, y)))
+    names = [type(findings.model).__name__ for findings in both]
     if len(set(names)) < len(names):
         names = ["this model", "the other model"]
-    other = (views[1], None) if against is not None else None
-    return report_of(views[0], against=other, names=names, limit=limit)
+    other = (both[1], None) if against is not None else None
+    return report_of(both[0], against=other, names=names, limit=limit)
 
 
 def _other(
-    view: View, found: list, other: View, outputs: Any, name: str
-) -> tuple[tuple[View, Any, str], dict[str, list[int]], list[Measure]]:
+    findings: Findings, found: list, other: Findings, outputs: Any, name: str
+) -> tuple[tuple[Findings, Any, str], dict[str, list[int]], list[Measure]]:
     """The other model, where the two differ, and the other's measures."""
-    if other.items != view.items or len(other) != len(view):
+    if other.items != findings.items or len(other) != len(findings):
         raise ValueError(
-            f"the models cannot be compared: one is of {len(view):,} {view.items}, the "
-            f"other of {len(other):,} {other.items}."
+            f"the models cannot be compared: one is of {len(findings):,} "
+            f"{findings.items}, the other of {len(other):,} {other.items}."
         )
-    if getattr(view, "truth", None) != getattr(other, "truth", None):
+    if getattr(findings, "truth", None) != getattr(other, "truth", None):
         raise ValueError(
             "the models cannot be compared: they read different true outputs from the "
             "test."
@@ -178,18 +178,18 @@ def _proved(model: Any) -> str:
     return certificate_sentence(model) if hasattr(model, "certificate_") else ""
 
 
-def _calibration(view: View, outputs: Any) -> Markup | str:
+def _calibration(findings: Findings, outputs: Any) -> Markup | str:
     """Only where numbers are claimed to be probabilities."""
-    if not fits_probabilities(view.model):
+    if not fits_probabilities(findings.model):
         return ""
-    n = len(view)
+    n = len(findings)
     few = np.arange(n)
     if n > CALIBRATED:
         few = np.sort(np.random.default_rng(0).permutation(n)[:CALIBRATED])
-    found = view.chances(outputs, few.tolist())
+    found = findings.chances(outputs, few.tolist())
     if found is None or not len(found[0]):
         return ""
-    said = f"Counted are {len(found[0]):,} predictions in {len(few):,} {view.items}"
+    said = f"Counted are {len(found[0]):,} predictions in {len(few):,} {findings.items}"
     said += ", a sample of the test." if len(few) < n else "."
     return sections.calibration(found[0], found[1], said)
 

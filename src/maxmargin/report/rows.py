@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from maxmargin.report.charts import short
+from maxmargin.report.findings import Test, brief
 from maxmargin.report.markup import Markup, element, png
-from maxmargin.report.view import Test, brief
 
 FEW, LONG = 12, 1500  # features of a row, characters of a text
 SIDES = range(4, 129)  # of rows that are drawn as images

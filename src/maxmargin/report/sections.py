@@ -14,9 +14,9 @@ from maxmargin.report.charts import (
     whiskers,
 )
 from maxmargin.report.examples import Errors, confusions, kind_table
+from maxmargin.report.findings import Findings
 from maxmargin.report.markup import Markup, element, joined, table
 from maxmargin.report.measures import Measure
-from maxmargin.report.view import View
 
 FEATURES, GROUPS = 12, 24  # strongest weights of a group, groups that are shown
 LARGEST = 300_000  # characters of one drawing
@@ -175,38 +175,39 @@ def features(rows: Sequence[tuple[str, str, float]]) -> Markup | str:
 # errors and examples ------------------------------------------------------------------
 
 
-def error_kinds(view: View, outputs: Any, errors: Errors) -> Markup:
+def error_kinds(findings: Findings, outputs: Any, errors: Errors) -> Markup:
     """Confusions and kinds of errors."""
     n, wrong = len(errors.found), len(errors.wrong)
-    text = f"{wrong:,} of {n:,} {view.items} have errors, {errors.counts.total():,} in all."
+    all_kinds = errors.counts.total()
+    text = f"{wrong:,} of {n:,} {findings.items} have errors, {all_kinds:,} in all."
     if not wrong:
-        text = f"All {n:,} {view.items} are right."
+        text = f"All {n:,} {findings.items} are right."
     parts: list[Any] = [element("p", text)]
     if wrong:
-        parts += [confusions(errors, view.right(outputs)), kind_table(errors)]
+        parts += [confusions(errors, findings.right(outputs)), kind_table(errors)]
     return section("errors", "Errors", *parts)
 
 
 def example_list(
-    view: View,
+    findings: Findings,
     outputs: Any,
     errors: Errors,
-    other: tuple[View, Any, str] | None,
+    other: tuple[Findings, Any, str] | None,
     name: str,
 ) -> Markup:
     """The examples that are drawn, the worst first."""
-    for some, found in [(view, outputs), *([other[:2]] if other else [])]:
+    for some, found in [(findings, outputs), *([other[:2]] if other else [])]:
         some.prepare(errors.shown, found)
     drawn, left = [], BUDGET
     for i in errors.shown:
-        parts = [_small(view.draw(i, outputs))]
+        parts = [_small(findings.draw(i, outputs))]
         if other is not None:
             theirs = _small(other[0].draw_other(i, other[1]))
             parts = [element("h4", name), *parts, element("h4", other[2]), theirs]
         kinds = [
             element("span", str(k), cls="chip") for k in dict.fromkeys(errors.found[i])
         ]
-        head = element("h3", view.name(i), " ", *kinds[:8])
+        head = element("h3", findings.name(i), " ", *kinds[:8])
         article = element(
             "article", head, *parts, id=f"e{i}", data_kinds=errors.numbers(i)
         )
@@ -229,10 +230,11 @@ def example_list(
     )
     wrong = sum(bool(errors.found[i]) for i in errors.shown)
     total, right = len(errors.wrong), len(errors.found) - len(errors.wrong)
-    said = f"Shown are {len(drawn) - wrong:,} of the {right:,} {view.items} without errors."
+    good, items = len(drawn) - wrong, findings.items
+    said = f"Shown are {good:,} of the {right:,} {items} without errors."
     if total:
         said = (
-            f"Shown are {wrong:,} of the {total:,} {view.items} with errors, the worst "
+            f"Shown are {wrong:,} of the {total:,} {findings.items} with errors, the worst "
             f"first, and {len(drawn) - wrong:,} of the {right:,} without."
         )
     if total and len(drawn) < len(errors.found):
@@ -242,7 +244,7 @@ def example_list(
         )
     shown = (
         element("p", said),
-        view.legend(),
+        findings.legend(),
         filters,
         element("div", *drawn, id="list"),
     )

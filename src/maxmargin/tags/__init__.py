@@ -41,6 +41,6 @@ FAMILY = Family(
         "top_features": "plots",
         "transition_table": "plots",
     },
-    reports={"HMMTagger": "view", "SequenceTagger": "view"},
+    reports={"HMMTagger": "findings", "SequenceTagger": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

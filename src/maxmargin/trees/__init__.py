@@ -19,6 +19,6 @@ FAMILY = Family(
         "write_trees": "treebank",
     },
     plots={"plot_tree": "plots", "plot_tree_errors": "plots"},
-    reports={"GrammarParser": "view", "PCFGParser": "view"},
+    reports={"GrammarParser": "findings", "PCFGParser": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -9,15 +9,15 @@ import numpy as np
 
 from maxmargin.clusterings.documents import MentionDocument, as_document, first_mentions
 from maxmargin.clusterings.metrics import cluster_counts, cluster_scores
+from maxmargin.report.findings import Findings, Kind, Test, strongest
 from maxmargin.report.markup import Markup, element, joined
 from maxmargin.report.measures import Measure, rows_of, share
-from maxmargin.report.view import Kind, Test, View, strongest
 
 CLUSTERS, MENTIONS, LETTERS = 30, 40, 60  # that are drawn
 PARTS = ("muc", "b_cubed", "ceaf_e")
 
 
-class ClusterView(View):
+class ClusterFindings(Findings):
     """Documents and the clusters of their mentions."""
 
     items = "documents"
@@ -123,7 +123,7 @@ class ClusterView(View):
         return strongest({"": self.model.coef_}, self.model.feature_names_, 2 * top)
 
 
-VIEW = ClusterView
+FINDINGS = ClusterFindings
 
 
 def _document(x: Any, i: int) -> MentionDocument | None:

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from maxmargin.matchings.metrics import aer_of, alignment_scores, as_links, count_links
+from maxmargin.report.findings import Findings, Kind, Test, strongest
 from maxmargin.report.markup import Markup, element
 from maxmargin.report.measures import Measure, rows_of, share
-from maxmargin.report.view import Kind, Test, View, strongest
 
 LONGEST = 60  # words of a sentence that is drawn as a table
 
 
-class MatchView(View):
+class MatchFindings(Findings):
     """Sentence pairs and the links between their words."""
 
     items = "sentence pairs"
@@ -97,7 +97,7 @@ class MatchView(View):
         return strongest({"": self.model.coef_}, self.model.feature_names_, 2 * top)
 
 
-VIEW = MatchView
+FINDINGS = MatchFindings
 
 
 def _aer(sums: np.ndarray) -> np.ndarray:

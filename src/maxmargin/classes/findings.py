@@ -10,15 +10,15 @@ import numpy as np
 
 from maxmargin.classes.report import class_report
 from maxmargin.classes.taxonomy.metrics import class_scores, node_set_scores
+from maxmargin.report.findings import Findings, Kind, Test, chosen, strongest
 from maxmargin.report.markup import Markup, element, named
 from maxmargin.report.measures import Measure, f1, f1_of, share
 from maxmargin.report.rows import drawn_row, row_name
-from maxmargin.report.view import Kind, Test, View, chosen, strongest
 
 MOST = 50  # classes, for an interval of the macro F1
 
 
-class RowView(View):
+class RowFindings(Findings):
     """Samples that are rows of features, or texts."""
 
     items = "samples"
@@ -38,7 +38,7 @@ class RowView(View):
         return strongest(rows, _Columns(self.test), top)
 
 
-class ClassView(RowView):
+class ClassFindings(RowFindings):
     """One label per sample."""
 
     def __init__(self, model: Any, test: Test):
@@ -105,7 +105,7 @@ class ClassView(RowView):
         return list(map(str, _listed(outputs)))
 
 
-class SetView(RowView):
+class SetFindings(RowFindings):
     """A set of labels per sample."""
 
     def __init__(self, model: Any, test: Test):
@@ -171,10 +171,10 @@ class _Columns:
         return f"feature {j + 1}" if self.names is None else str(self.names[j])
 
 
-def VIEW(model: Any, test: Test) -> RowView:
+def FINDINGS(model: Any, test: Test) -> RowFindings:
     """By what y is."""
     sets = bool(getattr(model, "multilabel", False))
-    return SetView(model, test) if sets else ClassView(model, test)
+    return SetFindings(model, test) if sets else ClassFindings(model, test)
 
 
 def _listed(values: Any) -> list:

@@ -14,15 +14,15 @@ from maxmargin.graphs.input import PLAIN, GraphInput, read_graphs
 from maxmargin.graphs.metrics import graph_scores
 from maxmargin.graphs.palette import COLOURS, photograph
 from maxmargin.graphs.weights import named_weights
+from maxmargin.report.findings import Findings, Kind, Test, chosen
 from maxmargin.report.markup import Markup, element, joined, png
 from maxmargin.report.measures import Measure, share
-from maxmargin.report.view import Kind, Test, View, chosen
 
 CIRCLE, LISTED, SIZE = 60, 400, 340  # nodes on a circle, nodes in a list, pixels
 WHITE, BLACK = (255, 255, 255), (30, 30, 30)
 
 
-class GraphView(View):
+class GraphFindings(Findings):
     """Graphs and the labels of their nodes."""
 
     items = "graphs"
@@ -218,7 +218,7 @@ class GraphView(View):
         return said, right
 
 
-VIEW = GraphView
+FINDINGS = GraphFindings
 
 
 def _grid(graph: GraphInput) -> tuple[int, int] | None:

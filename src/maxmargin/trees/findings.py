@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Any
 
+from maxmargin.report.findings import Findings, Kind, chosen
 from maxmargin.report.markup import Markup, element, joined
 from maxmargin.report.measures import Measure, f1, share
-from maxmargin.report.view import Kind, View, chosen
 from maxmargin.trees.metrics import score_brackets, wrong_brackets
 from maxmargin.trees.rules import named_rules
 from maxmargin.trees.text import lay_out
@@ -18,7 +18,7 @@ LEVEL, LETTER, GAP, MARGIN = 34, 7, 12, 8  # pixels
 LONGEST = 70  # words of a sentence whose trees are drawn
 
 
-class TreeView(View):
+class TreeFindings(Findings):
     """Sentences and their trees; an output is None where there is no parse."""
 
     items = "sentences"
@@ -103,7 +103,7 @@ class TreeView(View):
         return said, right
 
 
-VIEW = TreeView
+FINDINGS = TreeFindings
 
 
 def _comparable(gold: Tree, found: Tree | None) -> bool:

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from maxmargin.report.charts import short
+from maxmargin.report.findings import Findings, Kind, Test
 from maxmargin.report.markup import Markup, element
 from maxmargin.report.measures import Measure, share
-from maxmargin.report.view import Kind, Test, View
 
 AROUND = 120  # letters on either side of a site
 MISSED = "with the motif, but not found"
 INVENTED = "found, but without the motif"
 
 
-class MotifView(View):
+class MotifFindings(Findings):
     """Sequences; an output is a site, whose score is above 0 if the motif is there."""
 
     items = "sequences"
@@ -94,4 +94,4 @@ class MotifView(View):
         ]
 
 
-VIEW = MotifView
+FINDINGS = MotifFindings

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.classes.view import SetView
+from maxmargin.classes.findings import SetFindings
 from maxmargin.multilabel.labels import read_sets
-from maxmargin.report.view import chosen
+from maxmargin.report.findings import chosen
 
 
-class MultilabelView(SetView):
+class MultilabelFindings(SetFindings):
     """Sets of labels, with probabilities of the log objective."""
 
     def sets(self, y: Any) -> list[set[str]]:
@@ -29,4 +29,4 @@ class MultilabelView(SetView):
         return np.asarray(table).ravel(), np.asarray(truth).ravel() > 0
 
 
-VIEW = MultilabelView
+FINDINGS = MultilabelFindings

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from maxmargin.report.facts import fits_probabilities
+from maxmargin.report.findings import Findings, Kind, chosen, strongest
 from maxmargin.report.markup import Markup, element, joined, named
 from maxmargin.report.measures import Measure, f1, share
-from maxmargin.report.view import Kind, View, chosen, strongest
 from maxmargin.tags.marked import Sentence, hues_of, marked, pieces_of
 from maxmargin.tags.metrics import scores
 from maxmargin.tags.schemes import guess_scheme, spans
@@ -22,7 +22,7 @@ LONGEST = 600  # tokens of a sentence that are drawn
 BOUNDARIES = "wrong boundaries"
 
 
-class TagView(View):
+class TagFindings(Findings):
     """Sentences with their labels."""
 
     items = "sentences"
@@ -154,7 +154,7 @@ class TagView(View):
         return np.concatenate(list(said.values())), np.concatenate(right)
 
 
-VIEW = TagView
+FINDINGS = TagFindings
 
 
 def words_of(X: Any) -> list[list[str]]:

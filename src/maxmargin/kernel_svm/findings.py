@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from maxmargin.classes.view import ClassView
-from maxmargin.report.view import strongest
+from maxmargin.classes.findings import ClassFindings
+from maxmargin.report.findings import strongest
 
 
-class KernelView(ClassView):
+class KernelFindings(ClassFindings):
     """Weights are those of basis functions."""
 
     def weights(self, top: int) -> list[tuple[str, str, float]]:
@@ -16,4 +16,4 @@ class KernelView(ClassView):
         return strongest(dict(zip(labels, coef.T, strict=True)), names, top)
 
 
-VIEW = KernelView
+FINDINGS = KernelFindings

@@ -10,14 +10,14 @@ import numpy as np
 from maxmargin.rankings.metrics import AT, ranking_scores
 from maxmargin.rankings.queries import Documents, group
 from maxmargin.report.charts import short
+from maxmargin.report.findings import Findings, Kind, Test, brief, strongest
 from maxmargin.report.markup import Markup, element
 from maxmargin.report.measures import Measure, share
-from maxmargin.report.view import Kind, Test, View, brief, strongest
 
 MOST = 12  # documents of a query that are drawn
 
 
-class RankView(View):
+class RankFindings(Findings):
     """Examples are queries; outputs are scores of all documents."""
 
     items = "queries"
@@ -126,4 +126,4 @@ class RankView(View):
         return strongest({"": self.model.coef_}, self.test.columns, 2 * top)
 
 
-VIEW = RankView
+FINDINGS = RankFindings

@@ -1,8 +1,8 @@
 """What a family tells of its predictions, so that a report can show them.
 
-A family has a file ``view.py`` with a class ``VIEW``, which its ``Family`` names under
-``reports``. All else (the page, charts, filters, sampling, escaping) is in this folder.
-Estimators without a view of their own get `View`: outputs as texts, right or wrong.
+A family has a file ``findings.py`` with a class ``FINDINGS``, which its ``Family`` names
+under ``reports``. All else (the page, charts, filters, sampling, escaping) is in this
+folder. Estimators without such a class get `Findings`: outputs as texts, right or wrong.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Kind(NamedTuple):
         return f"{self.truth} taken for {self.found}"
 
 
-class View:
+class Findings:
     """One model on one test; a family overrides what is its own.
 
     ``items`` is what examples are called. ``outputs`` are what `predict` returns.
@@ -154,13 +154,13 @@ class View:
         return None
 
 
-def view_of(model: Any, test: Test) -> View:
-    """The view of the family of a model."""
+def findings_of(model: Any, test: Test) -> Findings:
+    """The findings of the family of a model."""
     table = places("reports")
     for cls in type(model).__mro__:
         if cls.__name__ in table:
-            return importlib.import_module(table[cls.__name__]).VIEW(model, test)
-    return View(model, test)
+            return importlib.import_module(table[cls.__name__]).FINDINGS(model, test)
+    return Findings(model, test)
 
 
 def strongest(

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from maxmargin.alignments.homologs.input import check_inputs, check_numbers
+from maxmargin.report.findings import Findings, Kind, Test, brief
 from maxmargin.report.markup import Markup, element, named
 from maxmargin.report.measures import Measure, share
-from maxmargin.report.view import Kind, Test, View, brief
 
 
-class HomologView(View):
+class HomologFindings(Findings):
     """Native sequences with candidates; an output is the number of one of these."""
 
     items = "natives"
@@ -52,4 +52,4 @@ class HomologView(View):
         ]
 
 
-VIEW = HomologView
+FINDINGS = HomologFindings

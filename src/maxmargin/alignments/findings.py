@@ -11,15 +11,15 @@ from maxmargin.alignments.files.pairs import gapped
 from maxmargin.alignments.input import check_alignments, check_sequences, matched_pairs
 from maxmargin.alignments.metrics import alignment_report
 from maxmargin.alignments.names import named_weights
+from maxmargin.report.findings import Findings, Kind, Test, chosen
 from maxmargin.report.markup import Markup, element, joined, named
 from maxmargin.report.measures import Measure, share
-from maxmargin.report.view import Kind, Test, View, chosen
 
 COLUMNS, LONGEST, NEAR = 72, 3000, 4  # of a line, of an alignment; a near shift
 MARKS = {"|": "ok", "x": "no", "o": "no"}
 
 
-class AlignmentView(View):
+class AlignmentFindings(Findings):
     """Pairs of sequences and who is matched with whom."""
 
     items = "alignments"
@@ -135,7 +135,7 @@ class AlignmentView(View):
         return said, right
 
 
-VIEW = AlignmentView
+FINDINGS = AlignmentFindings
 
 
 def _errors(truth: list, core: list[bool] | None, found: Any) -> list[Kind]:
