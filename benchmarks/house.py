@@ -39,6 +39,7 @@ LAYERS = (
     "solvers",
     "fitting",
     "plots",
+    "report",
 )
 STEPS = {"tags": (24, 75), "graphs": (28, 90), "kernels": (30, 110)}  # files, pairs
 LINES = 84_071 - 6_000

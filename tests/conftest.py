@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from cluster_cases import client, cluster, home, outside  # noqa: F401  # fixtures
 from hypothesis import settings
+from page_cases import page_of  # noqa: F401  # a fixture
 
 from maxmargin.tags.features import TokenMatrix
 

@@ -18,16 +18,9 @@ SOURCE = Path(maxmargin.__file__).parent
 REPOSITORY = Path(__file__).parent.parent
 # from the bottom: a folder imports from those before it, and no family from another
 LAYERS = (
-    "kernels",
-    "files",
-    "engine",
-    "core",
-    "views",
-    "metrics",
-    "solvers",
-    "fitting",
+    *("kernels", "files", "engine", "core", "views", "metrics", "solvers", "fitting"),
+    *("plots", "report"),
 )
-LAYERS = (*LAYERS, "plots")
 PAIRS = {
     ("classes", "kernel_svm"),
     ("classes", "multilabel"),

@@ -44,6 +44,7 @@ class Family:
     plots: Places = field(default_factory=dict)  # maxmargin.plots.NAME
     scorers: Places = field(default_factory=dict)  # maxmargin.scorers.NAME
     views: Places = field(default_factory=dict)  # maxmargin.views.NAME
+    reports: Places = field(default_factory=dict)  # estimator: what draws its errors
 
     def places(self, shelf: str) -> dict[str, str]:
         """{name: full name of its module} of one shelf, such as "public"."""

@@ -12,7 +12,7 @@ from scipy.optimize import nnls
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import Problem, StructuralSVM
-from maxmargin.cli.common import certificate_sentence
+from maxmargin.report.facts import certificate_sentence
 from maxmargin.solvers.result import Certificate
 
 FORMS = [(r, p) for r in ("margin", "slack") for p in ("linear", "quadratic")]

@@ -192,7 +192,7 @@ def test_what_a_corpus_cannot_show(text, tmp_path, capsys):
     for words in (
         ("predict", model, shards, "--k-best", 2, "-o", tmp_path / "o"),
         ("predict", model, shards, "--marginals", "-o", tmp_path / "o"),
-        ("evaluate", model, shards, "--page", tmp_path / "o.html"),
+        ("report", model, shards, "-o", tmp_path / "o.html"),
     ):
         assert run(*words) == 2
         assert "is a corpus, which" in capsys.readouterr().err

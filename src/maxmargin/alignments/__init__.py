@@ -47,5 +47,6 @@ FAMILY = Family(
         "homologs_found": "scorers",
     },
     views={"alignment": "view"},
+    reports={"HomologFinder": "homologs.findings", "SequenceAligner": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -21,6 +21,7 @@ from maxmargin.alignments.command_files import (
 )
 from maxmargin.alignments.features.prior import with_usual_letters
 from maxmargin.alignments.files.pairs import UNKNOWN
+from maxmargin.alignments.names import named_weights
 from maxmargin.alignments.scorers import alignment_q
 from maxmargin.cli.command import Command, Sample, both_ends, seconds_of
 
@@ -198,11 +199,11 @@ class Align(AlignTask, Command):
         return rows
 
     def weights(self, model, args) -> list[tuple[str, str, float]]:
-        return both_ends(_named(model), args.top)
+        return both_ends(named_weights(model), args.top)
 
     def strongest(self, model, args) -> str:
         """The largest and the smallest weights."""
-        named, head = _named(model), "Strongest weights\n"
+        named, head = named_weights(model), "Strongest weights\n"
         if not named:
             return f"{head}\n(no weight has a name: windows are not listed)"
         several = len({term for term, _, _ in named}) > 1
@@ -248,25 +249,3 @@ def _with_chances(pair, output, table):
     return files.MultipleAlignment(
         name, names, list(rows), [{}, {}], {"PP_cons": marks}
     )
-
-
-def _named(model) -> list[tuple[str, str, float]]:
-    """(term, symbols, weight) of terms whose symbols have names, the largest first."""
-    named = []
-    for name, term in zip(model.model_.names, model.model_.terms, strict=True):
-        sides = [_symbols(model.model_, view, k) for k, view in enumerate(term[:2])]
-        if None in sides:
-            continue
-        table = model.term_weights(name)
-        for (i, a), (j, b) in itertools.product(*map(enumerate, sides)):
-            if not (term.tied and j > i) and table[i, j] != 0:
-                named.append((name, f"{a} {b}", float(table[i, j])))
-    return sorted(named, key=lambda row: -row[2])
-
-
-def _symbols(model, view, side: int) -> list[str] | None:
-    """Names of the symbols of a view; None for windows and vectors."""
-    if view.width > 1 or model.is_dense(view):
-        return None
-    alphabets = [model.alphabets[t][side] if t != "1" else ("",) for t in view.tracks]
-    return ["".join(symbols) for symbols in itertools.product(*alphabets)]

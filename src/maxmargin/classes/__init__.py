@@ -32,5 +32,6 @@ FAMILY = Family(
         "tree_distance": "taxonomy.scorers",
         "tree_loss": "taxonomy.scorers",
     },
+    reports={"MulticlassSVM": "findings", "TaxonomySVM": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

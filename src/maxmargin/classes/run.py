@@ -223,6 +223,9 @@ class Classify(ClassifyTask, Command):
             draw = plots.plot_taxonomy_confusion
         return draw(model.taxonomy_with(sample.y), sample.y, list(map(str, outputs)))
 
+    def columns_of(self, sample: Sample) -> list[str] | None:
+        return None if self.bag is None else self.bag.words
+
     # inspection ------------------------------------------------------------------------
 
     def facts(self, model, notes) -> list[tuple[str, str]]:

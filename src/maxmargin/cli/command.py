@@ -180,6 +180,10 @@ class Command(Task):
         """A figure for an option of evaluate; None if its file is written."""
         raise NotImplementedError
 
+    def columns_of(self, sample: Sample) -> Any:
+        """Names of features that only the files know, for the report."""
+        return None
+
     # inspection ------------------------------------------------------------------------
 
     def rows(self, model) -> list[tuple[str, str]]:

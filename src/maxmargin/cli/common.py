@@ -127,12 +127,6 @@ def load_model(path: str, tasks: Collection[str], structure: str | None = None):
     return model, task
 
 
-def fits_probabilities(model) -> bool:
-    """Was the model trained as one of probabilities, by likelihood or from counts?"""
-    fitted = ("log", "marginal", "likelihood")
-    return getattr(model, "objective", "likelihood") in fitted
-
-
 def no_probabilities(model) -> str:
     """A sentence about a model that has none."""
     return (
@@ -147,59 +141,6 @@ def draw_training(model, args, watch: Stopwatch) -> None:
         without_display()
         save_figure(plots.plot_convergence(model), args.plot)
         watch("drawing")
-
-
-def certificate_sentence(model) -> str:
-    """What is proved about the training of a model."""
-    proof, passes = model.certificate_, model.n_iter_
-    after = f"after {passes} pass{'' if passes == 1 else 'es'}"
-    if hasattr(proof, "inner_gap"):
-        return _stationary_sentence(model, after)
-    if hasattr(proof, "within"):
-        return _span_sentence(model, after)
-    if not proof.exact or not proof.dual > 0:
-        return f"Training ended {after}; there is no certificate for this objective."
-    return (
-        f"The objective is {proof.primal:.6g} {after}; the smallest possible is at most "
-        f"{_percent(proof.relative_gap)} below (proved)."
-    )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g}%" if share < 0.1 else f"{100 * share:.0f}%"
-
-
-def _span_sentence(model, after: str) -> str:
-    """Few basis functions: what is proved within their span, and of all functions."""
-    proof, size = model.certificate_, len(model.dual_coef_)
-    text = (
-        f"The objective is {proof.primal:.6g} {after}; the smallest possible with these "
-        f"{size:,} basis functions is at most {_percent(proof.relative_gap_within)} below"
-    )
-    if not proof.exact:
-        return f"{text} (proved). Of the exact kernel machine nothing is proved."
-    below = _percent(proof.relative_gap)
-    return f"{text}, that of the exact kernel machine at most {below} (proved)."
-
-
-def _stationary_sentence(model, after: str) -> str:
-    """With hidden parts there is no proof of the smallest objective; other starts count."""
-    point, outer = model.certificate_, model.n_outer_
-    text = f"The objective is {point.objective:.6g} {after} in {outer} outer step"
-    text += "." if outer == 1 else "s."
-    if point.exact and point.objective > 0:
-        share = 100 * max(point.bound, 0.0) / point.objective
-        kind = (
-            "a stationary point" if model.converged_ else "not yet a stationary point"
-        )
-        text += f" It is {kind}: another step could gain at most {share:.2g}% (proved)"
-        text += ", other starts may end lower."
-    if len(model.restarts_) > 1:
-        low, high = min(model.restarts_), max(model.restarts_)
-        text += (
-            f" {len(model.restarts_)} starts ended between {low:.6g} and {high:.6g}."
-        )
-    return text
 
 
 def plain_notes(model) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from maxmargin.cli.command import Command, Sample
 from maxmargin.cli.common import (
-    check_output,
     check_picture,
     print_json,
     save_figure,
@@ -13,7 +12,10 @@ from maxmargin.cli.common import (
 )
 from maxmargin.cli.options import declared
 
-PAGES = (".html", ".htm")
+GONE = (
+    "--page is gone: a page with sentences, errors and training is written by "
+    "maxmargin report MODEL FILE -o PAGE.html."
+)
 
 
 def evaluate(command: Command, model, args) -> int:
@@ -25,11 +27,8 @@ def evaluate(command: Command, model, args) -> int:
     for name, options in declared(command.evaluate_options):
         if options.get("metavar", "").startswith("FILE."):
             wanted[name] = getattr(args, name)
-    for name, path in wanted.items():
-        if name == "page":
-            check_output(path, "The page", PAGES)
-        else:
-            check_picture(path)
+    for path in wanted.values():
+        check_picture(path)
     remark = ""
     if model is None:
         sample, outputs = command.read_pair(args)

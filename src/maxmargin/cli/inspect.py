@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from maxmargin.cli.command import Command
 from maxmargin.cli.common import (
-    certificate_sentence,
     check_output,
     check_picture,
     plain_notes,
@@ -12,6 +11,7 @@ from maxmargin.cli.common import (
     save_figure,
     without_display,
 )
+from maxmargin.report.facts import certificate_sentence
 
 
 def inspect(command: Command, model, args) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import re
 import sys
@@ -11,13 +10,14 @@ import textwrap
 import time
 import traceback
 from collections.abc import Sequence
+from importlib import import_module
 from typing import NoReturn
 
 from maxmargin import __version__, start
 from maxmargin.cli import cluster, shard, warmup
 from maxmargin.cli.command import Command
 from maxmargin.cli.common import INTERRUPTED, load_model, say, took
-from maxmargin.cli.evaluate import evaluate
+from maxmargin.cli.evaluate import GONE, evaluate
 from maxmargin.cli.inspect import inspect
 from maxmargin.cli.language import options_of, spoken
 from maxmargin.cli.notes import checked_notes
@@ -67,6 +67,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         start.hand_over()
         args, extra = _parser(argv).parse_known_args(argv)
         options = getattr(args, "spoken", {})
+        if args.command == "evaluate" and any(
+            word.partition("=")[0] == "--page" for word in extra
+        ):
+            raise ValueError(GONE)
         if extra and args.command == "evaluate" and args.file is None:
             # argparse stops looking for optional names at the first option
             args.file = extra.pop(0) if not extra[0].startswith("--") else None
@@ -118,6 +122,7 @@ def _parser(argv: Sequence[str]) -> _Parser:
   maxmargin train tag train.txt --features ner -o ner.model
   maxmargin predict ner.model new.txt -o tagged.txt
   maxmargin evaluate ner.model test.txt
+  maxmargin report ner.model test.txt -o report.html
   maxmargin inspect ner.model --top 5
 
 Exit codes: 0 done, 2 bad input, 130 ended by Ctrl-C.""",
@@ -129,6 +134,7 @@ Exit codes: 0 done, 2 bad input, 130 ended by Ctrl-C.""",
     _add_train(commands, argv)
     _add_predict(commands)
     _add_evaluate(commands)
+    _add_report(commands)
     _add_inspect(commands)
     shard.add_parser(commands)
     warmup.add_parser(commands)
@@ -215,6 +221,34 @@ truth and the prediction.""",
     _ready(parser, _evaluate)
 
 
+def _add_report(commands) -> None:
+    parser = commands.add_parser(
+        "report",
+        help="write a page about a model and its errors",
+        description="Write a page about a model and its errors on a test file: one file "
+        "of HTML that needs no network.",
+        epilog="""example:
+  maxmargin report ner.model test.txt -o report.html
+  maxmargin report ner.model test.txt --against old.model -o both.html""",
+    )
+    _add_files(parser)
+    what = "the page (default: report.html)"
+    parser.add_argument(
+        "-o", "--output", metavar="PAGE.html", default="report.html", help=what
+    )
+    add_options(
+        parser,
+        """
+        --against MODEL  another model of the same task, to compare with
+        --limit N=150  the most examples with errors that are drawn (default: 150)
+        --encoding NAME  of FILE (default: that of the training file)
+        """,
+    )
+    # what it needs takes time, and the other commands do not ask for it
+    run = lambda *given: import_module("maxmargin.cli.report").report(*given)  # noqa: E731
+    _ready(parser, lambda args: _with_model(run, "", args))
+
+
 def _add_inspect(commands) -> None:
     parser = commands.add_parser(
         "inspect",
@@ -270,12 +304,12 @@ def _own(kind: type[Task], which: str) -> set[str]:
 
 
 def task_of(name: str) -> type[Task]:
-    return importlib.import_module(TASKS[name]).COMMAND
+    return import_module(TASKS[name]).COMMAND
 
 
 def command_of(name: str) -> type[Command]:
     """How the task runs: in the module ``run`` beside that of the task."""
-    return importlib.import_module(re.sub(r"\bcommand$", "run", TASKS[name])).RUN
+    return import_module(re.sub(r"\bcommand$", "run", TASKS[name])).RUN
 
 
 def _with_model(run, which: str, args) -> int:

@@ -13,7 +13,7 @@ from itertools import combinations
 
 from maxmargin.files.locks import reserve
 
-OUTPUTS = ("output", "plot", "export", "page", "confusion", "fractional")
+OUTPUTS = ("output", "plot", "export", "confusion", "fractional")
 SHARED = ("log",)  # to which many may append
 INPUTS = (
     "train",
@@ -25,7 +25,7 @@ INPUTS = (
     "bitext",
     "negative",
 )
-INPUTS += ("background", "taxonomy", "like")
+INPUTS += ("background", "taxonomy", "like", "against")
 
 
 @contextlib.contextmanager

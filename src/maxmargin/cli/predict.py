@@ -5,10 +5,10 @@ from __future__ import annotations
 from maxmargin.cli.command import Command
 from maxmargin.cli.common import (
     check_output,
-    fits_probabilities,
     no_probabilities,
     say,
 )
+from maxmargin.report.facts import fits_probabilities
 
 ASKED = {"k_best": "predict_k_best", "marginals": "predict_marginals"}
 

@@ -11,7 +11,6 @@ from maxmargin.cli.cluster import cluster
 from maxmargin.cli.common import (
     Interrupts,
     Stopwatch,
-    certificate_sentence,
     draw_training,
     patience,
     plain_notes,
@@ -22,6 +21,7 @@ from maxmargin.cli.common import (
 from maxmargin.cli.options import check_outputs, chosen_estimator, values_of_C
 from maxmargin.engine.interrupts import undisturbed
 from maxmargin.files.locks import Changed
+from maxmargin.report.facts import certificate_sentence
 
 if TYPE_CHECKING:
     from maxmargin.cli.command import Command, Sample

@@ -29,5 +29,6 @@ FAMILY = Family(
         "pair_loss": "scorers",
     },
     views={"clusters": "view"},
+    reports={"LinkClusterer": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -98,13 +98,7 @@ def cluster_scores(truth: Any, found: Any) -> ClusterReport:
     for i, (true, other) in enumerate(zip(truth, found, strict=True)):
         y = first_mentions(true, None, f"document {i}, truth")
         h = first_mentions(other, len(y), f"document {i}, prediction")
-        table = _overlaps(y, h)
-        parts = {
-            "muc": _muc(table),
-            "b_cubed": _b_cubed(table),
-            "ceaf_e": _ceaf(table, True),
-            "ceaf_m": _ceaf(table, False),
-        }
+        table, parts = _overlaps(y, h), cluster_counts(y, h)
         for name, part in parts.items():
             counts[name] += part
         mitre.append(100.0 * (1.0 - _rates(*parts["muc"]).f1))
@@ -122,6 +116,17 @@ def cluster_scores(truth: Any, found: Any) -> ClusterReport:
         clusters=sizes[0],
         found=sizes[1],
     )
+
+
+def cluster_counts(y: np.ndarray, h: np.ndarray) -> dict[str, np.ndarray]:
+    """What the scores of one document are made of: (right, found, right, true) of each."""
+    table = _overlaps(y, h)
+    return {
+        "muc": _muc(table),
+        "b_cubed": _b_cubed(table),
+        "ceaf_e": _ceaf(table, True),
+        "ceaf_m": _ceaf(table, False),
+    }
 
 
 def _overlaps(y, h) -> np.ndarray:

@@ -9,15 +9,19 @@ the number of features. What is no plain value is for ``_more_state`` and ``_loa
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from maxmargin.core.encoded import C_of
 from maxmargin.core.saved import Saved
 from maxmargin.solvers.result import Certificate, StationaryPoint
+
+if TYPE_CHECKING:
+    from maxmargin.report.report import Report
 
 # Fields of a certificate, and of one for hidden parts.
 PROOF = (
@@ -46,6 +50,23 @@ class Saving:
     """A class whose models are saved by their fields (``files/model_file.py``)."""
 
     _fields: tuple[Field, ...] = ()
+
+    def report(
+        self, X: Any, y: Any, *, against: Any = None, limit: int = 150
+    ) -> Report:
+        """A page about this model and its errors, for the browser or a notebook.
+
+        ``report.save("report.html")`` writes it; notebooks show it.
+
+        Parameters
+        ----------
+        X, y : inputs and their true outputs, as ``fit`` takes them
+        against : another fitted model of the same kind, to compare with, or None
+        limit : int
+            The most examples with errors that are drawn.
+        """
+        module = importlib.import_module("maxmargin.report.report")  # it is above
+        return module.model_report(self, X, y, against, limit)
 
     def _get_state(self) -> tuple[dict, dict]:
         arrays, state = self._more_state()

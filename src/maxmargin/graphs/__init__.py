@@ -21,5 +21,6 @@ FAMILY = Family(
         "node_accuracy": "scorers",
     },
     views={"graph": "view"},
+    reports={"GraphLabeler": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

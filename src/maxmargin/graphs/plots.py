@@ -13,7 +13,7 @@ import numpy as np
 from scipy.ndimage import distance_transform_edt
 
 from maxmargin.graphs.edge_plots import plot_edge_weights
-from maxmargin.graphs.input import PLAIN, dense, read_graph
+from maxmargin.graphs.palette import COLOURS, photograph
 from maxmargin.plots.cells import PLAIN as AS_IS
 from maxmargin.plots.training import GREY, INK, _axes, _pyplot
 
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_edge_weights", "plot_fractional", "plot_segmentation"]
 
-# Okabe and Ito, in an order in which neighbours differ in lightness too
-COLOURS: tuple[str, ...] = (
-    *("#0072B2", "#F0E442", "#D55E00", "#56B4E9", "#009E73", "#E69F00"),
-    *("#CC79A7", "#332288", "#DDDDDD", "#882255"),
-)
 UNKNOWN = "#FFFFFF"
 CERTAIN = 1e-3  # shares so near to 0 or 1 are not fractional
 PANEL = 2.3  # inches
@@ -73,7 +68,7 @@ def plot_segmentation(
     axes = _axes(ax, ncols=len(panels), figsize=(PANEL * len(panels), tall + 0.7))
     for (title, what), panel in zip(panels, axes, strict=False):
         if title == "photograph":
-            _draw_photograph(panel, what)
+            _drawphotograph(panel, what)
         elif title == "wrong":
             panel.imshow(what, cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
             known = int((~_unknown(maps[0])).sum())  # type: ignore[arg-type]
@@ -125,7 +120,7 @@ def _all_labels(tables, labels) -> list:
     return labels + sorted(unknown, key=str)
 
 
-def _draw_photograph(ax, image) -> None:
+def _drawphotograph(ax, image) -> None:
     pixels = np.asarray(image, float)
     if pixels.ndim not in (2, 3) or (pixels.ndim == 3 and pixels.shape[2] != 3):
         raise ValueError(
@@ -283,7 +278,7 @@ def draw_worst(X, truth, predicted, shapes, most: int) -> Figure:
         size = shapes[i] or _lines(len(truth[i]))
         wide, high = size
         maps = [_filled(row, wide, high, None) for row in (truth[i], predicted[i])]
-        image = _photograph(X[i], shapes[i]) if grids else None
+        image = photograph(X[i], shapes[i]) if grids else None
         plot_segmentation(image, maps[0], maps[1], labels=names, ax=panels)
         panels[0].set_ylabel(f"graph {i}", fontsize=8, color=INK)
     _legend(figure, names)
@@ -316,13 +311,3 @@ def _rows(n: int, panels: int):
         n, panels, figsize=size, squeeze=False, layout="constrained"
     )
     return figure, axes
-
-
-def _photograph(x, shape) -> np.ndarray:
-    """The first three features of nodes as colours, or the first one as grey."""
-    table = np.asarray(dense(read_graph(x, "the graph").nodes[PLAIN]), float)
-    channels = 3 if table.shape[1] >= 3 else 1
-    if table.shape[1] == 0:
-        table = np.zeros((len(table), 1))
-    pixels = table[:, :channels].reshape(*shape, channels)
-    return pixels if channels == 3 else pixels[:, :, 0]

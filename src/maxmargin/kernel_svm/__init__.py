@@ -14,5 +14,6 @@ FAMILY = Family(
         "plot_basis_images": "pictures",
         "plot_boundary": "plots",
     },
+    reports={"KernelSVM": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -175,6 +175,9 @@ class Kernel(KernelTask, Command):
             return plot_confusion([sample.y], [list(map(str, outputs))])
         return plot_boundary(model, sample.X, sample.y, names=self._names())
 
+    def columns_of(self, sample: Sample) -> Sequence[str | int]:
+        return self._names()
+
     def _names(self) -> Sequence[str | int]:
         if self.columns is None or self.columns.names is None:
             return range(

@@ -24,5 +24,6 @@ FAMILY = Family(
         "link_recall": "scorers",
     },
     views={"links": "view"},
+    reports={"WordAligner": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

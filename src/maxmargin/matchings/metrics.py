@@ -87,7 +87,7 @@ def alignment_scores(
         )
     if not truths:
         raise ValueError("there are no alignments: at least one is needed.")
-    rows = np.array([_count(*pair) for pair in zip(truths, guesses, strict=True)])
+    rows = np.array([count_links(*pair) for pair in zip(truths, guesses, strict=True)])
     if sample_weight is not None:
         rows = rows * np.asarray(sample_weight)[:, None]
     interval = None
@@ -95,12 +95,12 @@ def alignment_scores(
         rng = np.random.default_rng(seed)
         draws = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), bootstrap)
         low, high = np.quantile(
-            [_aer(*total) for total in draws @ rows], [0.025, 0.975]
+            [aer_of(*total) for total in draws @ rows], [0.025, 0.975]
         )
         interval = float(low), float(high)
     a, s, hit_sure, hit = rows.sum(axis=0).tolist()
     return AlignmentScores(
-        aer=_aer(a, s, hit_sure, hit),
+        aer=aer_of(a, s, hit_sure, hit),
         precision=hit / a if a else 1.0,
         recall=hit_sure / s if s else 1.0,
         interval=interval,
@@ -112,13 +112,13 @@ def alignment_scores(
     )
 
 
-def _count(truth: Links, guess: Links) -> tuple[int, int, int, int]:
+def count_links(truth: Links, guess: Links) -> tuple[int, int, int, int]:
     found, sure = {*guess.sure, *guess.possible}, set(truth.sure)
     hit_sure = len(found & sure)
     return len(found), len(sure), hit_sure, hit_sure + len(found & {*truth.possible})
 
 
-def _aer(a, s, hit_sure, hit) -> float:
+def aer_of(a, s, hit_sure, hit) -> float:
     return 1.0 - (hit_sure + hit) / (a + s) if a + s else 0.0
 
 

@@ -26,5 +26,6 @@ FAMILY = Family(
         "motif_recall": "scorers",
     },
     views={"sites": "view"},
+    reports={"MotifFinder": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -17,5 +17,6 @@ FAMILY = Family(
         "sample_f1": "scorers",
         "subset_accuracy": "scorers",
     },
+    reports={"MultilabelSVM": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

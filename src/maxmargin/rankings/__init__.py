@@ -31,5 +31,6 @@ FAMILY = Family(
         "precision_at_10": "scorers",
     },
     views={"ranking": "view"},
+    reports={"TopKRanker": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

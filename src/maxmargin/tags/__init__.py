@@ -46,5 +46,6 @@ FAMILY = Family(
         "token_accuracy": "scorers",
     },
     views={"tags": "view"},
+    reports={"HMMTagger": "findings", "SequenceTagger": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

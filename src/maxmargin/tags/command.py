@@ -68,7 +68,6 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
     """
     evaluate_options = """
       --confusion FILE.png  draw which labels are confused
-      --page FILE.html  write the sentences with colours and errors
     without a model
       --truth COLUMN  by number (default: -2), or by name in CoNLL-U
       --predicted COLUMN  likewise (default: -1)

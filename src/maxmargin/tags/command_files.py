@@ -222,7 +222,10 @@ class TagFiles(Command):
             files.write_conllu(path, raw, outputs, *layout, misc=misc or None)
             return
         if self.written and raw is not None:
-            words, write = words_of(sample), getattr(files, f"write_{self.format}")
+            words, write = (
+                sample.X.strings(sample.X.meaning.word),
+                getattr(files, f"write_{self.format}"),
+            )
             write(path, words, outputs, encoding=self.encoding, **self._separated())
             return
         if not self.holds_features and raw is not None:
@@ -240,7 +243,7 @@ class TagFiles(Command):
         if self.format == "conllu" and sample.more is not None:
             self._rows = sentences_of(self.layout.utf8(sample.more))
         elif self.written:
-            self._words = words_of(sample)
+            self._words = sample.X.strings(sample.X.meaning.word)
         elif not self.holds_features and sample.more is not None:
             between = self.separator or " "
             columns = self._read_columns(sample.more)
@@ -298,16 +301,6 @@ def unspecified(sample: Sample) -> str:
     labels = list(chain(*sample.y))
     n = labels.count("_")
     return n and f"{sample.path}: {n:,} of {len(labels):,} labels are _"
-
-
-def words_of(sample: Sample) -> list[list[str]]:
-    """What to show of the tokens: words, first attributes, or numbers."""
-    X = sample.X
-    if hasattr(X, "strings"):
-        return X.strings(X.meaning.word)
-    if hasattr(X[0], "shape"):
-        return [list(map(str, range(1, x.shape[0] + 1))) for x in X]
-    return [[next(iter(token), "_") for token in x] for x in X]
 
 
 def _with_width(X: list, width: int) -> list:

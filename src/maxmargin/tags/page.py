@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core.checks import whole
 from maxmargin.files.atomic import write_file
-from maxmargin.tags.schemes import guess_scheme, spans
+from maxmargin.report.markup import escaped
+from maxmargin.tags.marked import Sentence, are_spans, hues_of, marked, pieces_of
 
 ORDERS = ("first", "uncertain")
-# Hues far apart for the frequent types; more follow by steps that never meet.
-HUES = (205, 35, 150, 325, 265, 60, 180, 295, 105, 235)
-STEP = 137.508
-
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fff; --soft: #666;
   --bad: #c62800; --fill: 74% 88%; --name: 85% 24%; }
@@ -57,14 +52,6 @@ HEAD = """<!DOCTYPE html>
 <body>
 <h1>{title}</h1>
 """
-
-
-class _Sentence(NamedTuple):
-    number: int
-    words: list[str]
-    labels: list[Any]
-    truth: list[Any] | None
-    chances: np.ndarray | None  # of the labels, one per token
 
 
 def tagged_page(
@@ -114,26 +101,22 @@ def tagged_page(
         if marginals is None:
             raise ValueError("order='uncertain' needs marginals.")
         sentences.sort(key=lambda s: float(s.chances.min(initial=2.0)))  # type: ignore[union-attr]
-    seen = [z for s in sentences for row in (s.labels, s.truth or ()) for z in row]
-    spanned = guess_scheme(seen) is not None
-    shown = sentences[:limit]
-    pieces = [_pieces(sentence, spanned) for sentence in shown]
-    counts = Counter(kind for row in pieces for _, _, kind in row if kind is not None)
-    hues = {
-        kind: HUES[n] if n < len(HUES) else round(n * STEP) % 360
-        for n, kind in enumerate(sorted(counts, key=lambda z: (-counts[z], str(z))))
-    }
+    spanned = are_spans(sentences)
+    shown = [s._replace(pieces=pieces_of(s, spanned)) for s in sentences[:limit]]
+    kinds = (kind for s in shown for _, _, kind in s.pieces)
+    counts = Counter(kind for kind in kinds if kind is not None)
+    hues = hues_of(counts)
     numbers = {kind: n for n, kind in enumerate(hues)}
     out = [
         HEAD.format(
-            title=_text(title),
+            title=escaped(title),
             style=STYLE,
             hues="".join(f".k{numbers[z]}{{--h:{hue}}}\n" for z, hue in hues.items()),
         ),
         *_about(shown, total, order, spanned, counts, numbers),
-        *([f'<p class="about">{_text(note)}</p>\n'] if note else []),
+        *([f'<p class="about">{escaped(note)}</p>\n'] if note else []),
         "<ol>\n",
-        *(_item(*both, numbers) for both in zip(shown, pieces, strict=True)),
+        *(_item(sentence, numbers) for sentence in shown),
         "</ol>\n</body>\n</html>\n",
     ]
     # what UTF-8 cannot hold (halves of pairs) is shown as unknown, not refused
@@ -143,42 +126,9 @@ def tagged_page(
 # drawing -----------------------------------------------------------------------------
 
 
-def _pieces(sentence: _Sentence, spanned: bool) -> list[tuple[int, int, Any]]:
-    """The sentence cut into (begin, end, type), type None outside of spans."""
-    if not spanned:
-        return [(t, t + 1, label) for t, label in enumerate(sentence.labels)]
-    out: list[tuple[int, int, Any]] = []
-    last = 0
-    for begin, end, kind in spans(sentence.labels):
-        out += [(t, t + 1, None) for t in range(last, begin)]
-        out.append((begin, end, kind))
-        last = end
-    return out + [(t, t + 1, None) for t in range(last, len(sentence.words))]
-
-
-def _item(sentence: _Sentence, pieces, numbers) -> str:
-    parts = []
-    for begin, end, kind in pieces:
-        tokens = [_token(sentence, t) for t in range(begin, end)]
-        if kind is not None:
-            if str(kind):  # the name stays with the last word when lines are broken
-                tokens[-1] = f"<span>{tokens[-1]}<i>{_text(kind)}</i></span>"
-            tokens[0] = f'<mark class="k{numbers[kind]}">{tokens[0]}'
-            tokens[-1] += "</mark>"
-        parts += tokens
-    return f'<li dir="auto"><b>{sentence.number}</b>{" ".join(parts)}</li>\n'
-
-
-def _token(sentence: _Sentence, t: int) -> str:
-    label = sentence.labels[t]
-    wrong = sentence.truth is not None and sentence.truth[t] != label
-    hint = f"{label}, but the truth is {sentence.truth[t]}" if wrong else str(label)  # type: ignore[index]
-    look, bar = ' class="x"' if wrong else "", ""
-    if sentence.chances is not None:
-        chance = min(max(float(sentence.chances[t]), 0.0), 1.0)
-        hint += f" ({chance:.3f})"
-        bar = f'<s style="width:{100 * chance:.1f}%"></s>'
-    return f'<u{look} title="{_text(hint)}">{_text(sentence.words[t])}{bar}</u>'
+def _item(sentence: Sentence, numbers) -> str:
+    line = marked(sentence, lambda kind: {"cls": f"k{numbers[kind]}"})
+    return f'<li dir="auto"><b>{sentence.number}</b>{line}</li>\n'
 
 
 def _about(shown, total, order, spanned, counts, numbers) -> list[str]:
@@ -205,7 +155,8 @@ def _about(shown, total, order, spanned, counts, numbers) -> list[str]:
         )
     what = "Spans by type" if spanned else "Labels"
     legend = [
-        f'<mark class="k{numbers[kind]}">{_text(kind) or "span"}</mark>&nbsp;{counts[kind]}'
+        f'<mark class="k{numbers[kind]}">{escaped(kind) or "span"}</mark>'
+        f"&nbsp;{counts[kind]}"
         for kind in numbers
     ]
     return [
@@ -214,17 +165,10 @@ def _about(shown, total, order, spanned, counts, numbers) -> list[str]:
     ]
 
 
-def _text(value) -> str:
-    """Any text as HTML, also inside of quotes; a zero byte has no place in HTML."""
-    return html.escape(str(value), quote=True).replace(
-        "\0", "\N{REPLACEMENT CHARACTER}"
-    )
-
-
 # input -------------------------------------------------------------------------------
 
 
-def _sentences(words, labels, truth, marginals, classes) -> list[_Sentence]:
+def _sentences(words, labels, truth, marginals, classes) -> list[Sentence]:
     """All checked, and side by side."""
     words = _rows("words", words)
     n = len(words)
@@ -251,7 +195,7 @@ def _sentences(words, labels, truth, marginals, classes) -> list[_Sentence]:
     out = []
     for i, (row, given, true, table) in enumerate(zip(words, *columns, strict=True)):
         chances = None if table is None else _chances(i, table, given, number)
-        out.append(_Sentence(i, row, given, true, chances))
+        out.append(Sentence(i, row, given, true, chances))
     return out
 
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from maxmargin import files, metrics, plots
 from maxmargin.cli.command import Sample, seconds_of
-from maxmargin.cli.common import fits_probabilities, no_probabilities, say
+from maxmargin.cli.common import say
 from maxmargin.cli.notes import INVALID
+from maxmargin.report.facts import fits_probabilities
 from maxmargin.tags.command import TagTask
 from maxmargin.tags.command_features import features_of, gazetteers_of
 from maxmargin.tags.command_files import (
@@ -23,7 +24,6 @@ from maxmargin.tags.command_files import (
     scheme_of,
     separator_of,
     tokens_of,
-    words_of,
 )
 from maxmargin.tags.corpus.command import check_dev
 from maxmargin.tags.files.layout import Layout
@@ -192,22 +192,7 @@ class Tag(TagTask, TagFiles):
         return Sample(columns, chosen[0], raw.path), chosen[1]
 
     def draw(self, option: str, path: str, model, sample, outputs, report):
-        if option != "page":
-            return plots.plot_confusion(sample.y, outputs)
-        if hasattr(sample.X, "shards"):
-            raise ValueError(
-                f"{sample.path} is a corpus, which has no words to show: evaluate a text "
-                "file with --page."
-            )
-        title = f"Tagged sentences of {os.path.basename(sample.path)}"
-        chances, note = None, ""
-        if model is not None and fits_probabilities(model):
-            chances = self.chances(model, sample, outputs)
-        elif model is not None:
-            note = f"{no_probabilities(model)} None are shown."
-        shown = words_of(sample), outputs
-        plots.tagged_page(*shown, path, sample.y, chances, title=title, note=note)
-        return None
+        return plots.plot_confusion(sample.y, outputs)
 
     # inspection ------------------------------------------------------------------------
 

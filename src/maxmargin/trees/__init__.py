@@ -28,5 +28,6 @@ FAMILY = Family(
         "tree_exact_match": "scorers",
     },
     views={"tree": "view"},
+    reports={"GrammarParser": "findings", "PCFGParser": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

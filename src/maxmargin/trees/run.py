@@ -10,6 +10,7 @@ from maxmargin import files, plots
 from maxmargin.cli.command import Command, Sample, both_ends, seconds_of
 from maxmargin.files.text_files import read_text
 from maxmargin.trees.command import ParseTask
+from maxmargin.trees.rules import named_rules
 from maxmargin.trees.scorers import bracket_f1
 from maxmargin.trees.treebank import MISSING
 
@@ -193,23 +194,12 @@ class Parse(ParseTask, Command):
             ]
         return rows
 
-    def _rules(self, model) -> list[tuple[str, float]]:
-        """Rules as texts, and what the parser thinks of them, the best first."""
-        grammar = model.grammar_
-        if hasattr(model, "coef_"):
-            weights = model.coef_
-        else:
-            logs = grammar.log_probabilities(model.smoothing)
-            weights = [*logs.binary, *logs.unary]
-        rules = zip(grammar.rule_names(), map(float, weights), strict=False)
-        return sorted(rules, key=lambda rule: -rule[1])
-
     def weights(self, model, args) -> list[tuple[str, str, float]]:
-        rules = both_ends(self._rules(model), args.top)
+        rules = both_ends(named_rules(model), args.top)
         return [("rules", *rule) for rule in rules]
 
     def strongest(self, model, args) -> str:
-        rules, top = self._rules(model), args.top
+        rules, top = named_rules(model), args.top
         lines = [f"{weight:>10.4f}  {name}" for name, weight in rules]
         if len(rules) > 2 * top:
             lines = [*lines[:top], f"{'...':>10}", *lines[-top:]]
@@ -218,7 +208,7 @@ class Parse(ParseTask, Command):
         return "\n".join(["Strongest rules", "", *lines])
 
     def export(self, path: str, model) -> None:
-        rules = sorted(self._rules(model), key=lambda rule: (-rule[1], rule[0]))
+        rules = sorted(named_rules(model), key=lambda rule: (-rule[1], rule[0]))
         self.write_lines(path, [f"{weight:.6g}\t{name}" for name, weight in rules])
 
 

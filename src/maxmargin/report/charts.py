@@ -1,0 +1,275 @@
+"""Charts as inline SVG, whose colours are those of the page, light or dark."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.report.markup import Markup, element
+
+WIDE, LEFT, RIGHT, TOP, BOTTOM = 640, 64, 12, 14, 40
+MOST = 400  # points of a line
+
+
+class Axis(NamedTuple):
+    """From numbers to places along one side of a chart."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def __call__(self, value: float) -> float:
+        low, high = self.low, self.high
+        if self.log:
+            low, high, value = math.log10(low), math.log10(high), math.log10(value)
+        share = (value - low) / (high - low) if high > low else 0.5
+        return round(
+            self.start + min(max(share, 0.0), 1.0) * (self.end - self.start), 1
+        )
+
+    def ticks(self) -> list[float]:
+        """Round numbers within the ends."""
+        if self.log:
+            first, last = math.ceil(math.log10(self.low)), math.log10(self.high)
+            step = max(1, round((last - first) / 5))
+            powers = [10.0**k for k in range(first, math.floor(last) + 1, step)]
+            return powers or [self.low, self.high]
+        size = nice((self.high - self.low) / 5)
+        begin = math.ceil(self.low / size - 1e-9)
+        end = math.floor(self.high / size + 1e-9)
+        return [k * size for k in range(begin, end + 1)]
+
+
+def nice(size: float) -> float:
+    """1, 2 or 5 times a power of ten, near this size."""
+    if not size > 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(size))
+    return next(m * power for m in (1, 2, 5, 10) if m * power >= size * 0.999)
+
+
+def figure(*children: Any, high: int, label: str) -> Markup:
+    """An SVG as wide as the page allows."""
+    return element(
+        "svg", *children, viewBox=f"0 0 {WIDE} {high}", role="img", aria_label=label,
+        cls="chart",
+    )  # fmt: skip
+
+
+def frame(
+    x: Axis, y: Axis, names: tuple[str, str], show: Callable = str
+) -> list[Markup]:
+    """Grid lines, ticks and the names of both axes."""
+    out = []
+    for value in y.ticks():
+        at = y(value)
+        out.append(
+            element("line", x1=x.start, x2=x.end, y1=at, y2=at, cls="grid"),
+        )
+        out.append(
+            element("text", show(value), x=x.start - 6, y=at + 4, cls="tick end")
+        )
+    for value in x.ticks():
+        at = x(value)
+        out.append(
+            element("text", short(value), x=at, y=y.start + 16, cls="tick middle")
+        )
+    middle = (x.start + x.end) / 2
+    out.append(element("text", names[0], x=middle, y=y.start + 34, cls="axis middle"))
+    out.append(element("text", names[1], x=4, y=y.end - 12, cls="axis"))
+    return out
+
+
+def line(x: Axis, y: Axis, points: Sequence[tuple[float, float]], cls: str) -> Markup:
+    """A polyline with its points."""
+    step = max(1, -(-len(points) // MOST))
+    kept = [*points[:-1:step], *points[-1:]]
+    places = [(x(a), y(b)) for a, b in kept]
+    dots = (element("circle", cx=a, cy=b, r=2.4) for a, b in places)
+    path = " ".join(f"{a},{b}" for a, b in places)
+    marks = dots if len(places) <= 120 else ()
+    return element("g", element("polyline", points=path), *marks, cls=f"line {cls}")
+
+
+def short(value: float) -> str:
+    """A number of few digits."""
+    if value == 0 or 0.001 <= abs(value) < 1e5:
+        text = f"{value:,.4f}".rstrip("0").rstrip(".")
+        return text if abs(value) < 1000 else f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def percent(value: float) -> str:
+    """A share in per cent, of few digits."""
+    return f"{100 * value:.3g}%"
+
+
+# convergence --------------------------------------------------------------------------
+
+
+def convergence(rows: Sequence[dict], tol: float | None, exact: bool) -> Markup | None:
+    """Primal and dual against time, above the relative gap between them."""
+    x, against = _along(rows)
+    primal = [float(row["primal"]) for row in rows]
+    dual = [float(row["dual"]) for row in rows]
+    sure = [k for k, value in enumerate(primal) if math.isfinite(value)]
+    if not sure:
+        return None
+    upper = [(x[k], primal[k]) for k in sure]
+    lower = [(x[k], dual[k]) for k in range(len(rows)) if math.isfinite(dual[k])]
+    ends = _bounds(upper, lower)
+    end = max(x[-1], 1e-12)
+    begin = 0.0 if x[0] < end / 2 else x[0]  # else compiling came first
+    wide = Axis(begin, end, LEFT, WIDE - RIGHT)
+    y = Axis(*ends, 230, TOP + 12)
+    between = "the optimum lies between" if exact else "gap, not proved"
+    bounds = figure(
+        *frame(wide, y, (against, "objective"), short),
+        line(wide, y, lower, "dual"),
+        line(wide, y, upper, "primal"),
+        _key(["primal", "dual"], f"({between})"),
+        high=270,
+        label=f"primal and dual of the training against {against}",
+    )
+    gaps = [
+        (x[k], (primal[k] - dual[k]) / primal[k])
+        for k in sure
+        if primal[k] > dual[k] and primal[k] > 0
+    ]
+    return element("div", bounds, _gaps(gaps, wide, against, tol))
+
+
+def outer_steps(rounds: Sequence[dict]) -> Markup:
+    """The objective after every outer step of a fit with hidden parts."""
+    points = [(float(row["seconds"]), float(row["objective"])) for row in rounds]
+    values = [value for _, value in points]
+    room = max(0.1 * (max(values) - min(values)), 0.05 * abs(values[-1]), 1e-12)
+    last = max(points[-1][0], 1e-12)
+    first = 0.0 if points[0][0] < last / 2 else points[0][0]
+    x = Axis(first, last, LEFT, WIDE - RIGHT)
+    y = Axis(min(values) - room, max(values) + room, 230, TOP + 12)
+    names = "seconds of training", "objective after each outer step"
+    parts = [*frame(x, y, names, short), line(x, y, points, "primal")]
+    return figure(*parts, high=270, label="the objective after each outer step")
+
+
+def _along(rows: Sequence[dict]) -> tuple[list[float], str]:
+    """Seconds of training; passes where all took no time that was measured."""
+    seconds = [float(row.get("seconds", 0.0)) for row in rows]
+    if seconds[-1] > 0:
+        return seconds, "seconds of training"
+    return [float(k + 1) for k in range(len(rows))], "passes"
+
+
+def _bounds(upper: list, lower: list) -> tuple[float, float]:
+    """The first passes are far off, and would press the rest into one line."""
+    last, least = upper[-1][1], lower[-1][1] if lower else upper[-1][1]
+    room = max(2.0 * (last - least), 0.6 * abs(last), 1e-12)
+    values = [value for _, value in lower] or [least]
+    low = max(min(values), least - room)
+    high = min(max(value for _, value in upper), last + room)
+    return low - 0.05 * room, high + 0.05 * room
+
+
+def _key(names: list[str], more: str = "") -> Markup:
+    """Which line is which, at the upper right."""
+    out, right = [], WIDE - RIGHT - 8 - 6 * len(more)
+    if more:
+        out.append(element("text", more, x=WIDE - RIGHT, y=TOP, cls="tick end"))
+    for name in reversed(names):
+        right -= 8 * len(name) + 26
+        marks = element("polyline", points=f"{right},{TOP - 4} {right + 18},{TOP - 4}")
+        out.append(element("g", marks, cls=f"line {name}"))
+        out.append(element("text", name, x=right + 22, y=TOP, cls="tick"))
+    return element("g", *out)
+
+
+def _gaps(gaps: list, wide: Axis, against: str, tol: float | None) -> Markup | str:
+    if not gaps:
+        return ""
+    values = [value for _, value in gaps] + ([tol] if tol else [])
+    y = Axis(min(values) / 1.5, max(values) * 1.5, 170, TOP + 12, log=True)
+    parts = frame(wide, y, (against, "relative gap"), percent)
+    if tol:
+        at = y(tol)
+        parts.append(
+            element("line", x1=wide.start, x2=wide.end, y1=at, y2=at, cls="goal")
+        )
+        text = f"tol = {percent(tol)}"
+        parts.append(element("text", text, x=wide.start + 4, y=at - 4, cls="tick"))
+    parts.append(line(wide, y, gaps, "gap"))
+    return figure(*parts, high=210, label=f"relative gap against {against}")
+
+
+# calibration --------------------------------------------------------------------------
+
+
+class Reliability(NamedTuple):
+    """Of every bin: how many, their mean probability, the share that is right."""
+
+    counts: np.ndarray
+    said: np.ndarray
+    right: np.ndarray
+
+    @property
+    def error(self) -> float:
+        """Expected calibration error: mean distance of said and right."""
+        total = self.counts.sum()
+        return float((self.counts * np.abs(self.said - self.right)).sum() / total)
+
+
+def reliability(chances: Any, right: Any, bins: int = 10) -> Reliability:
+    """Probabilities beside what came true, in bins of equal width."""
+    chances = np.clip(np.asarray(chances, float), 0.0, 1.0)
+    place = np.minimum((bins * chances).astype(int), bins - 1)
+    counts = np.bincount(place, minlength=bins)
+    there = np.maximum(counts, 1)
+    said = np.bincount(place, chances, bins) / there
+    share = np.bincount(place, np.asarray(right, float), bins) / there
+    return Reliability(counts, said, share)
+
+
+def curve(found: Reliability) -> Markup:
+    """The reliability curve: on the diagonal, what is said comes true as often."""
+    x = Axis(0.0, 1.0, LEFT, LEFT + 300)
+    y = Axis(0.0, 1.0, 330, TOP + 16)
+    there = found.counts > 0
+    parts = frame(x, y, ("probability", "share that is right"), percent)
+    parts.append(element("line", x1=x(0), y1=y(0), x2=x(1), y2=y(1), cls="goal"))
+    parts.append(
+        line(
+            x, y, list(zip(found.said[there], found.right[there], strict=True)), "dual"
+        )
+    )
+    most = max(found.counts.max(), 1)
+    for k, count in enumerate(found.counts.tolist()):  # how many, on the right side
+        at, long = y((k + 1) / len(found.counts)), 190 * count / most
+        parts.append(
+            element("rect", x=400, y=at + 2, width=round(long, 1), height=26, cls="bar")
+        )
+        parts.append(element("text", f"{count:,}", x=406 + long, y=at + 20, cls="tick"))
+    parts.append(element("text", "how many", x=400, y=TOP + 4, cls="axis"))
+    return figure(*parts, high=372, label="reliability curve")
+
+
+# bars ---------------------------------------------------------------------------------
+
+
+def bar(share: float, cls: str = "") -> Markup:
+    """A bar in a table cell, of this share of the cell."""
+    width = f"width:{100 * min(max(share, 0.0), 1.0):.1f}%"
+    return element("span", element("i", style=width), cls=f"barcell {cls}".strip())
+
+
+def whiskers(low: float, value: float, high: float) -> Markup:
+    """A value and its interval between 0 and 1."""
+    left, right = (100 * min(max(v, 0.0), 1.0) for v in (low, high))
+    middle = 100 * min(max(value, 0.0), 1.0)
+    style = f"left:{left:.2f}%;width:{max(right - left, 0.4):.2f}%"
+    marks = element("i", style=style), element("b", style=f"left:{middle:.2f}%")
+    return element("span", *marks, cls="whiskers")

@@ -1,0 +1,183 @@
+"""What a report shows of trees: the true and the predicted one, with their differences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Any
+
+from maxmargin.report.findings import Findings, Kind, chosen
+from maxmargin.report.markup import Markup, element, joined
+from maxmargin.report.measures import Measure, f1, share
+from maxmargin.trees.metrics import score_brackets, wrong_brackets
+from maxmargin.trees.rules import named_rules
+from maxmargin.trees.text import lay_out
+from maxmargin.trees.tree import Tree
+
+LEVEL, LETTER, GAP, MARGIN = 34, 7, 12, 8  # pixels
+LONGEST = 70  # words of a sentence whose trees are drawn
+
+
+class TreeFindings(Findings):
+    """Sentences and their trees; an output is None where there is no parse."""
+
+    items = "sentences"
+
+    def summary(self, outputs: Any) -> Any:
+        return score_brackets(self.test.y, outputs)
+
+    def measures(self, outputs: Any) -> list[Measure]:
+        report = score_brackets(self.test.y, outputs)
+        rows = report.sentences
+        there = [row.status != "skipped" for row in rows]
+        exact = [
+            row.status == "valid" and row.truth == row.predicted == row.correct
+            for row in rows
+        ]
+        words = [row.words for row in rows]
+        return [
+            f1("bracket F1", report.table()),
+            share("trees all right", exact, there),
+            share("tagging accuracy", [row.correct_tags for row in rows], words),
+        ]
+
+    def errors(self, outputs: Any) -> list[list[Kind]]:
+        return list(map(_errors, self.test.y, outputs))
+
+    def name(self, i: int) -> str:
+        return f"sentence {i + 1}"
+
+    def draw(self, i: int, outputs: Any) -> Markup:
+        gold, found = self.test.y[i], outputs[i]
+        if not _comparable(gold, found) or len(gold.words()) > LONGEST:
+            return self._as_text(gold, found)
+        missed, _ = wrong_brackets(gold, found)
+        tags = _wrong_tags(gold, found)
+        same = not missed and not tags and gold == found
+        below = self._found(i, outputs)
+        above = (
+            [] if same else [element("h4", "truth"), _svg(gold, missed, tags, "missed")]
+        )
+        return element("div", element("h4", "predicted"), below, *above, cls="tree")
+
+    def draw_other(self, i: int, outputs: Any) -> Markup:
+        gold, found = self.test.y[i], outputs[i]
+        if not _comparable(gold, found) or len(gold.words()) > LONGEST:
+            return self._as_text(gold, found)
+        return element("div", self._found(i, outputs), cls="tree")
+
+    def _found(self, i: int, outputs: Any) -> Markup:
+        gold, found = self.test.y[i], outputs[i]
+        wrong = wrong_brackets(gold, found)[1]
+        return _svg(found, wrong, _wrong_tags(gold, found), "")
+
+    def _as_text(self, gold: Tree, found: Tree | None) -> Markup:
+        text = "no tree was found" if found is None else found.pretty()
+        parts = ("predicted", text), ("truth", gold.pretty())
+        return joined(
+            part
+            for title, tree in parts
+            for part in (element("h4", title), element("pre", tree))
+        )
+
+    def legend(self) -> Markup:
+        text = (
+            "Framed phrases are wrong, with dashes those that were missed; red words have "
+            "a wrong tag. Roots and punctuation do not count, as for evalb."
+        )
+        return element("p", text, cls="soft")
+
+    def weights(self, top: int) -> list[tuple[str, str, float]]:
+        rules = named_rules(self.model)
+        kept = rules if len(rules) <= 2 * top else [*rules[:top], *rules[-top:]]
+        return [("rules", name, weight) for name, weight in kept if weight]
+
+    def chances(self, outputs: Any, few: Any) -> Any:
+        said, right = [], []
+        tables = self.model.predict_marginals(chosen(self.test.X, few))
+        for i, known in zip(few, tables, strict=True):
+            true = set(self.test.y[i].spans())
+            for bracket in outputs[i].spans() if outputs[i] is not None else ():
+                said.append(known.get(bracket, 0.0))
+                right.append(bracket in true)
+        return said, right
+
+
+FINDINGS = TreeFindings
+
+
+def _comparable(gold: Tree, found: Tree | None) -> bool:
+    return found is not None and gold.words() == found.words()
+
+
+def _wrong_tags(gold: Tree, found: Tree) -> set[int]:
+    pairs = zip(gold.tags(), found.tags(), strict=True)
+    return {k for k, (a, b) in enumerate(pairs) if a[1] != b[1]}
+
+
+def _errors(gold: Tree, found: Tree | None) -> list[Kind]:
+    """Brackets with another label, missed or invented, and wrong tags."""
+    if found is None:
+        return [Kind("", "", "no tree found")]
+    if not _comparable(gold, found):
+        return []
+    missed, wrong = wrong_brackets(gold, found)
+    true, other = gold.spans(), found.spans()
+    invented = Counter(other[k] for k in wrong)
+    kinds = []
+    for k in sorted(missed):
+        label, begin, end = true[k]
+        same = next(
+            (b for b in invented if invented[b] and b[1:] == (begin, end)), None
+        )
+        if same is None:
+            kinds.append(Kind(label, ""))
+        else:
+            invented[same] -= 1
+            kinds.append(Kind(label, same[0]))
+    kinds += [Kind("", label) for label, _, _ in invented.elements()]
+    a, b = gold.tags(), found.tags()
+    tags = sorted(_wrong_tags(gold, found))
+    return kinds + [Kind("", "", f"tag {a[k][1]} taken for {b[k][1]}") for k in tags]
+
+
+# drawing ------------------------------------------------------------------------------
+
+
+def _wide(text: str) -> int:
+    return LETTER * len(text) + 4
+
+
+def _svg(
+    tree: Tree, marked: Collection[int], tags: Collection[int], cls: str
+) -> Markup:
+    """A tree from the top down; ``marked`` are phrases in the order of spans()."""
+    places = lay_out(tree, _wide, GAP)
+    lines: list[Markup] = []
+    texts: list[Markup] = []
+    phrases = words = 0
+    stack = [(tree, MARGIN, 0)]
+    while stack:
+        node, left, depth = stack.pop()
+        _, centre, offsets = places[id(node)]
+        x, y = left + centre, MARGIN + 14 + LEVEL * depth
+        if node.is_preterminal:
+            wrong = " wrong" if words in tags else ""
+            texts.append(element("text", node.label, x=x, y=y, cls=f"tag{wrong}"))
+            texts.append(element("text", node.children[0], x=x, y=y + 17))
+            words += 1
+            continue
+        if phrases in marked:
+            size = _wide(node.label) + 6
+            box = {"x": x - size / 2, "y": y - 14, "width": size, "height": 20}
+            lines.append(element("rect", rx=4, cls=cls or None, **box))
+        texts.append(element("text", node.label, x=x, y=y, cls="phrase"))
+        phrases += 1
+        for child, offset in zip(node.children[::-1], offsets[::-1], strict=True):
+            at = left + offset + places[id(child)][1]
+            lines.append(element("line", x1=x, y1=y + 5, x2=at, y2=y + LEVEL - 14))
+            stack.append((child, left + offset, depth + 1))
+    wide = places[id(tree)][0] + 2 * MARGIN
+    high = MARGIN * 2 + 20 + LEVEL * (tree.height - 1) + 12
+    whole = {"width": wide, "height": high, "viewBox": f"0 0 {wide} {high}"}
+    return element("svg", *lines, *texts, role="img", aria_label=str(tree), **whole)
