@@ -224,7 +224,7 @@ FINDINGS = GraphFindings
 def _grid(graph: GraphInput) -> tuple[int, int] | None:
     """(rows, columns) if the edges are those of an image, with 4 or 8 neighbours."""
     (pairs, _), *more = graph.edges.values() or [(np.zeros((0, 2)), None)]
-    n, pairs = graph.count(PLAIN), np.asarray(pairs)
+    n, pairs = graph.counts.get(PLAIN, 0), np.asarray(pairs)
     if more or len(pairs) < 4:
         return None
     apart = np.unique(np.abs(pairs[:, 1] - pairs[:, 0]))

@@ -37,8 +37,12 @@ def _at(k: int, measure: str, title: str) -> Scorer:
 mean_average_precision = Scorer(
     "mean_average_precision", "MAP", "mean_average_precision", REPORTS, metadata=QUERIES
 )
+"""MAP of predictions, in `RankingReport`."""
 mean_reciprocal_rank = Scorer(
     "mean_reciprocal_rank", "MRR", "mean_reciprocal_rank", REPORTS, metadata=QUERIES
 )
+"""MRR of predictions, in `RankingReport`."""
 ndcg_at_10 = ndcg_at(10)
+"""NDCG@10 of predictions, in `RankingReport`."""
 precision_at_10 = precision_at(10)
+"""P@10 of predictions, in `RankingReport`."""
