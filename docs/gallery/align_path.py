@@ -4,8 +4,8 @@ Two sequences that descend from one are aligned: letters that were changed stand
 each other, others were added or lost. The table has a score for every pair of positions;
 an alignment is a path through it, and the best path is found exactly.
 
-The aligner learned the scores from 50 pairs whose history is known. The certificate says
-how far its objective can be from the best possible one.
+The aligner learned the scores from 50 pairs whose history is known; the second picture
+shows them. The certificate says how far its objective can be from the best possible one.
 """
 
 import numpy as np
@@ -54,3 +54,4 @@ at = [[aligner.alphabet_.index(letter) for letter in text] for text in (a, b)]
 plots.plot_alignment_path(
     a, b, found[k], y_test[k], scores=table[np.ix_(*at)], names=("old", "new")
 )
+plots.plot_substitutions(aligner)

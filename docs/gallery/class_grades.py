@@ -4,8 +4,8 @@ Grades from 1 to 5 are classes with an order. Counting errors alone, to take a 1
 is no worse than to take it for a 2. A loss of your own, any function of two labels, says
 otherwise: here the distance of the grades.
 
-Both models see the same noisy samples. The one that knows the order is more often a
-little wrong, and seldom very.
+Both models see the same noisy samples. The one that knows the order seldom errs by three
+grades or more, and here it is right more often, too.
 """
 
 import matplotlib.pyplot as plt

@@ -1,8 +1,8 @@
 """Learn from examples what belongs together.
 
-Which dots of a drawing are of one group? Somebody grouped the dots of some drawings, and
-meant long strokes: dots lie along a line, and colours agree. Every pair of dots has
-features (how far apart, how unlike in colour), and their weights are learned.
+Which dots of a drawing belong to one group? Somebody grouped the dots of some drawings
+into strokes: dots that follow each other and have the same tint. Every pair of dots has
+features (how far apart, how unlike in tint), and their weights are learned.
 
 A dot needs one good link to its group, not a likeness to all of it: so long strokes hold
 together. Lines show the links that were found.

@@ -4,8 +4,8 @@ The score of a class is a sum of functions, each around a picture. Training may 
 pixels of these pictures freely. What it ends with are no digits of the data, but what
 tells digits apart.
 
-The curves compare this with pictures drawn at random from the data: as many functions,
-more of them right.
+The curves compare this with pictures drawn at random from the data: as many functions, but
+more errors.
 """
 
 from sklearn.datasets import load_digits

@@ -4,8 +4,8 @@ From a few pairs of sentences whose words are linked, and some more without link
 aligner learns how to link the words of new pairs. One word may have two partners: *not*
 belongs to *ne* and to *pas*.
 
-Squares are links that a person drew, dots those of the model, and the shade is its score
-of every pair of words.
+Squares are links that a person drew, dots those of the model (hollow where wrong), and the
+shade is its score of a pair of words.
 """
 
 import matplotlib.pyplot as plt
@@ -49,4 +49,4 @@ for (english, french), links in zip(new, model.predict(new), strict=True):
 
 figure, ax = plt.subplots(figsize=(6, 5), layout="constrained")
 (found,), (scores,) = model.predict([test[:2]]), model.predict_scores([test[:2]])
-plots.plot_links(test[:2], found, truth=test[2], scores=scores, ax=ax)
+plots.plot_links(test[:2], found, test[2], scores, "Which words belong together", ax)

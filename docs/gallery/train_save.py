@@ -22,7 +22,9 @@ model = MulticlassSVM(C=0.01).fit(X[:1000] / 16, y[:1000])
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "digits.safetensors"
     maxmargin.save(model, path)
-    print(f"the file has {path.stat().st_size:,} bytes for {model.coef_.size} weights")
+    print(
+        f"the file has {path.stat().st_size / 1000:.0f} kB for {model.coef_.size} weights"
+    )
     again = maxmargin.load(path)
 same = np.array_equal(again.decision_function(X), model.decision_function(X))
 print("the same scores to the last bit:", same)

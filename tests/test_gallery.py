@@ -1,0 +1,176 @@
+"""The gallery: every script runs, draws, and prints what its text claims."""
+
+import ast
+import itertools
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import matplotlib
+import pytest
+from matplotlib.text import Text
+
+pytestmark = pytest.mark.slow
+
+GALLERY = Path(__file__).resolve().parents[1] / "docs" / "gallery"
+SCRIPTS = sorted(GALLERY.glob("*.py"))
+MAY_IMPORT = {"maxmargin", "matplotlib", "numpy", "scipy", "sklearn"}
+MOST_LINES, MOST_PRINTED = 60, 25
+
+
+def rising(values):
+    return all(a < b for a, b in itertools.pairwise(values))
+
+
+# What the text of a script claims, of all numbers that it prints, in their order.
+OF_NUMBERS = {
+    "align_homologs": lambda n: rising(n[1::2]),
+    "align_path": lambda n: n[1] > 80 and n[-1] <= 1,
+    "class_costs": lambda n: rising(n[2::3]) and rising(n[-2::-3]),
+    "class_few_labels": lambda n: n[1] < n[2],
+    "class_grades": lambda n: n[1] < n[4] and n[3] > 4 * n[6],
+    "class_taxonomy": lambda n: n[0] < n[2] and n[1] < n[3],
+    "cluster_mentions": lambda n: n[2] == n[3],
+    "cluster_points": lambda n: n[2] > 0.9 > 2 * n[3],
+    "graph_denoise": lambda n: n[0] + 10 < n[1] and n[2] <= 1,
+    "graph_hidden": lambda n: rising(n),
+    "graph_network": lambda n: rising(n),
+    "graph_pages": lambda n: n[1] + 15 < n[3] and n[5] - n[3] < 5,
+    "kernel_basis": lambda n: all(a > b for a, b in zip(n[1:12:3], n[2:12:3])),  # noqa: B905
+    "kernel_regions": lambda n: n[0] + 5 < n[3] and n[2] == n[4] == 10,
+    "kernel_words": lambda n: n[1] > 60,
+    "latent_bump": lambda n: min(n[:2]) > 95,
+    "match_points": lambda n: min(n[:2]) > 90 and max(n[2:4]) < 50,
+    "motif_logo": lambda n: min(n) > 90,
+    "multilabel_pictures": lambda n: n[0] < n[2] and n[1] < n[3],
+    "own_knapsack": lambda n: rising(n[1::2]),
+    "own_rna": lambda n: n[0] > 0.8 * n[1],
+    "own_segments": lambda n: n[0] > 0.5 * n[1],
+    "parse_telescope": lambda n: n[0] < 60 and n[2] == 100,
+    "parse_two_readings": lambda n: n[0] == 2 and n[2] == n[4] > n[3],
+    "rank_search_results": lambda n: n[3] > n[9] and n[6] > n[11],
+    "tag_k_best": lambda n: rising(n[1:8:2]),
+    "tag_missing_labels": lambda n: min(n[1::4]) > 95 and n[18] < 60,
+    "tag_names": lambda n: n[5] > 90,
+    "tag_page_numbers": lambda n: n[0] < n[2] and n[1] + 20 < n[3],
+    "tag_probabilities": lambda n: 5 * n[2] < n[5],
+    "tag_with_kernel": lambda n: n[0] < 60 and rising(n),
+    "train_certificate": lambda n: rising(n[3::5]) and n[4] + 1 > n[14],
+    "train_choose_C": lambda n: rising(n[:0:-1]),
+    "train_grid_search": lambda n: n[2] > n[3] > 90,
+    "train_interrupted": lambda n: n[0] < n[2] and n[1] > 1 > 0.05 >= n[3],
+    "train_solvers": lambda n: n[-3] > n[0] and n[-2] == 0,
+}
+
+# ... and lines that must be there.
+OF_LINES = {
+    "align_spellings": ["vnder under", "deuylles devil--s"],
+    "kernel_words": ["gelato: Italian", "hyvää: Finnish"],
+    "match_words": ["the - le, white - blanc, cat - chat", "not - ne, not - pas"],
+    "motif_logo": ["the motif: TGACGTCA"],
+    "tag_parts_of_speech": [
+        "the/DET singer/NOUN whispered/VERB softly/ADV",
+        "'the walk' ends with a NOUN",
+        "'the cat walk' ends with a VERB",
+    ],
+    "train_choose_C": ["best C: 0.1"],
+    "train_interrupted": ["to the last bit: True"],
+    "train_save": ["to the last bit: True"],
+    "train_threads": [
+        f"n_jobs={n}: gap proved to be at most 0.2%: True" for n in (1, 2, 4)
+    ]
+    + ["on more than 99% of the digits: True"],
+}
+
+
+def numbers_in(text):
+    found = re.findall(r"(?<![\w.])[-+]?\d+(?:,\d{3})*(?:\.\d+)?", text)
+    return [float(number.replace(",", "")) for number in found]
+
+
+def test_gallery_is_large():
+    assert len(SCRIPTS) >= 24
+    assert {*OF_NUMBERS, *OF_LINES} <= {script.stem for script in SCRIPTS}
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_script_is_short_and_plain(script):
+    """A title that is a sentence, a few paragraphs, then code of the public packages."""
+    source = script.read_text(encoding="utf-8")
+    assert len(source.splitlines()) <= MOST_LINES
+    tree = ast.parse(source)
+    title, blank, *rest = (ast.get_docstring(tree) or "").split("\n")
+    assert re.fullmatch(r"[A-Z][^`_]*\.", title)
+    assert not blank
+    assert 1 <= "\n".join(rest).count("\n\n") + 1 <= 3
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            assert not (isinstance(node, ast.Attribute) and is_hidden(node.attr))
+            assert getattr(node, "attr", "") not in ("show", "savefig"), "it stays open"
+            continue
+        for name in names:
+            package, *inner = name.split(".")
+            assert package in MAY_IMPORT or package in sys.stdlib_module_names, name
+            assert not any(map(is_hidden, inner)), name
+
+
+def is_hidden(name):
+    return name.startswith("_") and not name.startswith("__")
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_script_runs(script, capsys, tmp_path, monkeypatch):
+    """In this process, so that all share what is compiled; warnings are errors."""
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+    monkeypatch.chdir(tmp_path)
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+        printed = capsys.readouterr().out
+        figures = [pyplot.figure(number) for number in pyplot.get_fignums()]
+        assert 1 <= len(figures) <= 2
+        for figure in figures:
+            look_at(figure)
+    finally:
+        pyplot.close("all")
+    assert not list(tmp_path.iterdir()), "it leaves files behind"
+    assert 1 <= len(printed.splitlines()) <= MOST_PRINTED
+    assert OF_NUMBERS.get(script.stem, bool)(numbers_in(printed) or [1]), printed
+    for line in OF_LINES.get(script.stem, []):
+        assert line in printed
+
+
+def look_at(figure):
+    """Axes say what they are, and no title or label lies on another."""
+    figure.draw_without_rendering()
+    axes = [ax for ax in figure.axes if ax.axison or ax.has_data() or ax.texts]
+    assert axes
+    for ax in axes:
+        words = [text for text in labels_of(ax) if text.get_text()]
+        assert ax.images or ax.texts or words, ax
+        assert not ax.axison or ax.images or words, f"{ax} says not what it shows"
+    boxes = [
+        (text.get_text(), text.get_window_extent())
+        for ax in axes
+        for text in labels_of(ax)
+        if text.get_text() and text.get_visible()
+    ]
+    for (one, a), (other, b) in itertools.combinations(boxes, 2):
+        assert not a.overlaps(b), f"{one!r} lies on {other!r}"
+
+
+def labels_of(ax):
+    """Titles, and labels of axes: what constrained layout may push together."""
+    inside = {id(text) for text in ax.texts}
+    around = [
+        t for t in ax.get_children() if isinstance(t, Text) and id(t) not in inside
+    ]
+    axis = [ax.xaxis.label, ax.yaxis.label] if ax.axison else []
+    return [*around, *axis]
