@@ -41,6 +41,7 @@ SUBJECTS = {  # {how scripts are called: (heading, page that shows them)}
     "motif": ("Motifs", "motifs.md"),
     "graph": ("Graphs and images", "graphs.md"),
     "latent": ("Hidden parts", "latent.md"),
+    "train": ("Training", "scaling.md"),
     "own": ("Your own problem", "hypergraphs.md"),
 }
 OTHERS = "More", ""
