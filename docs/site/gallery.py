@@ -41,6 +41,7 @@ SUBJECTS = {  # {how scripts are called: (heading, page that shows them)}
     "graph": ("Graphs and images", "graphs.md"),
     "latent": ("Hidden parts", "latent.md"),
     "own": ("Your own problem", "hypergraphs.md"),
+    "train": ("Training and its proofs", "scaling.md"),
 }
 OTHERS = "More", ""
 
