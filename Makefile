@@ -47,7 +47,7 @@ lint: $(VENV)/test.stamp
 
 # What the examples of the gallery print and draw is kept in .docs_cache.
 docs: $(VENV)/docs.stamp
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python docs/site/check_links.py site
 
 clean:

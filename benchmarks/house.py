@@ -34,6 +34,7 @@ LAYERS = (
     "files",
     "engine",
     "core",
+    "views",
     "metrics",
     "solvers",
     "fitting",

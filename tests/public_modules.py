@@ -4,9 +4,9 @@ What is behind them, kernels for numba above all, is followed in silence.
 """
 
 import maxmargin
-from maxmargin import families, files, kernels, metrics, plots, scorers
+from maxmargin import families, files, kernels, metrics, plots, scorers, views
 
-PACKAGES = (maxmargin, files, kernels, metrics, plots, scorers)
+PACKAGES = (maxmargin, files, kernels, metrics, plots, scorers, views)
 
 
 def public_modules() -> list[str]:

@@ -174,7 +174,7 @@ def test_predictions_show_pictures_and_labels():
     assert len(ax.texts) == 2 * 3 + 5 * 3
     wrong = [text for text in ax.texts if text.get_bbox_patch() is not None]
     assert [text.get_text() for text in wrong] == ["7", "6", "6"]
-    assert ax.get_title(loc="left") == "Wrong of 5 labels: one 2, two 1"
+    assert ax.get_title(loc="left") == "Wrong labels of 5: one 2, two 1"
 
 
 def test_predictions_title_columns_and_axes():

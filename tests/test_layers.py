@@ -17,7 +17,17 @@ from maxmargin.families import FAMILIES, places
 SOURCE = Path(maxmargin.__file__).parent
 REPOSITORY = Path(__file__).parent.parent
 # from the bottom: a folder imports from those before it, and no family from another
-LAYERS = "kernels", "files", "engine", "core", "metrics", "solvers", "fitting", "plots"
+LAYERS = (
+    "kernels",
+    "files",
+    "engine",
+    "core",
+    "views",
+    "metrics",
+    "solvers",
+    "fitting",
+)
+LAYERS = (*LAYERS, "plots")
 PAIRS = {
     ("classes", "kernel_svm"),
     ("classes", "multilabel"),

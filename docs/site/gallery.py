@@ -15,6 +15,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -25,7 +26,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SCRIPTS = ROOT / "docs" / "gallery"
 RUNNER = HERE / "run_example.py"
-JOBS = 2  # scripts at a time
+JOBS = os.cpu_count() or 1  # scripts at a time
 SECONDS = 300  # for one script
 SUBJECTS = {  # {how scripts are called: (heading, page that shows them)}
     "tag": ("Label sequences", "tagging.md"),
@@ -87,9 +88,13 @@ def examples(folder: Path = SCRIPTS) -> list[Example]:
     return sorted(found, key=lambda each: order.index(each.subject))
 
 
-def titles(folder: Path = SCRIPTS) -> list[dict[str, str]]:
-    """What the navigation says of these pages, in its order."""
-    return [{each.title: f"gallery/{each.name}.md"} for each in examples(folder)]
+def titles(folder: Path = SCRIPTS) -> list[dict[str, list]]:
+    """What the navigation says of these pages, by subject."""
+    sections: dict[str, list] = {}
+    for each in examples(folder):
+        pages = sections.setdefault(each.subject[0], [])
+        pages.append({each.title: f"gallery/{each.name}.md"})
+    return [{heading: pages} for heading, pages in sections.items()]
 
 
 # running ------------------------------------------------------------------------------
@@ -150,6 +155,16 @@ def run(example: Example, store: Path) -> Path:
     return folder
 
 
+def by_turns(every: list[Example]) -> list[Example]:
+    """One of each subject first: the others find its kernels compiled."""
+    seen: Counter = Counter()
+    turns = []
+    for each in every:
+        turns.append((seen[each.subject], each))
+        seen[each.subject] += 1
+    return [each for _, each in sorted(turns, key=lambda turn: turn[0])]
+
+
 # pages --------------------------------------------------------------------------------
 
 
@@ -157,11 +172,15 @@ def build(folder: Path = SCRIPTS, store: Path | None = None) -> dict[str, str | 
     """{path below docs: content} of the gallery: pages and pictures."""
     every = examples(folder)
     store = store or cache_folder() / "gallery"
+    turns = by_turns(every)
     with ThreadPoolExecutor(JOBS) as pool:
-        results = list(pool.map(lambda each: run(each, store), every))
+        results = dict(
+            zip(turns, pool.map(lambda e: run(e, store), turns), strict=True)
+        )
     made: dict[str, str | bytes] = {}
     cards: dict[tuple[str, str], list[str]] = {}
-    for example, result in zip(every, results, strict=True):
+    for example in every:
+        result = results[example]
         output = json.loads((result / "output.json").read_text(encoding="utf-8"))
         for picture in output["pictures"] + output["thumbnails"]:
             name = f"gallery/images/{example.name}-{picture}"

@@ -32,12 +32,13 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add what is made: included files, reference, gallery, sources that are linked to."""
+    named = set(_leaves(config.nav))
     made = outside.included() | reference.pages()
     there = {f.src_uri: f.content_string for f in files.documentation_pages()}
     for file in outside.sources(there | made):
         made[outside.page_of(file)] = outside.source_page(file)
     for page, markdown in made.items():
-        hidden = page.startswith("source/") or page not in set(_leaves(config.nav))
+        hidden = page.startswith("source/") or page not in named
         level = InclusionLevel.NOT_IN_NAV if hidden else InclusionLevel.UNDEFINED
         files.append(File.generated(config, page, content=markdown, inclusion=level))
     for path in sorted(ASSETS.iterdir()):

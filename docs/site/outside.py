@@ -20,6 +20,7 @@ INCLUDED = {  # {file of the repository: page of the site}
 }
 NO_SEARCH = "---\nsearch:\n  exclude: true\n---\n\n"
 LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s#]+)((?:#[^)\s]*)?(?:\s\"[^\"]*\")?\))")
+HTML = re.compile(r"""(<[^>]*?\s(?:src|srcset|href)=")([^"#]+)((?:#[^"]*)?")""")
 FENCE = re.compile(r"^( *)(```+|~~~+).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
 
 
@@ -35,6 +36,8 @@ def page_of(file: str) -> str | None:
     """The page, or the picture, of the site that a file of the repository is."""
     if file in INCLUDED:
         return INCLUDED[file]
+    if f"{file}/README.md" in INCLUDED:
+        return INCLUDED[f"{file}/README.md"]
     if file.startswith("docs/") and not file.endswith(".py"):
         return file.removeprefix("docs/")
     return f"source/{file}.md" if (ROOT / file).is_file() else None
@@ -49,10 +52,12 @@ def mended(markdown: str, page: str) -> str:
         to = page_of(file) if file else None
         if to is None:
             return match[0]
+        if match.re is HTML:  # which nobody translates
+            to = re.sub(r"\.md$", ".html", to)
         start = str(PurePosixPath(page).parent)
         return f"{match[1]}{relpath(to, start)}{match[3]}"
 
-    return _outside_of_code(LINK, mend, markdown)
+    return _outside_of_code(HTML, mend, _outside_of_code(LINK, mend, markdown))
 
 
 def leads_to(link: str, source: str) -> str | None:

@@ -29,12 +29,26 @@ def places(module: str) -> dict[str, str]:
     if hasattr(found, "_WHERE"):
         table = dict(found._WHERE)
     else:
-        table = {name: home_of(found, name) for name in found.__all__}
+        table = {name: home_of(found, name) for name in listed(found)}
     return {name: home for name, home in table.items() if home != f"{module}.{name}"}
 
 
+def listed(module: ModuleType) -> list[str]:
+    """``__all__``, or else what the module itself defines."""
+    if hasattr(module, "__all__"):
+        return list(module.__all__)
+    return [
+        name
+        for name, thing in vars(module).items()
+        if name[0] != "_" and getattr(thing, "__module__", "") == module.__name__
+    ]
+
+
 def home_of(module: ModuleType, name: str) -> str:
-    home = getattr(getattr(module, name), "__module__", module.__name__)
+    """The module that defines a name; of values, the one that has it."""
+    thing = getattr(module, name)
+    defined = inspect.isclass(thing) or inspect.isroutine(thing)
+    home = thing.__module__ if defined else ""
     return home if home.startswith("maxmargin") else module.__name__
 
 

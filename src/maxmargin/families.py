@@ -43,6 +43,7 @@ class Family:
     metrics: Places = field(default_factory=dict)  # maxmargin.metrics.NAME
     plots: Places = field(default_factory=dict)  # maxmargin.plots.NAME
     scorers: Places = field(default_factory=dict)  # maxmargin.scorers.NAME
+    views: Places = field(default_factory=dict)  # maxmargin.views.NAME
 
     def places(self, shelf: str) -> dict[str, str]:
         """{name: full name of its module} of one shelf, such as "public"."""

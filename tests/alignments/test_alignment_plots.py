@@ -50,10 +50,22 @@ def test_heat_map_shows_the_matrix(tmp_path):
     ax = figure.axes[0]
     order, _ = letter_order(AMINO)
     assert np.array_equal(ax.images[0].get_array(), matrix[np.ix_(order, order)])
-    assert ax.images[0].get_clim() == (-399.0, 399.0)
+    limit = ax.images[0].get_clim()[1]
+    beyond = np.abs(ax.images[0].get_array()) > limit
+    assert 0 < beyond.sum() < 10
+    assert len(texts(ax)) == beyond.sum()  # those have numbers
     names = [t.get_text() for t in ax.get_yticklabels()]
     assert names == [AMINO[k] for k in order]
     assert "1 per letter" in ax.get_title(loc="left")
+
+
+def test_one_strong_pair_does_not_wash_out_the_rest():
+    matrix = np.full((20, 20), -1.0)
+    np.fill_diagonal(matrix, 2.0)
+    matrix[AMINO.index("C"), AMINO.index("C")] = 40.0
+    ax = plot_substitutions(Scoring(AMINO, matrix)).axes[0]
+    assert ax.images[0].get_clim() == (-1.0, 1.0)
+    assert sorted(texts(ax)) == ["2"] * 19 + ["40"]
 
 
 def test_small_matrices_have_numbers_and_an_ax_may_be_given():
@@ -61,7 +73,8 @@ def test_small_matrices_have_numbers_and_an_ax_may_be_given():
     scoring = Scoring("AB", np.array([[1.0, -2.0], [0.0, 3.0]]), 0.0, -0.5)
     assert plot_substitutions(scoring, ax=ax) is ax.figure
     assert texts(ax) == ["1", "\N{MINUS SIGN}2", "0", "3"]
-    assert ax.get_title(loc="left") == "A letter in a gap scores \N{MINUS SIGN}0.5"
+    title = ax.get_title(loc="left")
+    assert title.endswith("\nA letter in a gap scores \N{MINUS SIGN}0.5")
     zero = plot_substitutions(Scoring("AB", np.zeros((2, 2))))
     assert zero.axes[0].get_title(loc="left") == "Scores of matched letters"
 
@@ -79,9 +92,14 @@ def test_alignment_shows_letters_agreement_and_counts():
     assert "predicted" in shown
     assert "reference" in shown
     letters = [t for t in shown if len(t) == 1 and t not in "xy"]
+    assert letters[-2:] == ["A", "A"]  # of the legend
+    assert shown[-4:] == ["pair in both", "A", "pair in one of the two only", "- gap"]
+    letters = letters[:-2]
     assert "".join(letters) == "HHEEAGG-" + "HHEEA-GG"
-    assert sum(len(t) == 12 for t in shown) == 2  # the long name is cut
-    assert len(ax.patches) == 4  # two pairs agree, in both alignments
+    assert (
+        sum(t.startswith("yyy") and len(t) == 12 for t in shown) == 2
+    )  # the long name is cut
+    assert len(ax.patches) == 4 + 1  # two pairs agree, in both alignments; the legend
     assert ax.get_title(loc="left") == (
         "2 of 3 pairs found (67%), 67% of 3 predicted are right"
     )

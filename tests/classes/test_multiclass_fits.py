@@ -22,6 +22,7 @@ HISTORY_KEYS = {
     "primal",
     "dual",
     "gap",
+    "primal_estimate",
     "oracle_calls",
     "oracle_seconds",
     "update_seconds",

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from maxmargin.graphs import edge_plots
 from maxmargin.graphs.plots import draw_fractional, draw_worst
 from maxmargin.graphs.schema import Schema, named_weights, public_weights
 from maxmargin.plots import plot_edge_weights, plot_fractional, plot_segmentation
@@ -132,6 +133,15 @@ def test_edge_weights_without_features_and_of_equal_labels():
     assert titles(figure)[0] == "all edges"
     table = image_of(figure.axes[0])
     np.testing.assert_array_equal(table, table.T)
+    model = a_model("associative")
+    figure = plot_edge_weights(model)
+    for ax, value in zip(figure.axes[:2], model.edge_coef_, strict=True):
+        np.testing.assert_array_equal(image_of(ax), value * np.eye(2))
+    assert "neighbouring labels" in figure.get_suptitle()
+
+
+def test_many_features_of_equal_labels_are_bars(monkeypatch):
+    monkeypatch.setattr(edge_plots, "MOST_EQUAL", 1)
     model = a_model("associative")
     figure = plot_edge_weights(model)
     bars = [bar.get_width() for bar in figure.axes[0].patches]

@@ -147,8 +147,8 @@ def test_pictures(model, planted):
     axis = plot_convergence(model).axes[0]
     assert "Stationary within" in axis.get_title(loc="left")
     lines = {line.get_label(): line for line in axis.get_lines()}
-    assert len(lines["objective"].get_xdata()) == model.n_outer_
-    assert {"inner primal", "inner dual"} <= set(lines)
+    assert len(lines["objective after each step"].get_xdata()) == model.n_outer_
+    assert {"convex problem: primal", "convex problem: dual"} <= set(lines)
 
 
 # what is refused -----------------------------------------------------------------------

@@ -18,11 +18,20 @@ def mended(text, page="scaling.md"):
         ("../mkdocs.yml", "scaling.md", "source/mkdocs.yml.md"),
         ("https://example.org/a.md", "scaling.md", "https://example.org/a.md"),
         ("../nowhere.py", "scaling.md", "../nowhere.py"),
+        ("../benchmarks/", "scaling.md", "benchmarks.md"),
         ("#here", "scaling.md", "#here"),
     ],
 )
 def test_links_that_leave_docs(link, page, expected):
     assert mended(f"See [it]({link}).", page) == f"See [it]({expected})."
+
+
+def test_links_in_html():
+    mended = tool("outside").mended
+    picture = '<a href="docs/tagging.md"><img alt="" src="docs/a.png"></a>'
+    assert mended(picture, "index.md") == (
+        '<a href="tagging.html"><img alt="" src="a.png"></a>'
+    )
 
 
 def test_code_stays_as_it_is():

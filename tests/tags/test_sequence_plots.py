@@ -169,11 +169,23 @@ def test_confusion_shows_errors_and_not_the_diagonal():
     ax = plot_confusion(truth, guess).axes[0]
     share = ax.images[0].get_array().filled(0)
     np.testing.assert_allclose(share, [[0, 0.2, 0], [0.25, 0, 0], [0, 0, 0]])
-    assert sorted(texts(ax)) == sorted(["80%", "75%", "100%", "2", "1"])
+    assert sorted(texts(ax)) == ["1", "1", "2", "3", "8"]  # counts, all of them
+    assert sum(map(int, texts(ax))) == 15
     title = ax.get_title(loc="left")
     assert "3 of 15 labels are wrong" in title
-    assert "a taken for b" in title
-    assert ax.get_xlabel() == "predicted label"
+    assert "a taken for b, 2 times" in title
+    assert ax.get_xlabel().startswith("predicted label")
+
+
+def test_confusion_in_shares_says_100_only_of_what_is_always_right():
+    truth, guess = [["a"] * 20_000 + ["b"]], [["a"] * 19_955 + ["b"] * 46]
+    ax = plot_confusion(truth, guess, values="shares").axes[0]
+    assert sorted(texts(ax)) == ["0.2%", "100%", "99.8%"]
+    truth, guess = [["a"] * 200_000 + ["b"]], [["a"] * 199_999 + ["b"] * 2]
+    ax = plot_confusion(truth, guess, values="shares").axes[0]
+    assert sorted(texts(ax)) == ["100%", "99.9%", "<0.1%"]
+    with pytest.raises(ValueError, match="values='both' is not known"):
+        plot_confusion(truth, guess, values="both")
 
 
 def test_confusion_of_some_labels():

@@ -102,7 +102,9 @@ def test_errors_are_marked(tmp_path):
     assert boxed(above) == ["NN"]  # the tag; no bracket was missed
     assert boxed(below) == ["NNP", "NP"]
     title = texts_of(below)[-1].get_text()
-    assert title == "Predicted: 6 of 7 brackets right, 0 missed, F1 92%"
+    assert (
+        title == "Predicted: 6 of 7 brackets right, 0 missed, F1 92%; boxes are wrong"
+    )
     swapped = plot_tree_errors(WRONG, GOLD, title="Mine")
     assert boxed(swapped.axes[0]) == ["NNP", "NP"]
     assert texts_of(swapped.axes[1])[-1].get_text() == "Mine"

@@ -46,5 +46,6 @@ FAMILY = Family(
         "homolog_rank": "scorers",
         "homologs_found": "scorers",
     },
+    views={"alignment": "view"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -38,6 +38,7 @@ from maxmargin.alignments.loops import complete_loops
 from maxmargin.alignments.metrics import AlignmentReport, alignment_report
 from maxmargin.alignments.parameters import SequenceAlignerParameters
 from maxmargin.alignments.sums import match_marginals, values
+from maxmargin.alignments.view import shown
 from maxmargin.core.decode import decode
 from maxmargin.core.encoded import Encoded, check_weights
 from maxmargin.core.listed import given_or, listed
@@ -47,12 +48,13 @@ from maxmargin.engine.prediction import over_cluster
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.saving import floats, number
 from maxmargin.fitting.tables import weigh
+from maxmargin.views.shown import Shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-class SequenceAligner(SequenceAlignerParameters, MaxMarginEstimator, init=False):
+class SequenceAligner(SequenceAlignerParameters, Shown, MaxMarginEstimator, init=False):
     """Pairwise alignment with learnt substitution and gap scores.
 
     An alignment matches positions i of a target s with positions j of a template t, both
@@ -140,6 +142,8 @@ class SequenceAligner(SequenceAlignerParameters, MaxMarginEstimator, init=False)
     >>> model.predict(X)[0][:3]
     [(2, 0), (4, 1), (5, 2)]
     """
+
+    _view = staticmethod(shown)
 
     _model_name = "SequenceAligner.v1"
     _fields = floats("coef_", "n"), number("prior_factor_", optional=True)

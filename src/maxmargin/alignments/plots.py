@@ -15,7 +15,15 @@ import numpy as np
 from maxmargin.alignments.export import scoring_of
 from maxmargin.alignments.files.pairs import check_pairs, gapped
 from maxmargin.alignments.metrics import pair_precision, q_score
-from maxmargin.plots.cells import MINUS, PLAIN, finish, name_cells, square, write_cell
+from maxmargin.plots.cells import (
+    MINUS,
+    PLAIN,
+    finish,
+    ink_on,
+    name_cells,
+    square,
+    write_cell,
+)
 from maxmargin.plots.training import BLUE, GREY, INK, ORANGE, _pyplot
 
 if TYPE_CHECKING:
@@ -47,8 +55,10 @@ def plot_substitutions(
 ) -> Figure:
     """Heat map of a model's scores of matched letters.
 
-    Amino acids are ordered by chemical groups, with lines between these; other letters as
-    in the model's alphabet.
+    Colours span the scores of different letters, so that a few pairs that match very
+    well, such as C with C, do not wash out the rest; what is beyond has its number. Amino
+    acids are ordered by chemical groups, with lines between these; other letters as in the
+    model's alphabet.
 
     Parameters
     ----------
@@ -60,7 +70,8 @@ def plot_substitutions(
     order, edges = letter_order(scoring.letters)
     letters = [scoring.letters[k] for k in order]
     table = scoring.matrix[np.ix_(order, order)]
-    limit = float(np.abs(table).max(initial=0.0)) or 1.0
+    largest = float(np.abs(table).max(initial=0.0)) or 1.0
+    limit = _limit(table, largest)
     own = ax is None
     ax = square(ax, len(letters), 0.28)
     image = ax.imshow(table, cmap="PuOr_r", vmin=-limit, vmax=limit)
@@ -70,15 +81,28 @@ def plot_substitutions(
     for edge in edges:
         ax.axhline(edge - 0.5, color=INK, lw=0.7)
         ax.axvline(edge - 0.5, color=INK, lw=0.7)
-    if len(letters) <= MOST_NUMBERS:
-        for i, j in np.ndindex(table.shape):
-            color = "white" if abs(table[i, j]) > 0.5 * limit else INK
-            write_cell(ax, i, j, f"{table[i, j]:.2g}".replace("-", MINUS), color, 7.5)
-    ax.set_title(_gap_sentence(scoring), loc="left", fontsize=11)
-    bar = ax.figure.colorbar(image, ax=ax, fraction=0.045, pad=0.03)
+    few = len(letters) <= MOST_NUMBERS
+    for i, j in np.argwhere(np.abs(table) > (-1.0 if few else limit)):
+        text = f"{table[i, j]:.2g}".replace("-", MINUS)
+        write_cell(ax, i, j, text, ink_on(image, table[i, j]), 7.5 if few else 6.5)
+    title = "\n".join(
+        filter(None, ("Scores of matched letters", _gap_sentence(scoring)))
+    )
+    ax.set_title(title, loc="left", fontsize=11)
+    beyond = "both" if limit < largest else "neither"
+    bar = ax.figure.colorbar(image, ax=ax, fraction=0.045, pad=0.03, extend=beyond)
     bar.outline.set_visible(False)
-    bar.set_label("score of a match")
+    more = "; numbers: beyond the colours" if limit < largest else ""
+    bar.set_label(f"score of a match{more}")
     return finish(ax.figure, own, path)
+
+
+def _limit(table, largest: float) -> float:
+    """Where colours end: at scores of different letters, but for the rarest of them."""
+    apart = np.abs(table[~np.eye(len(table), dtype=bool)])
+    if len(table) <= MOST_NUMBERS or not apart.any():
+        return largest
+    return float(np.quantile(apart, 0.995)) or largest
 
 
 def letter_order(letters: str) -> tuple[list[int], list[int]]:
@@ -99,7 +123,7 @@ def letter_order(letters: str) -> tuple[list[int], list[int]]:
 
 def _gap_sentence(scoring) -> str:
     if not np.isfinite(scoring.gap_open):
-        return "Scores of matched letters"
+        return ""
     opening, extension = (
         f"{value:.2g}".replace("-", MINUS)
         for value in (scoring.gap_open, scoring.gap_extend)
@@ -151,7 +175,7 @@ def plot_alignment(
     width = max(hi - lo for cut in lines for lo, hi in cut)
     own = ax is None
     if ax is None:
-        size = (0.2 + 0.1 * (left + max(width, 44)), 0.45 + 1.15 * len(lines))
+        size = (0.2 + 0.1 * (left + max(width, 44)), 0.7 + 1.15 * len(lines))
         _, ax = _pyplot().subplots(figsize=size, layout="constrained")
     y = 0.0
     for cut in lines:
@@ -160,7 +184,9 @@ def plot_alignment(
             y += 3.1
         y += 1.4
     ax.set_xlim(-left, max(width, 44))
-    ax.set_ylim(y - 2.2, -1.0)
+    ax.set_ylim(y - 0.4, -1.0)
+    kinds = _kinds({*predicted}, {*reference})
+    _legend_of_pairs(ax, kinds, y - 1.7)
     ax.set_axis_off()
     ax.set_title(
         title or _found(predicted, reference), loc="left", fontsize=11, **PLAIN
@@ -228,6 +254,29 @@ def _draw_rows(ax, what, names, columns, agreed, y) -> None:
             ax.text(*place, letter, color=color, weight=weight, fontsize=7.5, **letters)
 
 
+def _kinds(predicted: set, reference: set) -> list[str]:
+    """What there is to explain, of the pairs of both."""
+    there = (predicted & reference, predicted ^ reference)
+    return [kind for kind, pairs in zip(("both", "one"), there, strict=True) if pairs]
+
+
+def _legend_of_pairs(ax, kinds: list[str], y: float) -> None:
+    """A line that explains shades and colours, as far as they occur."""
+    texts = {"both": "in both", "one": "in one of the two only"}
+    x, pyplot = 0.0, _pyplot()
+    style = {"fontsize": 8, "color": INK, "va": "center_baseline"}
+    for kind in kinds:
+        letter = {"weight": "normal"} if kind == "both" else {"weight": "bold"}
+        letter["color"] = INK if kind == "both" else ORANGE
+        if kind == "both":
+            ax.add_patch(pyplot.Rectangle((x, y - 0.7), 1.6, 1.4, color=SHADE, lw=0))
+        look = style | letter | {"family": "monospace", "ha": "center"}
+        ax.text(x + 0.8, y, "A", **look)
+        ax.text(x + 2.2, y, f"pair {texts[kind]}", **style)
+        x += 22.0
+    ax.text(x, y, "- gap", **style | {"color": GREY})
+
+
 def _found(predicted, reference) -> str:
     hits = len({*predicted} & {*reference})
     found, right = q_score(reference, predicted), pair_precision(reference, predicted)
@@ -275,6 +324,7 @@ def plot_alignment_path(
         low, high = np.quantile(scores, [0.02, 0.995])
         high = high if high > low else float(scores.max())
         ax.imshow(scores, cmap="Greys", vmin=low, vmax=high + (high - low), alpha=0.8)
+        ax.plot([], [], "s", color="#BBBBBB", ms=7, label="darker: higher scores")
     size = float(np.clip(500 / max(len(a), len(b)), 2.0, 9.0))
     ring = {"marker": "o", "mfc": "none", "ls": "none", "ms": size, "mew": 1.0}
     dots = {"marker": "o", "ls": "none", "ms": 0.5 * size}
@@ -287,13 +337,18 @@ def plot_alignment_path(
         ),
     )
     for pairs, style in shown:
+        if not pairs:
+            continue
         ax.plot([j for _, j in pairs], [i for i, _ in pairs], **style)
     ax.set_xlim(-1, len(b))
     ax.set_ylim(len(a), -1)
     ax.set_aspect("equal")
     ax.set_ylabel(f"position in {names[0]}", **PLAIN)
     ax.set_xlabel(f"position in {names[1]}", **PLAIN)
-    ax.legend(loc="upper right", fontsize=8, framealpha=0.9, edgecolor="none")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.get_major_locator().set_params(integer=True)
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(loc="upper right", fontsize=8, framealpha=0.9, edgecolor="none")
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_title(
         title or _found(predicted, reference), loc="left", fontsize=11, **PLAIN

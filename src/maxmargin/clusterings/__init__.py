@@ -28,5 +28,6 @@ FAMILY = Family(
         "muc_f1": "scorers",
         "pair_loss": "scorers",
     },
+    views={"clusters": "view"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

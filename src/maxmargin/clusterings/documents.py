@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.clusterings.markup import marked_text
 from maxmargin.core.checks import is_whole
 from maxmargin.files.messages import kind_of, short
+from maxmargin.views.view import View
 
 FORMS = ("PROP", "NOM", "PRON")  # names, common nouns, pronouns
 
@@ -30,6 +32,10 @@ class MentionDocument(NamedTuple):
     name: str
     sentences: list[list[str]]
     mentions: list[Mention]
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the text with numbered mentions."""
+        return View(marked_text(self.sentences, self.mentions))._repr_html_()
 
 
 def as_document(value: Any, where: str) -> MentionDocument:

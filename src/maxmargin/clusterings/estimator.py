@@ -16,6 +16,7 @@ from maxmargin.clusterings.metrics import ClusterReport, cluster_scores
 from maxmargin.clusterings.pairs import ALL, pair_index
 from maxmargin.clusterings.parameters import LinkClustererParameters
 from maxmargin.clusterings.structure import known_part, roots
+from maxmargin.clusterings.view import clusters
 from maxmargin.core.decode import decode
 from maxmargin.core.encoded import Encoded, check_lengths, check_weights, listed_inputs
 from maxmargin.core.listed import given_or
@@ -26,12 +27,13 @@ from maxmargin.fitting.fit import refuse_unused
 from maxmargin.fitting.latent_training import check_latent_parameters
 from maxmargin.fitting.saving import floats, number
 from maxmargin.fitting.tables import weigh
+from maxmargin.views.shown import Shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-class LinkClusterer(LinkClustererParameters, MaxMarginEstimator, init=False):
+class LinkClusterer(LinkClustererParameters, Shown, MaxMarginEstimator, init=False):
     """Cluster the mentions of documents by learned scores of pairs.
 
     With method="forest", clusters are the trees of the best forest of links, which is
@@ -87,6 +89,8 @@ class LinkClusterer(LinkClustererParameters, MaxMarginEstimator, init=False):
     >>> model.predict([[[-1.0], [1.0], [-1.0]]])
     [[0, 1, 0]]
     """
+
+    _view = staticmethod(clusters)
 
     _model_name = "LinkClusterer.v1"
     _fields = floats("coef_", "n"), number("intercept_")

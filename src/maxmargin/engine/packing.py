@@ -134,7 +134,7 @@ def loads(frames: list[np.ndarray]) -> Any:
 
 
 def _times(frame: np.ndarray) -> int:
-    """How often it repeats its first word, as values of features that are all 1 do; or 0."""
+    """How often it repeats its first word, as features that are all 1 do; else 0."""
     if len(frame) < SMALL * WORD or len(frame) % WORD:
         return 0
     words = frame.view(np.uint64)

@@ -20,5 +20,6 @@ FAMILY = Family(
         "mean_iou": "scorers",
         "node_accuracy": "scorers",
     },
+    views={"graph": "view"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

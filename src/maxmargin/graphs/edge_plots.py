@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.plots.cells import MINUS, digits_of, name_cells, number_text, write_cell
+from maxmargin.plots.cells import digits_of, ink_on, name_cells, signed, write_cell
 from maxmargin.plots.training import INK, _axes
 from maxmargin.plots.weights import plot_weights
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST_NUMBERS = 12  # labels up to which cells show their numbers
 MOST = 12  # tables in a picture
+MOST_EQUAL = 4  # features of associative edges that are tables, not bars
 COLUMNS = 4
 
 
@@ -25,8 +26,10 @@ def plot_edge_weights(
 ) -> Figure:
     """Heat maps of pairs of labels, one for every feature (and type) of edges.
 
-    Rows are labels of the first node of an edge, columns of the second. Of associative
-    edges there is one weight per feature, for equal labels: bars.
+    Rows are labels of the first node of an edge, columns of the second: what such a pair
+    adds to the score, per unit of the feature. Associative edges have one weight per
+    feature, which equal labels get: it stands on the diagonal, and other pairs get 0. Of
+    many such features, bars.
 
     Parameters
     ----------
@@ -35,9 +38,10 @@ def plot_edge_weights(
     ax : Axes, as many as there are tables, or None
         Of more than 12 tables, those with the largest weights are drawn.
     """
-    if model.edges == "associative":
+    equal = model.edges == "associative"
+    if equal and len(_bars(model, names)) > MOST_EQUAL:
         return plot_weights(_bars(model, names), ax)
-    tables = _tables(model, names)
+    tables = _equal_tables(model, names) if equal else _tables(model, names)
     if not tables:
         raise ValueError("the graphs of this model have no edges: nothing to draw.")
     limit = max(float(np.abs(table).max(initial=0.0)) for _, table, _ in tables) or 1.0
@@ -46,32 +50,32 @@ def plot_edge_weights(
     side = min(max(1.9, 1.0 + cell * k), 9.0)
     columns = min(len(tables), COLUMNS)
     rows = -(-len(tables) // columns)
-    size = (columns * side + 1.0, rows * (side + 0.3))
+    size = (max(columns * side + 1.0, 4.8), rows * (side + 0.3) + 0.3)
     axes = _axes(ax, nrows=rows, ncols=columns, figsize=size)
     for (title, table, ends), panel in zip(tables, axes, strict=False):
         image = panel.imshow(table, cmap="PuOr_r", vmin=-limit, vmax=limit)
         name_cells(panel, *([str(label) for label in some] for some in ends), k)  # type: ignore[call-arg]
         panel.set_title(title, loc="left", fontsize=9, color=INK, parse_math=False)
         if k <= MOST_NUMBERS:
-            _write_numbers(panel, table, limit)
+            _write_numbers(panel, image, table, limit)
     for panel in axes[len(tables) :]:
         panel.set_visible(False)
     figure = axes[0].figure
     axes[0].set_ylabel("label of the first node", fontsize=8, color=INK)
     axes[0].set_xlabel("label of the second", fontsize=8, color=INK)
     if ax is None:
+        title = "What pairs of neighbouring labels add to the score"
+        figure.suptitle(title, x=0.01, ha="left", fontsize=11)
         bar = figure.colorbar(image, ax=axes, shrink=0.7)
         bar.set_label("weight", fontsize=8)
         bar.outline.set_visible(False)
     return figure
 
 
-def _write_numbers(ax, table, limit: float) -> None:
+def _write_numbers(ax, image, table, limit: float) -> None:
     digits = digits_of(limit)
     for (i, j), value in np.ndenumerate(table):
-        colour = "white" if abs(value) > 0.5 * limit else INK
-        text = number_text(float(value), digits).replace("-", MINUS)
-        write_cell(ax, i, j, text, colour, 7)
+        write_cell(ax, i, j, signed(float(value), digits), ink_on(image, value), 7)
 
 
 def _feature(names, j: int, featured: bool) -> str:
@@ -108,6 +112,20 @@ def _tables(model, names) -> list[tuple[str, np.ndarray, list]]:
     if len(found) > MOST:
         order = sorted(range(len(found)), key=lambda t: -np.abs(found[t][1]).max())
         found = [found[t] for t in sorted(order[:MOST])]
+    return found
+
+
+def _equal_tables(model, names) -> list[tuple[str, np.ndarray, list]]:
+    schema, found = model._schema, []
+    for text, s, weights in _by_type(model):
+        ends = [schema.labels[t] for t in schema.ends(s)]
+        same = np.equal.outer(*(np.asarray(some, object) for some in ends)).astype(
+            float
+        )
+        for j, value in enumerate(weights):
+            title = f"{text}: " if text else ""
+            title += _feature(names, j, schema.featured[s])
+            found.append((title, same * float(value), ends))
     return found
 
 

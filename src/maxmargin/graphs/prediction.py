@@ -26,6 +26,8 @@ from maxmargin.graphs.methods import exact_sums, labelling_batch, relaxed_batch
 from maxmargin.graphs.metrics import GraphReport, graph_scores
 from maxmargin.graphs.ranking import edge_tables, k_best, part_scores
 from maxmargin.graphs.schema import check_graphs
+from maxmargin.graphs.view import shown
+from maxmargin.views.shown import Shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -33,8 +35,10 @@ if TYPE_CHECKING:
     from maxmargin.graphs.bounds import LabellingBound
 
 
-class GraphPrediction:
+class GraphPrediction(Shown):
     """Prediction from ``_schema``, ``_w`` and the settings of a labeler."""
+
+    _view = staticmethod(shown)
 
     @over_cluster()
     def predict(self, X: Any) -> list[Any]:

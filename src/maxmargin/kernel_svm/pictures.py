@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.plots.training import GREY, INK, _axes, _pyplot
+from maxmargin.plots.training import GREY, INK, ORANGE, _axes, _pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ def plot_basis_images(
     """Basis points as pictures, by the class that they speak for most.
 
     That is the class with the largest coefficient; larger ones come first. Negative pixels,
-    which points that lie anywhere can have, are red.
+    which points that lie anywhere can have, are orange.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def plot_basis_images(
     unit = 0.55 / max(high, wide)  # inches
     size = 1.2 + unit * step_x * most, 0.7 + unit * step_y * len(rows)
     (ax,) = _axes(ax, figsize=(max(size[0], 3.6), max(size[1], 1.6)))
-    _draw_canvas(ax, canvas, points)
+    negative = _draw_canvas(ax, canvas, points)
     for corner in frames:
         ax.add_patch(
             _pyplot().Rectangle(corner, wide, high, fc="none", ec=GREY, lw=0.5)
@@ -73,23 +73,32 @@ def plot_basis_images(
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     ax.set_ylabel("class of the largest coefficient", color=INK, fontsize=9)
-    ax.set_title(f"{len(points):,} basis functions", loc="left", fontsize=11)
+    title = f"{len(points):,} basis points"
+    title += "; orange pixels are negative" if negative else ""
+    ax.set_title(title, loc="left", fontsize=11)
     return ax.figure
 
 
-def _draw_canvas(ax, canvas, points) -> None:
-    """Ink on white; where pixels can be negative, these are red."""
+def _draw_canvas(ax, canvas, points) -> bool:
+    """Ink on white; whether pixels can be negative: these are orange."""
     low, high = np.quantile(points, [0.005, 0.995])
     high = high if high > low else low + 1.0
     if canvas.ndim == 3:
         canvas = np.nan_to_num(np.clip((canvas - low) / (high - low), 0, 1), nan=1.0)
         ax.imshow(canvas, interpolation="nearest")
-        return
+        return False
     signed = low < -0.05 * high
     bound = max(high, -low)
     limits = (-bound, bound) if signed else (low, high)
     style = {"vmin": limits[0], "vmax": limits[1], "interpolation": "nearest"}
-    ax.imshow(canvas, cmap="RdGy" if signed else "gray_r", **style)
+    ax.imshow(canvas, cmap=_orange_to_black() if signed else "gray_r", **style)
+    return signed
+
+
+def _orange_to_black():
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("ink", [ORANGE, "white", "black"])
 
 
 def _pictures(model, shape) -> tuple[np.ndarray, tuple[int, ...]]:

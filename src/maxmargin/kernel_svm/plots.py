@@ -71,10 +71,18 @@ def plot_boundary(
         f"{len(model.dual_coef_):,} basis functions; {wrong.sum():,} of {len(y):,} samples "
         "wrong"
     )
+    if wrong.any():
+        edge = {"marker": "o", "ms": 4, "mfc": "#CCCCCC", "mec": INK, "mew": 1.1}
+        ax.plot([], [], ls="none", label="wrong: a dark edge", **edge)
     if X.shape[1] > 2:
-        title += "\nregions: what is not shown is the mean of samples nearby"
+        title += "\nregions: other columns are as in the samples nearby"
     ax.set_title(title, loc="left", fontsize=11 if X.shape[1] == 2 else 10)
-    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    legend = ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    for mark in legend.legend_handles:
+        if hasattr(mark, "set_sizes"):
+            mark.set_sizes([40])
+    for text in legend.get_texts():
+        text.set_parse_math(False)
     return ax.figure
 
 
@@ -184,6 +192,7 @@ def _draw_regions(ax, model, grid, plane) -> None:
     if k == 2:
         lines = {"levels": [-1, 0, 1], "linestyles": ["--", "-", "--"]}
         ax.contour(*grid, scores.reshape(shape), colors=INK, linewidths=0.9, **lines)
+        ax.plot([], [], "-", color=INK, lw=0.9, label="boundary")
         ax.plot([], [], "--", color=INK, lw=0.9, label="margin")
         return
     for j in range(k):
@@ -277,7 +286,7 @@ def plot_accuracy_by_size(
     ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.4g}%")
     ax.set_xlabel("basis functions")
     ax.set_ylabel("accuracy")
-    ax.set_title(f"{len(y):,} samples", loc="left", fontsize=11)
+    ax.set_title(f"Accuracy on {len(y):,} samples", loc="left", fontsize=11)
     ax.grid(axis="y", color=GREY, alpha=0.25, lw=0.6)
     ax.spines[["top", "right"]].set_visible(False)
     if any(lists):

@@ -23,5 +23,6 @@ FAMILY = Family(
         "link_precision": "scorers",
         "link_recall": "scorers",
     },
+    views={"links": "view"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -90,7 +90,7 @@ def plot_links(
     )
     if title:
         ax.set_title(title, loc="left", fontsize=10, color=INK, **PLAIN)
-    _legend(ax, gold, links, allowed)
+    _legend(ax, gold, links, allowed, scores is not None)
     return finish(ax.figure, own, path)
 
 
@@ -121,16 +121,16 @@ def _dots(ax, links, style) -> None:
         ax.scatter(columns, rows, s=52, zorder=3, **style)
 
 
-def _legend(ax, gold, links, allowed) -> None:
+def _legend(ax, gold, links, allowed, shaded: bool) -> None:
     """Only what is in the picture."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     items = []
     if gold is not None and gold.sure:
-        items.append(Patch(fill=False, label="sure", **SURE))
+        items.append(Patch(fill=False, label="true, sure", **SURE))
     if gold is not None and gold.possible:
-        items.append(Patch(fill=False, label="possible", **POSSIBLE))
+        items.append(Patch(fill=False, label="true, possible", **POSSIBLE))
     for shown, label, style in (
         (allowed, "predicted" if gold is None else "predicted, right", {"color": BLUE}),
         (
@@ -142,6 +142,8 @@ def _legend(ax, gold, links, allowed) -> None:
         if shown:
             dot = {"linestyle": "", "marker": "o", "markersize": 7}
             items.append(Line2D([], [], label=label, **dot, **style))
+    if shaded:
+        items.append(Patch(color="#9DC6E0", label="darker: a higher score"))
     if items:
         ax.legend(
             handles=items,

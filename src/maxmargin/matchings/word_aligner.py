@@ -32,7 +32,9 @@ from maxmargin.matchings.structure import (
     partly_linked,
     to_links,
 )
+from maxmargin.matchings.view import links
 from maxmargin.matchings.word_pairs import pair_features
+from maxmargin.views.shown import Shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -44,7 +46,7 @@ CHUNK = 100  # sentence pairs whose features are held at once when predicting
 FIRST = 1e6  # weight of a sure link beside which beliefs only break ties
 
 
-class WordAligner(WordAlignerParameters, MaxMarginEstimator, init=False):
+class WordAligner(WordAlignerParameters, Shown, MaxMarginEstimator, init=False):
     """Word alignment as a matching of largest weight, learned with a large margin.
 
     The score of an alignment is the sum over its links of w . x_ij, with features x_ij of
@@ -103,6 +105,8 @@ class WordAligner(WordAlignerParameters, MaxMarginEstimator, init=False):
     >>> model.predict([("he sleeps", "il dort")])
     [[(0, 0), (1, 1)]]
     """
+
+    _view = staticmethod(links)
 
     _model_name = "WordAligner.v1"
     _fields = (floats("coef_", "n"),)

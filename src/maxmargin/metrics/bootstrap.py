@@ -45,6 +45,15 @@ def f1_difference(
     return _interval(values, _f1(second.sum(0)) - _f1(first.sum(0)), level)
 
 
+def mean_interval(
+    table: np.ndarray, n: int = 1000, seed: int = 0, level: float = 0.95
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the interval of the mean of every column, over draws of rows."""
+    means = _draw(len(table), n, seed) @ table / len(table)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return low, high
+
+
 def _draw(size: int, n: int, seed: int) -> np.ndarray:
     """How often each of n draws takes each row."""
     whole("n", n)

@@ -25,5 +25,6 @@ FAMILY = Family(
         "motif_precision": "scorers",
         "motif_recall": "scorers",
     },
+    views={"sites": "view"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

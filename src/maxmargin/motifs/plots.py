@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # From the palette of Okabe and Ito; letters say the same without colour.
 COLOURS = {"A": "#009E73", "C": "#0072B2", "G": "#E69F00", "T": "#D55E00"}
+BITS = 2.0  # of information in a position of DNA, at most
 KINDS = ("sites", "probabilities", "weights")
 
 
@@ -33,7 +34,8 @@ def plot_logo(
         Bits of information, divided among letters: of those at the training sites, which is
         the motif that files get; or of the model's ``probabilities()``, the softmax of its
         weights; or what each letter adds to the score, those that lower it below the line
-        (the last two of a MotifFinder only).
+        (the last two of a MotifFinder only). The axis of "sites" goes to 2 bits: there, a
+        position is always the same letter.
     title : str or None
     ax : Axes or None
     """
@@ -56,12 +58,13 @@ def plot_logo(
         ax.set_ylim(low.min() - room, high.max() + room)
         ax.axhline(0, color=INK, lw=0.8)
     else:
-        ax.set_ylim(0, min(2.0, max(1.1 * high.max(), 0.1)))
+        ax.set_ylim(0, BITS if kind == "sites" else max(1.1 * high.max(), 0.1))
     ax.set_xticks(range(len(heights)), range(1, len(heights) + 1))
-    ax.set_ylabel("score" if kind == "weights" else "bits")
+    ax.set_xlabel("position in the motif", color=INK)
+    ax.set_ylabel("part of the score" if kind == "weights" else "information (bits)")
     ax.spines[["top", "right"]].set_visible(False)
     if title is None and not isinstance(model, Motif):
-        title = f"{model.consensus()}  ({model.n_sites_:,} sites)"
+        title = f"Consensus {model.consensus()}, {model.n_sites_:,} sites"
     ax.set_title(title or "", loc="left", fontsize=11, parse_math=False)
     return ax.figure
 
@@ -88,8 +91,9 @@ def plot_site_scores(truth: Any, scores: ArrayLike, ax: Axes | None = None) -> F
         label = f"{name} ({kind.sum():,})"
         ax.hist(scores[kind], edges, label=label, lw=1.8, **look)
     ax.axvline(0, color=INK, lw=0.8, ls="--")
-    wrong = np.mean((scores > 0) != truth)
-    ax.set_title(f"{100 * wrong:.1f}% on the wrong side of 0", loc="left", fontsize=11)
+    wrong = int(np.sum((scores > 0) != truth))
+    title = f"{wrong:,} of {len(scores):,} sequences are on the wrong side of 0"
+    ax.set_title(title, loc="left", fontsize=11)
     ax.set_xlabel("score of the best site")
     ax.set_ylabel("sequences")
     ax.legend(frameon=False)
@@ -104,7 +108,7 @@ def information(probabilities) -> np.ndarray:
     """
     p = np.asarray(probabilities, float)
     entropy = -np.sum(p * np.log2(np.where(p > 0, p, 1.0)), axis=1, keepdims=True)
-    return p * (2.0 - entropy)
+    return p * (BITS - entropy)
 
 
 def _stack(ax, j: int, column) -> None:

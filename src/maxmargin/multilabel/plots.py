@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.plots.training import BLUE, GREY, INK, ORANGE, _axes
+from maxmargin.plots.training import BLUE, GREY, INK, ORANGE, _axes, legend_below
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ def plot_label_scores(
     """Precision and recall of every label, most frequent first.
 
     ``truth`` and ``found`` are 0/1 tables (samples, labels). Of more than 40 labels, the
-    most frequent are shown.
+    most frequent are shown. A label that was never predicted has no precision.
     """
     truth, found = np.asarray(truth) != 0, np.asarray(found) != 0
     if truth.shape != found.shape or truth.ndim != 2 or truth.shape[1] != len(labels):
@@ -33,12 +33,15 @@ def plot_label_scores(
     hits = (truth & found).sum(axis=0)[order]
     given, wanted = found.sum(axis=0)[order], truth.sum(axis=0)[order]
     places = np.arange(len(order))
-    (ax,) = _axes(ax, figsize=(6.4, 1.6 + 0.28 * len(order)))
+    own = ax is None
+    (ax,) = _axes(ax, figsize=(6.4, 2.1 + 0.28 * len(order)))
     series = (("precision", given, "o", BLUE), ("recall", wanted, "D", ORANGE))
     for name, total, marker, colour in series:
         known = total > 0
         share = hits[known] / total[known]
-        ax.plot(share, places[known], marker, color=colour, label=name, markersize=6)
+        full = marker == "o"  # the other goes around it where they meet
+        look = {"mfc": colour if full else "none", "mew": 1.6, "ms": 6 if full else 8}
+        ax.plot(share, places[known], marker, color=colour, label=name, **look)
     ax.hlines(places, 0, 1, color=GREY, linewidth=0.4, zorder=0)
     names = [f"{labels[k]}  ({wanted[i]:,})" for i, k in enumerate(order)]
     ax.set_yticks(places, names, color=INK, fontsize=9, parse_math=False)
@@ -46,9 +49,13 @@ def plot_label_scores(
     ax.set_xlim(-0.02, 1.02)
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%")
     shown = "" if len(order) == len(labels) else f", the {len(order)} most frequent"
-    ax.set_title(
-        f"{len(truth):,} samples, {len(labels)} labels{shown}", loc="left", fontsize=11
-    )
-    ax.legend(frameon=False, ncols=2, loc="upper left", bbox_to_anchor=(0, -0.06))
+    title = "Precision and recall of each label"
+    title += f"\n{len(truth):,} samples, {len(labels)} labels{shown}"
+    ax.set_title(title, loc="left", fontsize=11)
+    ax.set_ylabel("label (samples)", color=INK, fontsize=9)
+    ax.set_xlabel("no dot for precision: the label was never predicted", fontsize=8)
+    if (given > 0).all():
+        ax.set_xlabel("")
+    legend_below(ax, own, ncols=2)
     ax.spines[["top", "right", "left"]].set_visible(False)
     return ax.figure

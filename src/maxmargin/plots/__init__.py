@@ -4,7 +4,7 @@ from maxmargin.families import lazily, places
 
 _WHERE = {
     "plot_confusion": "maxmargin.plots.confusion",
-    "plot_convergence": "maxmargin.plots.training",
+    "plot_convergence": "maxmargin.plots.convergence",
     "plot_predictions": "maxmargin.plots.training",
     "plot_weights": "maxmargin.plots.weights",
     **places("plots"),

@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from maxmargin.files.atomic import write_file
-from maxmargin.plots.training import _pyplot
+from maxmargin.plots.training import INK, _pyplot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,6 +44,17 @@ def name_cells(ax, rows, columns, k) -> None:
 
 def write_cell(ax, i, j, text, color, size) -> None:
     ax.text(j, i, text, ha="center", va="center", color=color, fontsize=size)
+
+
+def ink_on(image, value: float) -> str:
+    """Black or white, whichever can be read on the colour of this value."""
+    red, green, blue, _ = image.cmap(image.norm(value))
+    return "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.5 else INK
+
+
+def signed(value: float, digits: int) -> str:
+    """A number with a true minus sign."""
+    return number_text(value, digits).replace("-", MINUS)
 
 
 def digits_of(largest: float) -> int:

@@ -8,22 +8,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from maxmargin.core.checks import one_of
 from maxmargin.metrics.labels import confusion
 from maxmargin.plots.cells import (
     PLAIN,
     finish,
+    ink_on,
     name_cells,
     power_norm,
     square,
     write_cell,
 )
-from maxmargin.plots.training import GREY, INK, _pyplot
+from maxmargin.plots.training import GREY, _pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST_LABELS = 30  # that a table of errors shows
+VALUES = ("counts", "shares")
 
 
 def plot_confusion(
@@ -32,11 +35,11 @@ def plot_confusion(
     labels: Sequence | None = None,
     ax: Axes | None = None,
     path: str | os.PathLike | None = None,
+    values: str = "counts",
 ) -> Figure:
     """Which label was taken for which: colour is the share of the true label (row).
 
-    Cells show how often the error occurred. The diagonal, which would outshine all
-    errors, has no colour; it holds the share that is right, in per cent.
+    The diagonal holds what is right. It is grey, for its colour would outshine all errors.
 
     Parameters
     ----------
@@ -45,45 +48,46 @@ def plot_confusion(
         Which to show; None shows all, or the 30 with most errors if there are more.
     ax : Axes or None
     path : file to save the figure to, or None
+    values : "counts" or "shares"
+        What all cells show: how often, or in per cent of the true label.
     """
+    one_of("values", values, VALUES)
     names, table = confusion(truth, predicted)
     if not names:
         raise ValueError("there are no labels: nothing to draw.")
     errors = table - np.diag(table.diagonal())
     kept = _kept(names, errors, labels)
     there = np.maximum(table.sum(axis=1, keepdims=True), 1)
-    share = (errors / there)[np.ix_(kept, kept)]
-    right = (table.diagonal() / there[:, 0])[kept]
-    seen = table.sum(axis=1)[kept]
-    shown, part = [str(names[j]) for j in kept], errors[np.ix_(kept, kept)]
-    k = len(kept)
+    inside = np.ix_(kept, kept)
+    share, part = (errors / there)[inside], errors[inside]
+    shown, k = [str(names[j]) for j in kept], len(kept)
 
     own = ax is None
     ax = square(ax, k)
     # square roots: a rare label that is always wrong must not hide the common errors
-    limit = float(share.max()) or 1.0
-    norm = power_norm(limit)
+    norm = power_norm(float(share.max()) or 1.0)
     image = ax.imshow(np.ma.masked_equal(share, 0), cmap="Oranges", norm=norm)
     name_cells(ax, shown, shown, k)
-    ax.set_xlabel("predicted label")
+    ax.set_xlabel("predicted label (grey: right)")
     ax.set_ylabel("true label")
-    size = 8 if k <= 15 else 6.5 if k <= 22 else 5.5
     for j in range(k):
         ax.add_patch(
             _pyplot().Rectangle((j - 0.5, j - 0.5), 1, 1, fc="#EFEFEF", ec="none")
         )
-        if seen[j]:
-            write_cell(ax, j, j, f"{100 * right[j]:.0f}%", GREY, size)
-    for i, j in zip(*np.nonzero(part), strict=True):
-        color = "white" if norm(share[i, j]) > 0.6 else INK
-        write_cell(ax, i, j, _short(part[i, j]), color, size)
+    cells = (table if values == "counts" else table / there)[inside]
+    size = 8 if k <= 15 else 6.5 if k <= 22 else 5.5 if k <= 40 else 4
+    for i, j in zip(*np.nonzero(cells), strict=True):
+        color = GREY if i == j else ink_on(image, share[i, j])
+        text = _short(cells[i, j]) if values == "counts" else _per_cent(cells[i, j])
+        write_cell(ax, i, j, text, color, size - 1 if len(text) > 4 else size)
     wrong, all_wrong = int(part.sum()), int(errors.sum())
     title = f"{all_wrong:,} of {int(table.sum()):,} labels are wrong"
     if wrong < all_wrong:
         title += f"; {wrong:,} errors among {k} of {len(names)} labels"
     if wrong:
         i, j = map(int, np.unravel_index(part.argmax(), part.shape))
-        title += f"\nMost often: {shown[i]} taken for {shown[j]}"
+        times = f"{part[i, j]:,} time{'s' if part[i, j] != 1 else ''}"
+        title += f"\nMost common error: {shown[i]} taken for {shown[j]}, {times}"
     ax.set_title(title, loc="left", fontsize=11, **PLAIN)
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.045, pad=0.03)
     bar.outline.set_visible(False)
@@ -108,4 +112,12 @@ def _kept(names, errors, labels) -> list[int]:
 
 
 def _short(count) -> str:
-    return str(count) if count < 10_000 else f"{count / 1000:.0f}k"
+    return str(count) if count < 100_000 else f"{count / 1000:.0f}k"
+
+
+def _per_cent(share: float) -> str:
+    """100% only where there is no error at all, and 0% never."""
+    if 0 < share < 0.0005:
+        return "<0.1%"
+    value = 100 * share if share == 1 else min(100 * share, 99.9)
+    return f"{value:.1f}%" if value < 1 or 99 < value < 100 else f"{value:.0f}%"

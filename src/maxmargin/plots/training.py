@@ -1,4 +1,4 @@
-"""Pictures of training and predictions. Needs matplotlib (extra ``plot``).
+"""What pictures share, and those of predicted labels. Needs matplotlib (extra ``plot``).
 
 Every function draws into the ``ax`` that it is given, or makes a figure, and returns
 the figure. Colours are told apart by all common kinds of colour vision, and nothing is
@@ -20,143 +20,6 @@ if TYPE_CHECKING:
 # From the palette of Okabe and Ito.
 BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#8C8C8C", "#333333"
 LINE = 0.42  # height of a line of labels under pictures of height 1
-
-
-def plot_convergence(model: Any, ax: Axes | Sequence[Axes] | None = None) -> Figure:
-    """Primal and dual of a fit against time, and the relative gap that they prove.
-
-    Of a fit with hidden parts, bounds of every convex problem, and the objective after
-    each outer step: what it proves is a stationary point.
-
-    Parameters
-    ----------
-    model : fitted estimator, or a list of history rows (``history_``)
-        Passes without a certificate of their own show the dual only.
-    ax : Axes, pair of Axes, or None
-        One Axes gets the bounds only; the second of a pair gets the relative gap.
-    """
-    rows = _history(model)
-    rounds = getattr(model, "rounds_", None)
-    if not any(math.isfinite(row["primal"]) for row in rows):
-        raise ValueError("the history holds no certified pass: nothing to draw.")
-    certificate = getattr(model, "certificate_", None)
-    exact = getattr(certificate, "exact", True)
-    axes = _axes(ax, nrows=2, sharex=True, figsize=(6.4, 5.2), height_ratios=[3, 2])
-    seconds = np.array([row["seconds"] for row in rows])
-    primal = np.array([row["primal"] for row in rows])
-    dual = np.array([row["dual"] for row in rows])
-
-    if rounds:
-        _draw_rounds(axes[0], rows, seconds, primal, dual, rounds)
-        title = _latent_verdict(model, rows[-1])
-    else:
-        _draw_bounds(axes[0], seconds, primal, dual, exact)
-        title = _verdict(rows[-1], exact)
-    axes[0].set_title(title, loc="left", fontsize=11)
-    if len(axes) > 1:
-        known = np.isfinite(primal)
-        gap = (primal - dual)[known] / np.where(primal > 0, primal, 1.0)[known]
-        _draw_gap(axes[1], seconds[known], gap, _tolerance(model))
-    for panel in axes if ax is not None else axes[-1:]:
-        panel.set_xlabel("seconds of training")
-        if seconds[0] < seconds[-1] / 2:  # else compiling came first: leave it out
-            panel.set_xlim(0, None)
-    return axes[0].figure
-
-
-def _tolerance(model) -> float | None:
-    """tol as the fit used it, or None for a bare history."""
-    own = getattr(model, "_tolerance", None)
-    return own() if own else getattr(model, "tol", None)
-
-
-def _draw_bounds(ax, seconds, primal, dual, exact) -> None:
-    style = {"lw": 1.8, "marker": "o", "ms": 3.5}
-    known = np.isfinite(primal)
-    ax.plot(seconds[known], primal[known], color=ORANGE, label="primal", **style)
-    between = "the optimum is in here" if exact else "gap, not proved"
-    fill = {"color": GREY, "alpha": 0.2, "lw": 0, "label": between}
-    ax.fill_between(seconds[known], dual[known], primal[known], **fill)
-    ax.plot(seconds, dual, color=BLUE, label="dual", **style)
-    # The first passes are far off and would press the rest into one line.
-    low, high = dual[-1], primal[-1]
-    room = max(2.0 * (high - low), 0.6 * abs(high), 1e-12)
-    ax.set_ylim(max(dual.min(), low - room) - 0.05 * room, None)
-    ax.set_ylim(None, min(primal[known].max(), high + room) + 0.05 * room)
-    ax.set_ylabel("objective")
-    ax.legend(frameon=False, loc="best")
-    _plain(ax)
-
-
-def _draw_rounds(ax, rows, seconds, primal, dual, rounds) -> None:
-    """Inner bounds, apart for each convex problem, and the outer objective as steps."""
-    outer = np.array([row.get("outer", 1) for row in rows])
-    for k, problem in enumerate(np.unique(outer)):
-        chosen = outer == problem
-        sure = chosen & np.isfinite(primal)
-        names = ("inner primal", "inner dual") if k == 0 else (None, None)
-        style = {"lw": 1.2, "marker": "o", "ms": 2.5}
-        ax.plot(seconds[sure], primal[sure], color=ORANGE, label=names[0], **style)
-        ax.plot(seconds[chosen], dual[chosen], color=BLUE, label=names[1], **style)
-    at = [row["seconds"] for row in rounds]
-    value = [row["objective"] for row in rounds]
-    look = {"color": INK, "lw": 1.8, "marker": "s", "ms": 4, "label": "objective"}
-    ax.step(at, value, where="post", **look)
-    room = max(0.6 * (value[0] - value[-1]), 0.3 * abs(value[-1]), 1e-12)
-    ax.set_ylim(value[-1] - room, value[0] + room)
-    ax.set_ylabel("objective")
-    ax.legend(frameon=False, loc="best")
-    _plain(ax)
-
-
-def _latent_verdict(model, row) -> str:
-    steps = f"{len(model.rounds_)} step{'s' if len(model.rounds_) != 1 else ''}"
-    spent = f"{row['seconds']:.2g} s, {steps}"
-    if not model.converged_:
-        return f"Not yet a stationary point ({spent})"
-    point = model.certificate_
-    share = max(point.bound, 0.0) / point.objective if point.objective > 0 else 0.0
-    return f"Stationary within {_percent(share)}; other starts may end lower ({spent})"
-
-
-def _draw_gap(ax, seconds, gap, tol) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator
-
-    seen = gap > 0
-    ax.plot(seconds[seen], gap[seen], color=INK, lw=1.8, marker="o", ms=3.5)
-    ax.set_yscale("log")
-    if tol is not None:
-        ax.axhline(tol, color=GREY, lw=1.2, ls="--")
-        ax.annotate(
-            f"tol = {_percent(tol)}",
-            (0.0, tol),
-            xycoords=("axes fraction", "data"),
-            xytext=(4, -3),
-            textcoords="offset points",
-            va="top",
-            color=GREY,
-        )
-        low = min([tol, *gap[seen]])
-        ax.set_ylim(low / 2.2, None)
-    low, high = ax.get_ylim()
-    steps = (1.0,) if high > 100 * low else (1.0, 2.0, 5.0)
-    ax.yaxis.set_major_locator(LogLocator(subs=steps))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _percent(value)))
-    ax.minorticks_off()
-    ax.set_ylabel("relative gap")
-    _plain(ax)
-
-
-def _verdict(row, exact) -> str:
-    """What the last row proves, in one line."""
-    gap = (row["primal"] - row["dual"]) / row["primal"] if row["primal"] > 0 else 0.0
-    passes = f"{row['iteration']} pass{'es' if row['iteration'] != 1 else ''}"
-    spent = f"{row['seconds']:.2g} s, {passes}"
-    if row["dual"] <= 0:
-        return f"No lower bound: this solver has no certificate ({spent})"
-    if not exact:
-        return f"Estimated gap {_percent(gap)}, not proved ({spent})"
-    return f"Within {_percent(max(gap, 0.0))} of the optimum, proved ({spent})"
 
 
 def plot_predictions(
@@ -240,7 +103,7 @@ def _count_wrong(truth, read) -> str:
         pairs = zip(truth, rows, strict=True)
         wrong = sum(a != b for y, z in pairs for a, b in zip(y, z, strict=True))
         counts.append(f"{name} {wrong}")
-    return f"Wrong of {sum(map(len, truth))} labels: {', '.join(counts)}"
+    return f"Wrong labels of {sum(map(len, truth))}: {', '.join(counts)}"
 
 
 # shared ------------------------------------------------------------------------------
@@ -255,6 +118,14 @@ def _axes(ax, **layout) -> list:
     return list(np.ravel(made))
 
 
+def legend_below(ax, own: bool, **look) -> None:
+    """Under the axis: of a figure of ours, as the layout has room for it."""
+    where = {"loc": "outside lower left"} if own else {"loc": "best"}
+    place = ax.figure.legend if own else ax.legend
+    for text in place(frameon=False, fontsize=9, **where, **look).get_texts():
+        text.set_parse_math(False)
+
+
 def _pyplot():
     try:
         import matplotlib.pyplot as pyplot
@@ -263,23 +134,3 @@ def _pyplot():
             "Plots need matplotlib: install it with  pip install 'maxmargin[plot]'"
         ) from None
     return pyplot
-
-
-def _history(model) -> list[dict]:
-    if hasattr(model, "history_"):
-        return model.history_
-    if isinstance(model, (list, tuple)):
-        return list(model)
-    raise ValueError(
-        f"{type(model).__name__} has no history_: give a fitted model or its history."
-    )
-
-
-def _plain(ax) -> None:
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(axis="y", color="#E6E6E6", lw=0.8)
-    ax.set_axisbelow(True)
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.2g}%" if value < 0.995 else f"{100 * value:.0f}%"

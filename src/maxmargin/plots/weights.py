@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from maxmargin.plots.training import BLUE, ORANGE, _axes
+from maxmargin.plots.training import BLUE, INK, ORANGE, _axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +32,7 @@ def plot_weights(
     ax.barh(range(len(rows)), values, color=colors)
     ax.set_yticks(range(len(rows)), names, fontsize=8, parse_math=False)
     ax.invert_yaxis()
+    ax.axvline(0, color=INK, lw=0.8)
     ax.set_xlabel("weight")
     ax.spines[["top", "right"]].set_visible(False)
     return ax.figure

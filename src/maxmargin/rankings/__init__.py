@@ -30,5 +30,6 @@ FAMILY = Family(
         "precision_at": "scorers",
         "precision_at_10": "scorers",
     },
+    views={"ranking": "view"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

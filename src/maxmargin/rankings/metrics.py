@@ -86,6 +86,17 @@ def ranking_scores(
     )
 
 
+def by_query(
+    y: Any, scores: ArrayLike, qid: Any, metric: str, at: Any, relevant: float = 1.0
+) -> np.ndarray:
+    """Precision or NDCG ("precision", "ndcg") of every query (row) at every k (column)."""
+    rows = [
+        [_ndcg(q, k) if metric == "ndcg" else _precision(q, k, relevant) for k in at]
+        for q in _ranked(y, scores, qid)
+    ]
+    return np.array(rows, float).reshape(-1, len(at))
+
+
 def precision_at_k(
     y: Any, scores: ArrayLike, qid: Any, k: int = 10, relevant: float = 1.0
 ) -> float:

@@ -162,15 +162,18 @@ def _row(objective, solver, best, iteration, seconds) -> dict:
     """One line of history: the certified state after this pass.
 
     ``primal`` is the exact primal of the best weights certified so far and ``dual`` the
-    best dual so far, so ``gap`` is a proved bound in every row.
+    best dual so far, so ``gap`` is a proved bound in every row. ``primal_estimate`` is the
+    solver's guess of the primal at its present weights: it costs nothing and proves
+    nothing, but shows the way between certificates.
     """
     # a user's Python oracle is timed call by call; compiled passes are timed whole
-    timed = getattr(objective.batch, "seconds", None)
+    timed, guess = getattr(objective.batch, "seconds", None), solver.estimate
     update = solver.update_seconds if timed is None else seconds - timed
     return {
         "iteration": iteration,
         "seconds": seconds,
         **best.bounds(solver.primal),
+        "primal_estimate": float(guess) if math.isfinite(guess) else None,
         "oracle_calls": objective.oracle_calls,
         "oracle_seconds": seconds - update,
         "update_seconds": update,

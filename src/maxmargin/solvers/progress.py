@@ -1,9 +1,9 @@
 """What whoever waits for a fit gets to see of it: lines, callbacks, the time left.
 
-``verbose=1`` is a line for people, rewritten in a terminal; ``verbose=2`` is a JSON object
-per pass on standard error, the row of ``history_`` with ``expected_seconds_left``; numbers
-that JSON has no word for (infinite, not a number) are null, as is a time that nobody can
-tell. Callbacks get the row itself.
+``verbose=1`` is a line for people, in a terminal or a notebook a bar (``bars.py``);
+``verbose=2`` is a JSON object per pass on standard error, the row of ``history_`` with
+``expected_seconds_left``; numbers that JSON has no word for (infinite, not a number) are
+null, as is a time that nobody can tell. Callbacks get the row itself.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from __future__ import annotations
 import json
 import math
 import numbers
+import shutil
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from maxmargin.core.warn import warn
 from maxmargin.engine.interrupts import INTERRUPTED
+from maxmargin.solvers.bars import Advance, NotebookBar, notebook_bar, text_bar
 from maxmargin.solvers.time_left import Curve
 
 if TYPE_CHECKING:
@@ -30,7 +32,8 @@ class Progress:
 
     def __init__(self, limits: Limits, what: str = "pass"):
         self.limits, self.part = limits, limits.part or {}
-        self.lines = Lines(limits.verbose, what)
+        # of a part of a fit, nobody knows how many will follow: lines
+        self.lines = Lines(limits.verbose, what, None if self.part else limits.tol)
         wanted = limits.verbose or any(c.takes_time_left for c in limits.callbacks)
         self.curve = Curve(limits.tol) if wanted and limits.part is None else None
         self.end_at, self.asked = None, -math.inf  # seconds of the fit
@@ -81,26 +84,41 @@ class Progress:
 class Lines:
     """Rows on standard error, as long as somebody reads them."""
 
-    def __init__(self, verbose: int, what: str = "pass"):
+    def __init__(self, verbose: int, what: str = "pass", tol: float | None = None):
         self.verbose, self.what = verbose, what
         self.open = 0  # characters of a line that is not ended yet
+        self.advance = Advance(tol)
+        self.bar: NotebookBar | None = None
+        self.begun = False
 
     def __call__(self, row: dict, estimate: float = math.inf, left=None) -> None:
         if self.verbose >= 2:
             self._print(as_json(row | {"expected_seconds_left": left}))
         elif self.verbose:
+            self._tell(row, estimate, left)
+
+    def _tell(self, row: dict, estimate: float, left: float | None) -> None:
+        """To people: a bar where there can be one, else a line."""
+        if not self.begun:
+            self.begun = True
+            self.bar = notebook_bar() if self.advance.tol else None
+        primal, gap, sign = _guessed(row, estimate)
+        share = self.advance.see(primal, gap, proved=not sign)
+        if self.bar is not None:
+            self.bar.show(share, self._short(row, estimate, left))
+        elif sys.stderr is not None and sys.stderr.isatty():
             line = self._sentence(row, estimate, left)
-            if sys.stderr is not None and sys.stderr.isatty():
-                self._print(line.ljust(self.open), end="\r")
-                self.open = len(line)
-            else:
-                self._print(line)
+            if share:
+                line = f"{text_bar(share)}  {self._short(row, estimate, left)}"
+            # a line that is wrapped could not be written over
+            line = line[: max(shutil.get_terminal_size().columns - 1, 20)]
+            self._print(line.ljust(self.open), end="\r")
+            self.open = len(line)
+        else:
+            self._print(self._sentence(row, estimate, left))
 
     def _sentence(self, row: dict, estimate: float, left: float | None) -> str:
-        """Before the first certificate, the solver's guess with a ~."""
-        primal, gap, sign = row["primal"], row["gap"], ""
-        if math.isinf(primal) and math.isfinite(estimate):
-            primal, gap, sign = estimate, estimate - row["dual"], "~"
+        primal, gap, sign = _guessed(row, estimate)
         number = row.get("iteration", row.get(self.what))
         line = (
             f"{self.what} {number:4d}  {row['seconds']:8.2f} s  "
@@ -108,7 +126,19 @@ class Lines:
         )
         return line if left is None else f"{line}  about {duration(left)} left"
 
+    def _short(self, row: dict, estimate: float, left: float | None) -> str:
+        """Beside a bar: passes, the relative gap, the time left."""
+        primal, gap, sign = _guessed(row, estimate)
+        number = row.get("iteration", row.get(self.what))
+        line = f"{self.what} {number}  {duration(row['seconds'])}"
+        if 0 < primal < math.inf:
+            line += f"  gap {sign}{100 * gap / primal:.2g}%"
+        return line if left is None else f"{line}  about {duration(left)} left"
+
     def end(self) -> None:
+        if self.bar is not None:
+            self.bar.end()
+            self.bar, self.begun = None, False
         if self.open:
             self._print("")
             self.open = 0
@@ -118,6 +148,13 @@ class Lines:
             print(line, end=end, file=sys.stderr, flush=True)
         except (OSError, ValueError):  # closed: no reason to lose the fit
             self.verbose = self.open = 0
+
+
+def _guessed(row: dict, estimate: float) -> tuple[float, float, str]:
+    """Primal and gap; before the first certificate the solver's guess, with a ~."""
+    if math.isinf(row["primal"]) and math.isfinite(estimate):
+        return estimate, estimate - row["dual"], "~"
+    return row["primal"], row["gap"], ""
 
 
 def duration(seconds: float) -> str:

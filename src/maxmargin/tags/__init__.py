@@ -36,6 +36,7 @@ FAMILY = Family(
         "tagged_page": "page",
         "top_features": "plots",
         "transition_table": "plots",
+        "weights_frame": "weights",
     },
     scorers={
         "sequence_accuracy": "scorers",
@@ -44,5 +45,6 @@ FAMILY = Family(
         "span_recall": "scorers",
         "token_accuracy": "scorers",
     },
+    views={"tags": "view"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

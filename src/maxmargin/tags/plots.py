@@ -17,12 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.checks import whole
 from maxmargin.plots.cells import (
-    MINUS,
     PLAIN,
     digits_of,
     finish,
+    ink_on,
     name_cells,
     number_text,
+    signed,
     square,
     write_cell,
 )
@@ -83,13 +84,14 @@ def plot_transitions(
     if numbers:
         digits = digits_of(largest)
         for i, j in zip(*np.nonzero(~np.ma.getmaskarray(table)), strict=True):
-            color = "white" if abs(table[i, j]) > 0.5 * limit else INK
-            text = number_text(table[i, j], digits).replace("-", MINUS)
-            write_cell(ax, i, j, text, color, 7.5)
+            text = signed(table[i, j], digits)
+            write_cell(ax, i, j, text, ink_on(image, table[i, j]), 7.5)
     ax.set_title(_strongest(table, rows, columns), loc="left", fontsize=11, **PLAIN)
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.045, pad=0.03)
     bar.outline.set_visible(False)
-    bar.set_label("weight")
+    bar.set_label(
+        "weight (forbidden: \N{MULTIPLICATION SIGN})" if banned.any() else "weight"
+    )
     return finish(ax.figure, own, path)
 
 
@@ -150,10 +152,12 @@ def _strongest(table, rows, columns) -> str:
         return "Every transition is forbidden"
     i, j = np.unravel_index(np.ma.argmax(table), table.shape)
     a, b = np.unravel_index(np.ma.argmin(table), table.shape)
-    return (
-        f"Sought most: {rows[i]} {ARROW} {columns[j]}\n"
-        f"Avoided most: {rows[a]} {ARROW} {columns[b]}"
-    )
+    digits = digits_of(float(np.abs(table).max()))
+    lines = ["Strongest transitions"]
+    for word, k, m in (("for", i, j), ("against", a, b)):
+        weight = signed(table[k, m], digits)
+        lines.append(f"{word}: {rows[k]} {ARROW} {columns[m]} ({weight})")
+    return "\n".join(lines)
 
 
 # features ----------------------------------------------------------------------------
@@ -162,31 +166,41 @@ def _strongest(table, rows, columns) -> str:
 def top_features(tagger: Any, label: Any, n: int = 10) -> list[tuple[str, float]]:
     """The n features with the largest weights for a label, of either sign.
 
-    Sorted by size; features whose weight is zero are left out.
+    Sorted by size; features whose weight is zero are left out. Those of templates are
+    called what they are: suffix(4)=raat, not U14:raat.
     """
     return _top(tagger, [label], n)[0]
 
 
-def _top(tagger, labels, n) -> list[list[tuple[str, float]]]:
-    """:func:`top_features` of several labels; names are asked for once, being many."""
+def titles_of(tagger: Any, width: int) -> Sequence[str]:
+    """What the features are, as far as they have names."""
+    names = getattr(tagger, "feature_titles_", None) or tagger.feature_names_
+    return [f"feature {j}" for j in range(width)] if names is None else names
+
+
+def chosen_labels(tagger: Any, labels: Sequence | None) -> list:
+    """All labels of the tagger, or these if it knows them."""
     known = _chosen(tagger, None)
-    whole("n", n)
+    labels = known if labels is None else _chosen(tagger, labels)
     unknown = [label for label in labels if label not in known]
     if unknown:
         raise ValueError(
             f"label={unknown[0]!r} is not known to the model; choose from "
             f"{', '.join(map(repr, known))}."
         )
-    names = tagger.feature_names_
+    return labels
+
+
+def _top(tagger, labels, n) -> list[list[tuple[str, float]]]:
+    """:func:`top_features` of several labels; names are asked for once, being many."""
+    labels, known = chosen_labels(tagger, labels), tagger.classes_.tolist()
+    whole("n", n)
+    names = titles_of(tagger, np.shape(tagger.coef_)[1])
     out = []
     for label in labels:
         weights = np.asarray(tagger.coef_[known.index(label)], float)
-        out.append(
-            [
-                (f"feature {j}" if names is None else str(names[j]), float(weights[j]))
-                for j in _largest(np.abs(weights), n)
-            ]
-        )
+        best = _largest(np.abs(weights), n)
+        out.append([(str(names[j]), float(weights[j])) for j in best])
     return out
 
 
@@ -246,6 +260,7 @@ def plot_top_features(
         ax.set_axis_off()
     for ax in axes[len(labels) - columns : len(labels)]:  # the lowest of every column
         ax.tick_params(labelbottom=True)
+        ax.set_xlabel("weight", fontsize=8, color=INK)
     title = "Strongest features: for (blue) and against (orange) a label"
     if rest > 0:
         title += f"; {rest} more labels are not shown"

@@ -25,6 +25,8 @@ from maxmargin.tags.metrics import SpanReport, TokenReport, scores
 from maxmargin.tags.partial import fill_rows
 from maxmargin.tags.single import single_of
 from maxmargin.tags.structure import TagStructure
+from maxmargin.tags.view import tags
+from maxmargin.views.shown import Shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -32,8 +34,10 @@ if TYPE_CHECKING:
     from maxmargin.tags.corpus import TagCorpus
 
 
-class TagPrediction:
+class TagPrediction(Shown):
     """Prediction from ``_encoder``, ``_labels``, ``_w`` and the settings of a tagger."""
+
+    _view = staticmethod(tags)
 
     def complete(self, X: Any, y: Any) -> list[list[Any]]:
         """y with every None replaced by the best label, given the known ones.

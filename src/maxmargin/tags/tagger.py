@@ -141,6 +141,7 @@ class SequenceTagger(
     first_, last_ : ndarray (labels,)
     triples_ : ndarray (labels, labels, labels), for order=2 only
     feature_names_ : list of str, or None for numeric input
+    feature_titles_ : the same by what they are: suffix(4)=raat, not U14:raat
     certificate_, history_, n_iter_, converged_
         As in :class:`maxmargin.StructuralSVM`.
 
@@ -287,6 +288,15 @@ class SequenceTagger(
         """Names of the features by index, or None for numeric input."""
         check_is_fitted(self, "coef_")
         return self._encoder.feature_names()
+
+    @property
+    def feature_titles_(self) -> list[str] | None:
+        """The features by what they are: suffix(4)=raat where a template says U14:raat."""
+        check_is_fitted(self, "coef_")
+        columns = self._encoder.kind == "columns"
+        return (
+            self._encoder.feature_names(titles=True) if columns else self.feature_names_
+        )
 
     def _install(self, encoded: Encoded, w) -> None:
         batch = encoded.batch

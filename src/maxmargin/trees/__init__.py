@@ -27,5 +27,6 @@ FAMILY = Family(
         "tagging_accuracy": "scorers",
         "tree_exact_match": "scorers",
     },
+    views={"tree": "view"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -25,13 +25,17 @@ from maxmargin.trees.input import (
 from maxmargin.trees.metrics import BracketReport, score_brackets
 from maxmargin.trees.span_features import cells
 from maxmargin.trees.tree import Tree, parsed
+from maxmargin.trees.view import shown
+from maxmargin.views.shown import Shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-class ParserMixin:
+class ParserMixin(Shown):
     """Prediction from ``grammar_``, ``_derivations``, ``_w`` and ``_batch(sentences)``."""
+
+    _view = staticmethod(shown)
 
     @over_cluster("n_fallbacks_")
     def predict(self, X: Any) -> list[Tree | None]:

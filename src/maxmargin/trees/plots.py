@@ -78,9 +78,11 @@ def plot_tree_errors(
             f"Predicted: {scores.counts.correct} of {scores.counts.predicted} brackets "
             f"right, {len(missed)} missed, F1 {100 * scores.f1:.0f}%"
         )
+        title += "; boxes are wrong" if wrong or tags else ""
     widths = _Widths()
-    above, below = _panels(ax, [(gold, "True"), (predicted, title)], widths)
-    _draw(above, gold, widths, "True", missed, tags, MISSED)
+    true = "True; dashed frames were not found" if missed or tags else "True"
+    above, below = _panels(ax, [(gold, true), (predicted, title)], widths)
+    _draw(above, gold, widths, true, missed, tags, MISSED)
     _draw(below, predicted, widths, title, wrong, tags, WRONG)
     return finish(above.figure, False, path)
 

@@ -13,7 +13,9 @@ from typing import Any
 
 from maxmargin.trees.brackets import build, plain, position
 from maxmargin.trees.nltk_exchange import tree_from_nltk, tree_to_nltk
+from maxmargin.trees.svg import tree_svg
 from maxmargin.trees.text import draw
+from maxmargin.views.view import View
 
 _SPACE = re.compile(r"\s")
 
@@ -229,6 +231,10 @@ class Tree:
         return self
 
     # texts ----------------------------------------------------------------------------
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the tree as a picture."""
+        return View(tree_svg(self))._repr_html_()
 
     def __repr__(self):
         """One line of brackets; a round bracket in a word becomes -LRB- or -RRB-."""

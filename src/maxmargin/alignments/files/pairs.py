@@ -19,6 +19,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from maxmargin.alignments.blocks import blocks, match_marks
+from maxmargin.views.view import View
+
 Pairs = list[tuple[int, int]]
 
 GAPS = "-."
@@ -53,6 +56,12 @@ class PairAlignment:
         """The two sequences with gaps, see :func:`gapped`."""
         return gapped(self.a, self.b, self.pairs)
 
+    def _repr_html_(self) -> str:
+        """In a notebook: both rows in blocks."""
+        names = self.name_a or "a", self.name_b or "b"
+        marks = match_marks(*self.rows, [x != "-" != z for x, z in zip(*self.rows)])  # noqa: B905
+        return View(blocks(self.rows, names, marks))._repr_html_()
+
 
 @dataclass(frozen=True)
 class MultipleAlignment:
@@ -63,6 +72,10 @@ class MultipleAlignment:
     rows: list[str]
     tracks: list[dict[str, str]]  # of every row: name -> a character per column
     columns: dict[str, str]  # name -> a character per column
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the rows in blocks."""
+        return View(blocks(self.rows, self.names))._repr_html_()
 
 
 # rows and pairs ----------------------------------------------------------------------

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_NODES = 120
+ROW = 0.36  # inches: a name above a node, and one beside the node below
 
 
 def plot_taxonomy_errors(
@@ -44,7 +45,7 @@ def plot_taxonomy_errors(
         shown = [v for v in shown if taxonomy.depth[v] <= deepest]
     x, y = _places(taxonomy, shown)
     levels = max(x.values()) + 1
-    height = 0.24 * (max(y.values()) + 1) + 1.0
+    height = ROW * (max(y.values()) + 1) + 1.0
     (ax,) = _axes(ax, figsize=(2.0 + 2.2 * levels, max(height, 2.4)))
     share = {v: lost[v] / reached[v] for v in shown}
     most = max([0.05, *share.values()])
@@ -68,11 +69,11 @@ def plot_taxonomy_errors(
         ax.annotate(
             text,
             (x[v], y[v]),
-            xytext=(0, 8) if inner else (10, 0),
+            xytext=(0, 7) if inner else (10, 0),
             textcoords="offset points",
             ha="center" if inner else "left",
             va="bottom" if inner else "center",
-            fontsize=8,
+            fontsize=7.5,
             color=INK,
             parse_math=False,
         )

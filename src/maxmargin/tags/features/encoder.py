@@ -36,6 +36,7 @@ from maxmargin.tags.features.plan import (
 )
 from maxmargin.tags.features.ready import READY_NAMES, ready_template
 from maxmargin.tags.features.templates import Template, parse_template
+from maxmargin.tags.features.titles import title_pattern
 from maxmargin.tags.features.tokens import TokenMatrix
 from maxmargin.tags.features.views import values
 
@@ -158,8 +159,11 @@ class ColumnEncoder:
             found = run.number(self._tables, False, n_jobs)
         return self._finish(data, found, n_jobs)
 
-    def feature_names(self) -> list[str]:
-        """Every feature as its line reads with the macros filled in, by number."""
+    def feature_names(self, titles: bool = False) -> list[str]:
+        """Every feature as its line reads with the macros filled in, by number.
+
+        As ``titles``, what they are: suffix(4)=raat, not U14:raat (``titles.py``).
+        """
         self._check_fitted()
         listed = []
         if self.hash_bits is not None:
@@ -167,7 +171,8 @@ class ColumnEncoder:
         else:
             strings = [list(index) for index in self._indexes]
             for group, tables in zip(self._groups, self._tables, strict=True):
-                listed += names(group, tables, strings)
+                pattern = title_pattern(group, self._fitted) if titles else None
+                listed += names(group, tables, strings, pattern)
         for column, (_, vectors) in self._dense.items():
             listed += [f"dense{column}:{k}" for k in range(vectors.shape[1])]
         return listed

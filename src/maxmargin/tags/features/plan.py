@@ -229,8 +229,10 @@ def drop_rare(found: Numbers, tables, min_count: int) -> Numbers:
     return found._replace(total=int(keep.sum()), renumber=renumber)
 
 
-def names(group: Group, tables: list, strings: list[list[str]]) -> list[str]:
-    """The features of a group as strings, by number."""
+def names(
+    group: Group, tables: list, strings: list[list[str]], pattern: str | None = None
+) -> list[str]:
+    """The features of a group as strings, by number; a pattern has %s for each value."""
     radices = [len(strings[d]) for d in group.domains]
     keys = tables[-1].keys
     columns: list = [None] * len(radices)
@@ -242,8 +244,9 @@ def names(group: Group, tables: list, strings: list[list[str]]) -> list[str]:
         if k:
             keys = tables[k - 1].keys[keys]
     if not columns:
-        return [group.literals[0]] * len(keys)
-    pattern = "%s".join(literal.replace("%", "%%") for literal in group.literals)
+        return [pattern or group.literals[0]] * len(keys)
+    if pattern is None:
+        pattern = "%s".join(literal.replace("%", "%%") for literal in group.literals)
     return [pattern % values for values in zip(*columns, strict=True)]
 
 

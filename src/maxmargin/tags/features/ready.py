@@ -88,6 +88,27 @@ def ready_text(name: str) -> str:
     return _TEXTS[name]
 
 
+def ready_columns(text: str) -> dict[int, str] | None:
+    """{column: "word" or "tag"} of a ready-made set in any columns; None of other texts.
+
+    >>> ready_columns(ready_template("pos", 3, word=2).text)
+    {2: 'word'}
+    >>> ready_columns("U00:%x[0,0]")
+    """
+    columns = dict.fromkeys(re.findall(r",(\d+)\]", text))
+    place = {column: str(k) for k, column in enumerate(columns)}
+    usual = re.sub(r",(\d+)\]", lambda found: f",{place[found[1]]}]", text)
+    without = [_without_tags(whole) for whole in _TEXTS.values()]
+    if usual not in (*_TEXTS.values(), *without):
+        return None
+    return {int(c): what for c, what in zip(columns, ("word", "tag"), strict=False)}
+
+
+def _without_tags(text: str) -> str:
+    lines = text.splitlines(keepends=True)
+    return "".join(line for line in lines if ",1]" not in line)
+
+
 def ready_template(
     name: str, n_columns: int, word: int = 0, tag: int | None = 1
 ) -> Template:
@@ -107,8 +128,7 @@ def ready_template(
     if not n_columns > word:
         raise ValueError(f"the feature set {name!r} needs data with a column of words.")
     if tag is None or tag >= n_columns:
-        lines = text.splitlines(keepends=True)
-        text = "".join(line for line in lines if ",1]" not in line)
+        text = _without_tags(text)
     place = {"0": word, "1": tag}
     text = re.sub(r",([01])\]", lambda found: f",{place[found[1]]}]", text)
     return parse_template(text)

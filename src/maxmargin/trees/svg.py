@@ -1,0 +1,93 @@
+"""A tree as SVG, words on one line: what notebooks show."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from maxmargin.trees.text import lay_out
+from maxmargin.views.view import WRONG, escaped, svg
+
+if TYPE_CHECKING:
+    from maxmargin.trees.tree import Tree
+
+LETTER, GAP, LEVEL, WORD, MARGIN = 8, 12, 32, 19, 14  # pixels
+LINE = 'stroke="rgb(128 128 128 / .7)" fill="none"'
+
+
+def width_of(text: str) -> int:
+    """Pixels of a text, about: letters of East Asia are twice as wide."""
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return LETTER * (len(text) + wide) + 2
+
+
+def tree_svg(
+    tree: Tree,
+    marked: Collection[int] = (),
+    marked_tags: Collection[int] = (),
+    found: bool = True,
+) -> str:
+    """The tree; ``marked`` are places in ``spans()``, ``marked_tags`` numbers of words.
+
+    They are boxed, or with ``found=False`` in a dashed frame.
+    """
+    places = lay_out(tree, width_of, GAP)
+    levels = _levels(tree)
+    bottom = MARGIN + levels[id(tree)]
+    lines: list[str] = []
+    texts: list[str] = []
+    n_phrases = n_words = 0
+    stack = [(tree, MARGIN)]
+    while stack:
+        node, left = stack.pop()
+        _, centre, offsets = places[id(node)]
+        x, y = left + centre, bottom - levels[id(node)]
+        if node.is_preterminal:
+            texts.append(_text(node.children[0], x, bottom))
+            texts.append(_label(node.label, x, y, n_words in marked_tags, found, False))
+            n_words += 1
+            continue
+        texts.append(_label(node.label, x, y, n_phrases in marked, found, True))
+        n_phrases += 1
+        children = list(zip(node.children, offsets, strict=True))
+        ends = [left + o + places[id(c)][1] for c, o in children]
+        bar = y + LEVEL // 2
+        lines.append(f"M{x} {y + 6}V{bar}M{ends[0]} {bar}H{ends[-1]}")
+        for (child, _), end in zip(children, ends, strict=True):
+            lines.append(f"M{end} {bar}V{bottom - levels[id(child)] - 12}")
+        stack += [(c, left + offset) for c, offset in reversed(children)]
+    path = f'<path d="{"".join(lines)}" {LINE}/>' if lines else ""
+    width = places[id(tree)][0] + 2 * MARGIN
+    return svg(width, bottom + MARGIN, [path, *texts])
+
+
+def _levels(tree: Tree) -> dict[int, int]:
+    """How high nodes stand: tags just above words, phrases one level above their own."""
+    levels: dict[int, int] = {}
+
+    def level(node, below):
+        levels[id(node)] = height = max(below) + LEVEL if below else WORD
+        return height
+
+    tree.fold(level)
+    return levels
+
+
+def _text(text: str, x: int, y: int, look: str = "") -> str:
+    return f'<text x="{x}" y="{y}" text-anchor="middle"{look}>{escaped(text)}</text>'
+
+
+def _label(label: str, x: int, y: int, marked: bool, found: bool, bold: bool) -> str:
+    look = ' font-weight="600"' if bold else ' opacity=".75"'
+    if not marked:
+        return _text(label, x, y, look)
+    wide = width_of(label) + 4
+    fill = WRONG if found else "none"
+    dash = "" if found else ' stroke-dasharray="3 2"'
+    box = (
+        f'<rect x="{x - wide / 2}" y="{y - 14}" width="{wide}" height="19" rx="4" '
+        f'fill="{fill}" stroke="{WRONG}"{dash}/>'
+    )
+    style = ' font-weight="600"' + (' style="fill:white"' if found else "")
+    return box + _text(label, x, y, style)

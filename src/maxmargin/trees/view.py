@@ -1,0 +1,42 @@
+"""Trees in a notebook, alone or beside the truth."""
+
+from __future__ import annotations
+
+from maxmargin.trees.metrics import wrong_brackets
+from maxmargin.trees.svg import tree_svg
+from maxmargin.trees.tree import Tree
+from maxmargin.views.view import View, about
+
+
+def tree(predicted: Tree, truth: Tree | None = None) -> View:
+    """A tree; with ``truth``, both, and where they differ.
+
+    Wrong phrases and tags are boxed in the predicted tree, those that were missed stand in
+    dashed frames in the true one. What counts is what ``score_brackets`` counts.
+    """
+    for name, value in (("predicted", predicted), ("truth", truth)):
+        if not isinstance(value, Tree) and (name == "predicted" or value is not None):
+            raise ValueError(f"{name} is of type {type(value).__name__}, not a Tree.")
+    if truth is None or truth == predicted:
+        right = [] if truth is None else [about("Predicted as it should be.")]
+        return View("".join([tree_svg(predicted), *right]), predicted.draw())
+    missed, wrong = wrong_brackets(truth, predicted)
+    pairs = zip(truth.tags(), predicted.tags(), strict=True)
+    tags = {k for k, (a, b) in enumerate(pairs) if a[1] != b[1]}
+    body = [
+        about(
+            f"Predicted; boxed: {len(wrong)} phrases and {len(tags)} tags are wrong."
+        ),
+        tree_svg(predicted, wrong, tags),
+        about(f"True; in dashed frames: {len(missed)} phrases were not found."),
+        tree_svg(truth, missed, tags, found=False),
+    ]
+    return View("".join(body), f"{predicted.draw()}\n\ntrue:\n{truth.draw()}")
+
+
+def shown(sentence: object, predicted: Tree | None, truth: Tree | None = None) -> View:
+    """What a parser predicts of a sentence: perhaps nothing."""
+    if predicted is None:
+        says = "The grammar has no tree for this sentence."
+        return View(about(says), says)
+    return tree(predicted, truth)
