@@ -33,7 +33,7 @@ def compared(y: list, predicted: list, graphs: list[GraphInput]):
     """(sizes, true labels, predicted labels) of the nodes of every graph, type by type."""
     truth, found = read_labels(y, graphs), read_labels(predicted, graphs, "predicted")
     sizes = [
-        [graph.sizes.get(t, np.ones(graph.count(t))) for t in row]
+        [graph.sizes.get(t, np.ones(graph.counts.get(t, 0))) for t in row]
         for graph, row in zip(graphs, truth, strict=True)
     ]
     return (
