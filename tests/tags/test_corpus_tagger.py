@@ -10,7 +10,7 @@ from corpus_tagger_cases import (
     write,
 )
 
-from maxmargin import SequenceTagger, TagCorpus
+from maxmargin import SequenceTagger, TagCorpus, scorers
 from maxmargin.files import columns_from
 
 # ruff: noqa: F811  (what is imported so is a fixture)
@@ -132,3 +132,12 @@ def test_labels_beside_a_corpus(data):
     tagger = SequenceTagger().fit(corpus)
     with pytest.raises(ValueError, match="scored alone"):
         tagger.score(corpus, y)
+    with pytest.raises(ValueError, match="scored alone"):
+        tagger.evaluate(corpus, y)
+
+
+def test_a_corpus_is_evaluated_like_its_sentences(data):
+    corpus, X, y, _ = data
+    tagger = SequenceTagger().fit(corpus)
+    assert tagger.evaluate(corpus) == tagger.evaluate(X, y)
+    assert scorers.token_accuracy(tagger, corpus) == tagger.score(corpus)

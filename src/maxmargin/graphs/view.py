@@ -30,7 +30,7 @@ def graph(
     given = read_graph(x, "the graph")
     if given.typed:
         raise ValueError("graphs with types of nodes cannot be drawn: give one type.")
-    n = given.count(PLAIN)
+    n = given.counts.get(PLAIN, 0)
     found = _listed(labels, given.names, n, "labels")
     true = None if truth is None else _listed(truth, given.names, n, "truth")
     wrong = [

@@ -87,7 +87,8 @@ class Lines:
     def __init__(self, verbose: int, what: str = "pass", tol: float | None = None):
         self.verbose, self.what = verbose, what
         self.open = 0  # characters of a line that is not ended yet
-        self.advance = Advance(tol)
+        self.tol = tol or 0.0
+        self.advance: Advance | None = None  # once somebody is told
         self.bar: NotebookBar | None = None
         self.begun = False
 
@@ -101,8 +102,10 @@ class Lines:
         """To people: a bar where there can be one, else a line."""
         if not self.begun:
             self.begun = True
-            self.bar = notebook_bar() if self.advance.tol else None
+            self.advance = self.advance or Advance(self.tol)
+            self.bar = notebook_bar() if self.tol else None
         primal, gap, sign = _guessed(row, estimate)
+        assert self.advance is not None
         share = self.advance.see(primal, gap, proved=not sign)
         if self.bar is not None:
             self.bar.show(share, self._short(row, estimate, left))
