@@ -10,8 +10,7 @@ shows them. The certificate says how far its objective can be from the best poss
 
 import numpy as np
 
-from maxmargin import SequenceAligner, plots
-from maxmargin.alignments.metrics import alignment_report
+from maxmargin import SequenceAligner, metrics, plots
 
 rng = np.random.default_rng(0)
 LETTERS = "ACGT"
@@ -41,7 +40,7 @@ X, y = zip(*[descend() for _ in range(50)], strict=True)
 X_test, y_test = zip(*[descend() for _ in range(100)], strict=True)
 aligner = SequenceAligner(tol=0.01).fit(X, y)
 found = aligner.predict(X_test)
-print(alignment_report(y_test, found))
+print(metrics.alignment_report(y_test, found))
 print(
     f"at most {aligner.certificate_.relative_gap:.1%} from the best objective (proved)"
 )

@@ -10,8 +10,7 @@ picture shows the tree with the share of errors at every node.
 
 import numpy as np
 
-from maxmargin import MulticlassSVM, Taxonomy, TaxonomySVM
-from maxmargin.classes.taxonomy.plots import plot_taxonomy_errors
+from maxmargin import MulticlassSVM, Taxonomy, TaxonomySVM, plots
 
 TOPICS = ["life.food.bread", "life.food.soup", "life.sport.chess", "life.sport.tennis",
           "science.physics.light", "science.physics.sound",
@@ -44,4 +43,4 @@ for name, model in (("without the tree", flat), ("with the tree", tree)):
     right = np.mean(np.array(found) == np.array(y_test))
     print(f"{name}: topic right {right:.1%}, branch right {np.mean(branch):.1%}")
 
-plot_taxonomy_errors(taxonomy, y_test, tree.predict(X_test).tolist())
+plots.plot_taxonomy_errors(taxonomy, y_test, tree.predict(X_test).tolist())
