@@ -172,6 +172,9 @@ def test_alignments_in_blocks():
     lines = [x for x in Checked(one.html).said[-1].split("\n") if x.strip()]
     numbers = [re.findall(r"\d+", line) for line in lines if "A" in line]
     assert numbers[::2] == [["1", "50"], ["51", "100"], ["101", "130"]]
+    gaps = PairAlignment("a", "b", "ACGT", "AT", [(0, 0), (3, 1)])._repr_html_()
+    lines = [line.split() for line in Checked(gaps).said[-1].split("\n") if line]
+    assert lines == [["a", "1", "ACGT", "4"], ["|", "|"], ["b", "1", "A--T", "2"]]
     differ = views.alignment("HEAG", "HEG", [(0, 0), (2, 1)], [(0, 0), (1, 1), (3, 2)])
     assert "1 of 3 true pairs found; 1 of 2 predicted are wrong" in read(differ)
     with pytest.raises(ValueError, match="pair 0"):
@@ -195,6 +198,10 @@ def test_links_by_kind():
     view = views.links(pair, "0-0 1-2", "0-0 1-1 1?2")
     assert "2 right (blue), 0 wrong (dashed), 1 missed (dotted)" in read(view)
     assert view.html.count("<line") == 3
+    less = views.links(
+        pair, "0-0", "0-0 1-1 1?2"
+    )  # what is only possible is not missed
+    assert "1 right (blue), 0 wrong (dashed), 1 missed (dotted)" in read(less)
     with pytest.raises(ValueError, match="leads outside"):
         views.links(pair, [(5, 0)])
 
