@@ -49,6 +49,11 @@ def titles(template, rows=ROWS, names=(), **options):
             "word[-1..+1]=the/Dog/barks",
         ),
         ("U:%x[-1,0]\nU:%x[1,0]", "U:Dog", "word[-1,+1]=Dog"),
+        (
+            "U01:%x[-2,0]/%x[0,0]/%x[2,0]",
+            "U01:the/barks/_B+2",
+            "word[-2]/word/word[+2]=the/barks/_B+2",
+        ),
         ("U00\nU01:%x[0,0]", "U00", "every token"),
         ('U01:%m[0,0,"^D.g"]', "U01:Dog", "match(^D.g)=Dog"),
         ("U01:%x[0,0]", "U01:%s=", "word=%s="),  # values are not patterns

@@ -144,6 +144,7 @@ def test_tags_of_several_sentences_and_tokens_of_many_kinds():
     assert repr(view) == "a/X b/Y 2/X\n"
     many = views.tags([["a"]] * 300, [["X"]] * 300)
     assert "The first 200 of 300 sentences" in read(many)
+    assert repr(views.tags(["a"], [np.int64(3)])) == "a/3"
     with pytest.raises(ValueError, match="2 tokens, but 1 labels"):
         views.tags(["a", "b"], ["X"])
     with pytest.raises(ValueError, match="1 sentences, but labels of 2"):
@@ -172,6 +173,9 @@ def test_alignments_in_blocks():
     lines = [x for x in Checked(one.html).said[-1].split("\n") if x.strip()]
     numbers = [re.findall(r"\d+", line) for line in lines if "A" in line]
     assert numbers[::2] == [["1", "50"], ["51", "100"], ["101", "130"]]
+    gaps = PairAlignment("a", "b", "ACGT", "AT", [(0, 0), (3, 1)])._repr_html_()
+    lines = [line.split() for line in Checked(gaps).said[-1].split("\n") if line]
+    assert lines == [["a", "1", "ACGT", "4"], ["|", "|"], ["b", "1", "A--T", "2"]]
     differ = views.alignment("HEAG", "HEG", [(0, 0), (2, 1)], [(0, 0), (1, 1), (3, 2)])
     assert "1 of 3 true pairs found; 1 of 2 predicted are wrong" in read(differ)
     with pytest.raises(ValueError, match="pair 0"):
@@ -195,6 +199,10 @@ def test_links_by_kind():
     view = views.links(pair, "0-0 1-2", "0-0 1-1 1?2")
     assert "2 right (blue), 0 wrong (dashed), 1 missed (dotted)" in read(view)
     assert view.html.count("<line") == 3
+    less = views.links(
+        pair, "0-0", "0-0 1-1 1?2"
+    )  # what is only possible is not missed
+    assert "1 right (blue), 0 wrong (dashed), 1 missed (dotted)" in read(less)
     with pytest.raises(ValueError, match="leads outside"):
         views.links(pair, [(5, 0)])
 
@@ -209,6 +217,9 @@ def test_graphs_as_grids_and_as_nodes():
     assert nodes.html.count("<circle") == 3
     assert nodes.html.count("stroke-dasharray") == 1
     assert "1 of 2 labels are wrong" in read(nodes)
+    assert "3 nodes" in read(views.graph(NODES, [1, None, "a"]))
+    with pytest.raises(ValueError, match="shape=3 is not possible"):
+        views.graph(graph, image, shape=3)
     with pytest.raises(ValueError, match="does not fit 6 nodes"):
         views.graph(graph, image, shape=(2, 2))
     with pytest.raises(ValueError, match="3 nodes, but 1 labels"):
@@ -239,6 +250,8 @@ def test_sites_are_filled():
     view = views.sites(["ACTATAAG", "GG"], [Site(2, 6, "+", 1.5), Site(0, 1, "-", -1)])
     assert repr(view) == "TATA at 2 (+)\nG at 0 (-)"
     assert ">TATA</span>AG" in view.html
+    with pytest.raises(ValueError, match="site 0 is None"):
+        views.sites(["A"], [None])
     with pytest.raises(ValueError, match="2 sequences, but 1 sites"):
         views.sites(["A", "C"], [Site(0, 1, "+", 0.0)])
 

@@ -38,7 +38,10 @@ def graph(
         for v in range(n)
     ]
     seen = dict.fromkeys([*found, *(z for z in true or () if z is not None)])
-    kinds = sorted(seen, key=lambda z: (isinstance(z, str), z))
+    try:
+        kinds = sorted(seen)
+    except TypeError:  # of several types
+        kinds = sorted(seen, key=str)
     colours = {label: hue(k) for k, label in enumerate(kinds)}
     hints = [
         f"node {v}: {found[v]}" + (f", true {true[v]}" if wrong[v] and true else "")
@@ -82,7 +85,12 @@ def _listed(labels: Any, names: list | None, n: int, name: str) -> list:
 
 def _grid(shape, colours, wrong) -> str:
     """Runs of equal cells as one bar each, and a dark spot in every wrong cell."""
-    rows, columns = (int(k) for k in shape)
+    try:
+        rows, columns = (int(k) for k in shape)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"shape={shape!r} is not possible: give (rows, columns)."
+        ) from None
     if rows * columns != len(colours):
         raise ValueError(
             f"shape={shape} does not fit {len(colours)} nodes, one per cell."

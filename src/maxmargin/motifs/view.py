@@ -19,6 +19,9 @@ def sites(sequences: Any, found: Any) -> View:
         raise ValueError(
             f"there are {len(sequences)} sequences, but {len(found)} sites: give as many."
         )
+    for k, site in enumerate(found):
+        if not hasattr(site, "strand"):
+            raise ValueError(f"site {k} is {site!r}: give what predict_sites returns.")
     shown = list(zip(sequences, found, strict=True))[:MOST]
     lines = [_line(str(text), site) for text, site in shown]
     body = f"<pre>{chr(10).join(lines)}</pre>"

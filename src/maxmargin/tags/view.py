@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from maxmargin.core.listed import listed
 from maxmargin.tags.schemes import guess_scheme, spans
 from maxmargin.views.view import View, about, escaped, hues
@@ -29,7 +31,7 @@ def tags(tokens: Any, labels: Any, truth: Any = None) -> View:
     Ada/B-PER vive/O en/O Lima/B-LOC
     """
     labels = _list(labels, "labels")
-    if labels and not isinstance(labels[0], (str, int)):
+    if labels and isinstance(labels[0], (list, tuple, np.ndarray)):
         rows = list(_list(tokens, "tokens"))
         truths = [None] * len(labels) if truth is None else _list(truth, "truth")
     else:
