@@ -82,8 +82,8 @@ def cut(batch: Any, lo: int, hi: int) -> Any:
 def owned(batch: Any) -> Any:
     """The same batch without ties to others, to be sent elsewhere.
 
-    Arrays are contiguous, and copies unless they were made for this piece. Of tables that pieces share, a class whose method
-    ``compact()`` says how keeps what the piece needs.
+    Arrays are contiguous, and copies unless they were made for this piece. Of tables that
+    pieces share, a class whose method ``compact()`` says how keeps what the piece needs.
     """
     if isinstance(batch, np.ndarray):
         return np.array(batch, order="C")
