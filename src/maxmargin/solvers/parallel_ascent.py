@@ -114,7 +114,7 @@ class ParallelAscent(Solver):
         seconds = self._round()
         spent = time.perf_counter() - began
         self.rounds += 1
-        squared = self.average.take(self.w, self.rounds, self.objective.team)
+        squared = self.average.take(self.w, self.rounds)
         self.estimate = 0.5 * squared + self.risk
         self.update_seconds += max(spent - seconds, 0.0)
         told = [share for share in self.shares if share is not None]
