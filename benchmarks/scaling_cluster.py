@@ -109,7 +109,11 @@ def _told(row: dict) -> str:
 
 @worker
 def fit(path: str, objective: str, tol: float | None, workers: int) -> dict:
-    """A fit of one process, or of so many Dask workers with one thread each."""
+    """A fit of one process, or of so many Dask workers with one thread each.
+
+    Workers wait while this process encodes the data, in as many threads as there are
+    workers.
+    """
     from maxmargin import SequenceTagger
     from maxmargin.engine import dask_executor
     from maxmargin.files import read_columns
@@ -134,7 +138,8 @@ def fit(path: str, objective: str, tol: float | None, workers: int) -> dict:
             LocalCluster(n_workers=workers, **settings) as local,
             Client(local) as client,
         ):
-            model.set_params(engine=client).fit(*few)  # loads kernels everywhere
+            model.set_params(engine=client, n_jobs=workers)
+            model.fit(*few)  # loads kernels everywhere
             began = time.perf_counter()
             model.fit(X, y)
             seconds = time.perf_counter() - began

@@ -5,11 +5,12 @@ import warnings
 import pytest
 
 from maxmargin.engine.worth import Worth
+from maxmargin.solvers.parallel_ascent import passes_of
 
 
-def said(workers, efficiency, computing, spent, rounds=20):
+def said(workers, efficiency, computing, spent, rounds=20, passes=lambda workers: 1):
     """What is said of so many equal rounds, after a first one that compiles."""
-    worth = Worth(workers)
+    worth = Worth(workers, passes)
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         worth.see(0.01, 0.0, 100.0)
@@ -42,6 +43,20 @@ def test_fewer_workers():
 )
 def test_workers_that_are_worth_it(workers, efficiency, computing, spent):
     assert said(workers, efficiency, computing, spent) is None
+
+
+def test_rounds_of_several_passes():
+    # Sixteen workers take 4 passes of 0.1 s in a round that is worth 0.3 of a pass of one
+    # process, which takes 1.6 s: one in 1.5 s.
+    words = said(16, 0.3, 0.4, 0.45, passes=passes_of)
+    assert words is not None
+    assert "16 workers of the cluster" in words
+    assert "this process alone" not in words
+    # as if the passes of a round were all worth something
+    assert said(16, 0.3, 0.4, 0.45) is None
+    # two, in half of its time and 0.1 s more, do three quarters of the work
+    assert said(2, 0.75, 1.0, 1.1, passes=passes_of) is None
+    assert "this process alone" in said(2, 0.75, 1.0, 1.9, passes=passes_of)
 
 
 def test_short_fits_are_nobodys_worry(monkeypatch):

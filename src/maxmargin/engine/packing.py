@@ -1,4 +1,4 @@
-"""Values as few bytes: arrays of mostly zeros, arrays that hardly changed, frames.
+"""Values as few bytes: arrays of mostly zeros, or of one value, or hardly changed; frames.
 
 All of it is exact to the last bit, signs of zeros and payloads of NaN included: places are
 compared as whole numbers. What arrives has the alignment and the flags of what was sent, so
@@ -103,8 +103,8 @@ def _bits(array: np.ndarray) -> np.ndarray:
 def dumps(value: Any) -> list[np.ndarray]:
     """A value as arrays of bytes, those of its arrays not copied.
 
-    The first is its pickle without them; the second says how often words are repeated of
-    which only one is there, 0 where it is the whole array.
+    The first is its pickle without them; the second says how long those are of which only
+    the word is there that they repeat (values of features that are all 1), 0 of others.
 
     Functions and classes of ``__main__`` go by value (cloudpickle).
     """
@@ -119,42 +119,47 @@ def dumps(value: Any) -> list[np.ndarray]:
         buffers.clear()
         head = cloudpickle.dumps(value, protocol=5, buffer_callback=buffers.append)
     frames = [np.frombuffer(buffer.raw(), np.uint8) for buffer in buffers]
-    times = np.array([_times(frame) for frame in frames], np.int64)
-    frames = [f[:WORD] if t else f for f, t in zip(frames, times.tolist(), strict=True)]
-    return [np.frombuffer(head, np.uint8), times.view(np.uint8), *frames]
+    lengths = np.array([_repeats(frame) for frame in frames], np.int64)
+    pairs = zip(frames, lengths.tolist(), strict=True)
+    frames = [_like(f, f[:WORD].copy()) if length else f for f, length in pairs]
+    return [np.frombuffer(head, np.uint8), lengths.view(np.uint8), *frames]
 
 
 def loads(frames: list[np.ndarray]) -> Any:
     """What `dumps` was given."""
-    head, times, *rest = frames
-    pairs = zip(rest, _aligned(times).view(np.int64).tolist(), strict=True)
-    return pickle.loads(
-        head, buffers=[_repeated(f, t) if t else _aligned(f) for f, t in pairs]
-    )
+    head, lengths, *rest = frames
+    pairs = zip(rest, _aligned(lengths).view(np.int64).tolist(), strict=True)
+    buffers = [_repeated(f, length) if length else _aligned(f) for f, length in pairs]
+    return pickle.loads(head, buffers=buffers)
 
 
-def _times(frame: np.ndarray) -> int:
-    """How often it repeats its first word, as features that are all 1 do; else 0."""
-    if len(frame) < SMALL * WORD or len(frame) % WORD:
+def _repeats(frame: np.ndarray) -> int:
+    """How long it is if it repeats its first word; else 0."""
+    whole = len(frame) // WORD * WORD
+    if whole < SMALL * WORD or (frame[whole:] != frame[: len(frame) - whole]).any():
         return 0
-    words = frame.view(np.uint64)
+    words = frame[:whole].view(np.uint64)
     some = words[:: len(words) // SMALL]  # mostly, these tell already
-    return len(words) if (some == words[0]).all() and (words == words[0]).all() else 0
+    same = (some == words[0]).all() and (words == words[0]).all()
+    return len(frame) if same else 0
 
 
-def _repeated(word: np.ndarray, times: int) -> np.ndarray:
-    whole = np.full(times, _aligned(word).view(np.uint64)[0]).view(np.uint8)
-    whole.flags.writeable = word.flags.writeable
-    return whole
+def _repeated(word: np.ndarray, length: int) -> np.ndarray:
+    words = np.full(-(-length // WORD), _aligned(word).view(np.uint64)[0])
+    return _like(word, words.view(np.uint8)[:length])
+
+
+def _like(frame: np.ndarray, array: np.ndarray) -> np.ndarray:
+    """The array, as writeable as the frame."""
+    array.flags.writeable = frame.flags.writeable
+    return array
 
 
 def _aligned(frame: np.ndarray) -> np.ndarray:
     """Frames are cut from one long message, at places that kernels cannot read."""
     if frame.ctypes.data % _ALIGNED == 0:
         return frame
-    copy = frame.copy()
-    copy.flags.writeable = frame.flags.writeable
-    return copy
+    return _like(frame, frame.copy())
 
 
 def size(frames: list[np.ndarray]) -> int:

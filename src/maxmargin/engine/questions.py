@@ -22,9 +22,7 @@ class Weights:
         self.array: np.ndarray | None = None
         self._changes: Sparse | None = None
         self._base = 0  # the version that they change
-        self._lent = (
-            False  # whether a message that may still be on its way is this array
-        )
+        self._lent = False  # whether a message that may be on its way is this array
 
     def see(self, array: np.ndarray) -> None:
         before = self.array

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from statistics import median
 
 AFTER = 5  # rounds, of which the first compile and warm up
@@ -14,13 +15,13 @@ LEAST = 1e-3  # efficiency, at an optimum where nothing is gained any more
 class Worth:
     """Rounds of so many workers, one shard each.
 
-    A pass of shards that step at once is worth less than one of a single process: by its
-    *efficiency*, the share of moves that is kept over the factor by which they were made
-    shorter. With fewer shards that loss is smaller, in proportion.
+    A round of shards that step at once is worth less than a pass of a single process: by
+    its *efficiency*. With fewer shards that loss is smaller, in proportion. So many shards
+    take ``passes`` over their examples in a round.
     """
 
-    def __init__(self, workers: int):
-        self.workers = workers
+    def __init__(self, workers: int, passes: Callable[[int], int] = lambda workers: 1):
+        self.workers, self.passes = workers, passes
         self.rounds: list[tuple[float, float, float]] = []
         self.told = False
 
@@ -49,9 +50,10 @@ class Worth:
         """Passes of one process that so many workers are worth, per second."""
         efficiency, computing, spent = map(median, zip(*self.rounds[1:], strict=True))
         efficiency = max(efficiency, LEAST)
-        whole = computing * self.workers  # seconds of one process
+        # seconds of a pass of one process
+        whole = computing * self.workers / self.passes(self.workers)
         if workers == 1:
             return 1.0 / whole
         loss = (1.0 / efficiency - 1.0) * (workers - 1) / max(self.workers - 1, 1)
         messages = max(spent - computing, 0.0)
-        return 1.0 / (1.0 + loss) / (whole / workers + messages)
+        return 1.0 / (1.0 + loss) / (whole * self.passes(workers) / workers + messages)

@@ -100,7 +100,7 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
     engine : None, "dask", dask.distributed.Client or "auto"
         Who does the work. None is this process, in ``n_jobs`` threads. A cluster, that of
         the current Dask client or of the one given, has a shard of the data on every
-        worker, and all step at once. "auto" takes the current client if the data are so
+        worker, and all step at once; ``n_jobs`` threads encode the data here. "auto" takes the current client if the data are so
         many that it may pay. Over shards, every fit starts from zero, whatever
         ``warm_start``. See ``docs/scaling.md``.
     checkpoint : str, path, :class:`maxmargin.Checkpoint` or None

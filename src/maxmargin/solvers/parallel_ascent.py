@@ -39,6 +39,14 @@ SHORTER, LONGER = 1.3, 0.9
 FIRST_STRETCH = 0.25  # between 1, at 0, and the number of shards, at 1
 EVERYONE = 2  # rounds: in every second one, no block may wait
 NEWEST = 0.1  # share of the newest weights in their average, at least
+# of a pass of one process, at most, that a round is worth: two shards need 1.25 to 1.45
+# times as many (``scaling.py --parts rounds``), even where all of their moves is kept
+TOGETHER = 0.75
+
+
+def passes_of(shards: int) -> int:
+    """In a round, over the examples of every shard: 1 of 2 shards, 4 of 16."""
+    return max(1, round(math.log2(shards)))
 
 
 class ParallelAscent(Solver):
@@ -55,13 +63,12 @@ class ParallelAscent(Solver):
         self.shares: list[float | None] = [None] * self.executor.shards
         self.risk = 0.0
         self.stretch = 1.0 + FIRST_STRETCH * (self.executor.shards - 1)
-        # 1 for 2 shards, 4 for 16
-        self.passes = max(1, round(math.log2(self.executor.shards)))
+        self.passes = passes_of(self.executor.shards)
         self.average = Average(self.w, NEWEST)
         self.signs = Signs(objective)
         self.rounds = 0
         self.epoch = 0  # of the dual point: moves from one before a rebuild are void
-        self.worth = Worth(self.executor.shards)
+        self.worth = Worth(self.executor.shards, passes_of)
 
     def prepare(self) -> None:
         blend_into(self.w[:0], self.w[:0], 0.0)
@@ -112,7 +119,8 @@ class ParallelAscent(Solver):
         self.update_seconds += max(spent - seconds, 0.0)
         told = [share for share in self.shares if share is not None]
         if told:
-            self.worth.see(np.mean(told) / self.stretch, seconds, spent)
+            most = TOGETHER if len(self.shares) > 1 else 1.0
+            self.worth.see(min(np.mean(told) / self.stretch, most), seconds, spent)
 
     def _round(self) -> float:
         """One round; returns the seconds that the slowest shard took."""
