@@ -100,9 +100,9 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
     engine : None, "dask", dask.distributed.Client or "auto"
         Who does the work. None is this process, in ``n_jobs`` threads. A cluster, that of
         the current Dask client or of the one given, has a shard of the data on every
-        worker, and all step at once; ``n_jobs`` threads encode the data here. "auto" takes the current client if the data are so
-        many that it may pay. Over shards, every fit starts from zero, whatever
-        ``warm_start``. See ``docs/scaling.md``.
+        worker, and all step at once; ``n_jobs`` threads encode the data here. "auto" takes
+        the current client if the data are so many that it may pay. Over shards, every fit
+        starts from zero, whatever ``warm_start``. See ``docs/scaling.md``.
     checkpoint : str, path, :class:`maxmargin.Checkpoint` or None
         A folder that keeps the state of the fit, written once a minute, after Ctrl-C and
         at the end: ``kill -9`` loses no more. See ``docs/scaling.md``.
