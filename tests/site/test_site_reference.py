@@ -53,7 +53,8 @@ def read(name):
 
 def test_a_static_reader_finds_every_name():
     for name in tool("public_names").every_name():
-        assert read(name).docstring, name
+        thing = read(name)  # values, such as scorers, are explained by their module
+        assert thing.docstring or thing.is_attribute, name
 
 
 def test_constructors_have_the_declared_defaults():
