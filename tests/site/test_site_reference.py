@@ -7,12 +7,12 @@ import pytest
 from site_tools import ROOT, tool
 
 import maxmargin
-from maxmargin import files, kernels, metrics, plots, testing
+from maxmargin import files, kernels, metrics, plots, scorers, testing
 
 
 def public():
     """Full public names, by another way than the site's own."""
-    for package in (maxmargin, files, kernels, metrics, plots, testing):
+    for package in (maxmargin, files, kernels, metrics, plots, scorers, testing):
         for name in package.__all__:
             if not name.startswith("_"):
                 yield f"{package.__name__}.{name}"
