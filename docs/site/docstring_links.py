@@ -10,7 +10,7 @@ from pathlib import Path
 from public_names import every_name, found, modules
 
 DOCS = Path(__file__).resolve().parents[1]
-ROLE = re.compile(r":(?:class|func|meth|mod|attr|data|exc):`([^`]+)`")
+ROLE = re.compile(r":(?:class|func|meth|mod|attr|data|exc):`~?([^`]+)`")
 HEAD = re.compile(r"^( *[*\w, ]+ : )(.*)$", re.MULTILINE)
 NAME = re.compile(r"``(maxmargin\.[\w.]+)``")
 PAGE = re.compile(r"``docs/([\w/-]+)\.md``")

@@ -26,10 +26,10 @@ def is_module(name: str) -> bool:
 def places(module: str) -> dict[str, str]:
     """{public name: the module that defines it} of a public module."""
     found = importlib.import_module(module)
-    if hasattr(found, "_WHERE"):
-        table = dict(found._WHERE)
-    else:
-        table = {name: home_of(found, name) for name in listed(found)}
+    table = dict(getattr(found, "_WHERE", {}))
+    for name in listed(found):
+        if name not in table and name[0] != "_":
+            table[name] = home_of(found, name)
     return {name: home for name, home in table.items() if home != f"{module}.{name}"}
 
 
