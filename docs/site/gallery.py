@@ -43,7 +43,6 @@ SUBJECTS = {  # {how scripts are called: (heading, page that shows them)}
     "latent": ("Hidden parts", "latent.md"),
     "train": ("Training", "scaling.md"),
     "own": ("Your own problem", "hypergraphs.md"),
-    "train": ("Training and its proofs", "scaling.md"),
 }
 OTHERS = "More", ""
 
