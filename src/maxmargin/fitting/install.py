@@ -22,7 +22,7 @@ def install(model: Any, encoded: Encoded, solution, objective=None) -> None:
     if solution.converged or passes_of(model._objective().solver):
         warn_zero_weights(solution.w, solution.certificate.primal)
     elif objective is not None and not passes_of(model._solver_name()):
-        names = getattr(model, "feature_names_in_", None)
+        names = encoded.attributes.get("feature_names_in_")
         warn_unconverged(solution, model._tolerance(), objective, names)
     for name in ("rounds_", "n_outer_", "restarts_"):  # of an earlier fit
         model.__dict__.pop(name, None)
