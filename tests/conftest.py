@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 if "MAXMARGIN_DATA" not in os.environ and _BESIDE.is_dir():
     os.environ["MAXMARGIN_DATA"] = str(_BESIDE)
+
+
+@pytest.fixture(autouse=True)
+def _figures_are_closed():
+    """Whatever a test draws: matplotlib warns of more than twenty."""
+    yield
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        pyplot.close("all")
 
 
 @pytest.fixture(scope="session")
