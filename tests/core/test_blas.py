@@ -144,3 +144,21 @@ def test_ctrl_c_at_any_moment_gives_the_threads_back(three, monkeypatch, name):
     assert pressed
     assert pools() == three
     assert not jobs._users
+
+
+def test_ctrl_c_just_before_the_threads_are_given_back(three, monkeypatch):
+    """When a fit is over, and before nothing can disturb what follows."""
+    real, calls = jobs.undisturbed, []
+
+    def late(*arguments, **settings):
+        calls.append(settings)
+        if len(calls) == 2:  # the first one is on the way in
+            raise KeyboardInterrupt
+        return real(*arguments, **settings)
+
+    monkeypatch.setattr(jobs, "undisturbed", late)
+    with at_most(1):
+        assert max(pools()) == 1
+    assert len(calls) == 3
+    assert pools() == three
+    assert not jobs._users

@@ -93,9 +93,13 @@ def at_most(threads: int) -> Iterator[None]:
         with undisturbed():
             _enter(user, max(threads, 1))
         yield
-    finally:
-        with undisturbed(raising=False):  # the fit is over, and its model whole
-            _leave(user)
+    finally:  # the fit is over, and its model whole
+        try:
+            with undisturbed(raising=False):
+                _leave(user)
+        except KeyboardInterrupt:  # before the block began
+            with undisturbed(raising=False):
+                _leave(user)
 
 
 def _enter(user: object, threads: int) -> None:
