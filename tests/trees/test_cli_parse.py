@@ -239,6 +239,26 @@ def test_options_of_other_tasks_are_refused(here, trained, capsys):
         )
 
 
+def test_a_treebank_is_read_as_the_sentences_of_its_trees(here, trained, capsys):
+    gold = read_trees("test.mrg")
+    lines = [" ".join(f"{w}_{t}" for w, t in tree.tags()) for tree in gold]
+    (here / "sentences.txt").write_text("\n".join(lines) + "\n")
+    (here / "words.txt").write_text("\n".join(" ".join(t.words()) for t in gold) + "\n")
+    bank = "# the test\n(())\n" + (here / "test.mrg").read_text()
+    (here / "bank.mrg").write_text(bank)
+    for kind, sentences in (("margin", "sentences.txt"), ("pcfg", "words.txt")):
+        assert main(["predict", trained[kind], sentences]) == 0
+        expected = capsys.readouterr().out
+        assert main(["predict", trained[kind], "bank.mrg"]) == 0
+        assert capsys.readouterr().out == "(())\n" + expected
+    (here / "cut.mrg").write_text(bank.rstrip()[:-4])
+    assert "cut.mrg, line 12" in failure(capsys, "predict", trained["pcfg"], "cut.mrg")
+    (here / "said.txt").write_text("( he saw a dog )\n")  # words, two of them brackets
+    assert main(["predict", trained["pcfg"], "said.txt"]) == 0
+    (said,) = read_trees(capsys.readouterr().out.splitlines())
+    assert said.words() == ["-LRB-", "he", "saw", "a", "dog", "-RRB-"]
+
+
 def test_what_predict_writes_evaluates_perfectly(here, trained, capsys):
     """Evaluating on the parser's own trees: reading and writing lose nothing."""
     gold = read_trees("test.mrg")

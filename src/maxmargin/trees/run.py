@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,8 @@ from maxmargin.trees.rules import named_rules
 from maxmargin.trees.scorers import bracket_f1
 from maxmargin.trees.treebank import MISSING
 
+# the beginning of a tree, perhaps behind comments: a bracket within a bracket
+_TREEBANK = re.compile(rb"(?:\s*[#*].*\n)*\s*\(\s*[^\s()]*\s*\(")
 LONGEST = 20  # words: beyond, the exact search for violated trees takes its time
 HOW = {
     "tags": "tokens such as cat_NN, or tags alone",
@@ -103,8 +106,13 @@ class Parse(ParseTask, Command):
         return Sample(trees, trees, raw.path)
 
     def _read_sentences(self, path: str) -> Sample:
-        """One sentence per line as the parser wants it; blank lines have no tree."""
-        text, name = read_text(path, self.encoding)
+        """A sentence per line, or those of a treebank; blank lines have no tree."""
+        raw = files.read_raw(path)
+        text, name = read_text(raw, self.encoding)
+        if _TREEBANK.match(text):
+            trees = files.read_trees(raw, encoding=self.encoding, missing=True)
+            there = [tree is not None for tree in trees]
+            return Sample(list(filter(None, trees)), None, name, more=there)
         lines = [line.split() for line in text.decode().split("\n")]
         while lines and not lines[-1]:
             lines.pop()
