@@ -8,9 +8,11 @@ import re
 from types import ModuleType
 
 import maxmargin
+from maxmargin.scorers import Scorer
 
 END = re.compile(r"(?<!\.)\.\s+(?=[A-Z`\"(])")  # of a sentence
-SHELVES = "files", "metrics", "plots", "testing"  # public, besides maxmargin.NAME
+# public, besides maxmargin.NAME
+SHELVES = "files", "metrics", "plots", "report", "testing", "views"
 
 
 def modules() -> list[str]:
@@ -64,6 +66,16 @@ def found(name: str):
 
 
 def summary(thing) -> str:
-    """The first sentence of a docstring, in one line."""
+    """The first sentence of a docstring, in one line; of a scorer, what it reads."""
+    if isinstance(thing, Scorer):
+        return about_scorer(thing)
     text = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
     return END.split(text)[0].rstrip(".:") + "." if text else ""
+
+
+def about_scorer(scorer: Scorer) -> str:
+    """What the number is called, and where in which reports it stands."""
+    reports = " or ".join(f"`{name}`" for name in scorer.reports)
+    title = f"{scorer.title[:1].upper()}{scorer.title[1:]}"
+    text = f"{title}: `{scorer.measure}` of {reports}"
+    return f"{text}, negated: smaller is better." if scorer.smaller else f"{text}."

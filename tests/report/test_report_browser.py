@@ -1,11 +1,7 @@
 """Every page in a real browser: no word in the console, filters and clicks work.
 
-Needs selenium and Chromium; skipped without, unless MAXMARGIN_BROWSER=1 is set.
+Needs selenium and Chromium.
 """
-
-import os
-import shutil
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -15,45 +11,6 @@ from maxmargin import SequenceTagger
 from maxmargin.report import Test, findings_of, report_of
 
 pytestmark = pytest.mark.slow
-
-NEEDED = os.environ.get("MAXMARGIN_BROWSER") == "1"
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-OPTIONS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--window-size=1100,900",
-)
-
-
-def missing(what):
-    if NEEDED:
-        pytest.fail(f"MAXMARGIN_BROWSER=1 is set, but there is no {what}.")
-    pytest.skip(f"there is no {what}")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    if find_spec("selenium") is None:
-        missing("selenium")
-    program = next(filter(None, map(shutil.which, NAMES)), None)
-    driver = shutil.which("chromedriver")
-    if program is None or driver is None:
-        missing("Chromium with its chromedriver")
-    from selenium import webdriver
-    from selenium.webdriver.chrome.options import Options
-    from selenium.webdriver.chrome.service import Service
-
-    options = Options()
-    for option in (*OPTIONS, f"--user-data-dir={tmp_path_factory.mktemp('browser')}"):
-        options.add_argument(option)
-    options.binary_location = program
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    found = webdriver.Chrome(options=options, service=Service(driver))
-    yield found
-    found.quit()
 
 
 def opened(browser, page, theme="light"):

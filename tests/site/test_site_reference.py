@@ -1,21 +1,27 @@
 """The reference has an entry for every public name, with links and true defaults."""
 
+import importlib
 import inspect
+import pkgutil
 from functools import cache
 
 import pytest
 from site_tools import ROOT, tool
 
 import maxmargin
-from maxmargin import files, kernels, metrics, plots, scorers, testing
+from maxmargin import scorers
 
 
 def public():
-    """Full public names, by another way than the site's own."""
-    for package in (maxmargin, files, kernels, metrics, plots, scorers, testing):
-        for name in package.__all__:
-            if not name.startswith("_"):
-                yield f"{package.__name__}.{name}"
+    """Full public names, by another way than the site's own: whatever has ``__all__``."""
+    inner = [each.name for each in pkgutil.iter_modules(maxmargin.__path__)]
+    for name in ["maxmargin", *(f"maxmargin.{name}" for name in inner)]:
+        if name == "maxmargin.__main__":
+            continue
+        module = importlib.import_module(name)
+        for public in getattr(module, "__all__", ()):
+            if not public.startswith("_"):
+                yield f"{name}.{public}"
 
 
 def test_every_public_name_has_an_entry():
@@ -31,6 +37,14 @@ def test_every_entry_is_in_the_index_and_has_a_sentence():
     for name in names:
         assert f"][{name}] |" in index
         assert f"][{name}] |  |" not in index, f"{name} has no docstring."
+
+
+def test_scorers_say_what_they_read():
+    summary = tool("public_names").summary
+    assert summary(scorers.span_f1) == "Span F1: `f1` of `SpanReport`."
+    assert summary(scorers.aer).endswith(
+        "of `AlignmentScores`, negated: smaller is better."
+    )
 
 
 def test_every_page_is_in_the_navigation():

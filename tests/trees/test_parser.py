@@ -244,7 +244,7 @@ def wsj(data_home, longest, first, last):
 
     folder = data_home / "wsj_sample_trees"
     if not folder.is_dir():
-        pytest.skip("needs wsj_sample_trees among the data sets")
+        pytest.skip("there are no wsj_sample_trees among the data sets")
     trees = read_trees(folder / "wsj_sample.mrg.gz")
     with gzip.open(folder / "wsj_sample.docids.txt.gz", "rt") as lines:
         names = lines.read().split()
