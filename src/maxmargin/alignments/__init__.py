@@ -11,6 +11,7 @@ FAMILY = Family(
     files={
         "MultipleAlignment": "files.pairs",
         "PairAlignment": "files.pairs",
+        "biopython_alignments": "biopython",
         "gapped": "files.pairs",
         "pairs_of": "files.pairs",
         "read_fasta": "files.fasta",

@@ -83,7 +83,7 @@ def biopython_matrix(model: Any) -> Array:
     try:
         from Bio.Align.substitution_matrices import Array as NewArray
     except ImportError:
-        raise _missing("Biopython", "biopython") from None
+        raise missing("Biopython", "biopython") from None
     array = NewArray(alphabet=scoring.letters, dims=2)
     array[:, :] = scoring.matrix
     return array
@@ -126,7 +126,7 @@ def parasail_matrix(
     try:
         import parasail
     except ImportError:
-        raise _missing("parasail", "parasail") from None
+        raise missing("parasail", "parasail") from None
     matrix = scoring.matrix
     if symmetric:
         matrix = (matrix + matrix.T) / 2
@@ -161,7 +161,7 @@ def _with_gaps(model) -> Scoring:
     return scoring
 
 
-def _missing(what: str, package: str) -> ImportError:
+def missing(what: str, package: str) -> ImportError:
     return ImportError(
         f"{what} is not installed: install it with  pip install {package}"
     )

@@ -9,9 +9,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from maxmargin.alignments.biopython import (
+    is_alignment,
+    rows_or_pairs,
+    two_sequences,
+)
 from maxmargin.alignments.features.encoder import length_of, tracks_of
 from maxmargin.core.checks import is_whole
 from maxmargin.core.listed import is_pair, listed
+from maxmargin.core.objects import is_frame, letters_of
 
 GAPS = "-."
 SCOPES = ("global", "local")
@@ -45,13 +51,17 @@ def check_loss_and_ends(loss, scope, free_ends):
 def check_sequences(X) -> tuple[list[dict], list[dict]]:
     """(targets, templates) as {track: symbols}."""
     targets, templates = [], []
+    if is_frame(X):
+        X = X.itertuples(index=False, name=None)
     for i, pair in enumerate(
         listed(X, "X must be a list of pairs (s, t) of sequences.")
     ):
         wanted = (
             f"sample {i} of X is not a pair: give (s, t), texts or dicts of tracks."
         )
-        pair = listed(pair, wanted)
+        if is_alignment(pair):
+            pair = two_sequences(pair, f"sample {i} of X")
+        pair = listed(letters_of(pair, f"sample {i} of X"), wanted)
         if len(pair) != 2:
             raise ValueError(wanted)
         targets.append(tracks_of(pair[0], f"sample {i}: the target"))
@@ -156,6 +166,9 @@ def _pairs_and_core(alignment, target, template, i):
         alignment, core = alignment["pairs"], alignment.get("core")
     elif hasattr(alignment, "pairs"):
         alignment, core = alignment.pairs, getattr(alignment, "core", None)
+    elif is_alignment(alignment):
+        sides = (next(iter(tracks.values())) for tracks in (target, template))
+        alignment = rows_or_pairs(alignment, *sides, f"sample {i} of y")
     rows = isinstance(alignment, (tuple, list)) and len(alignment) == 2
     if rows and all(isinstance(row, str) for row in alignment):
         return _pairs_of_rows(alignment, target, template, i), core

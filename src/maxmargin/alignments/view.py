@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from maxmargin.alignments.biopython import (
+    is_alignment,
+    rows_or_pairs,
+    two_sequences,
+)
 from maxmargin.alignments.blocks import WIDTH, blocks, match_marks
 from maxmargin.alignments.files.pairs import (
     PairAlignment,
@@ -13,6 +18,7 @@ from maxmargin.alignments.files.pairs import (
     ungapped,
 )
 from maxmargin.core.checks import whole
+from maxmargin.core.objects import letters_of
 from maxmargin.views.view import View, about
 
 
@@ -57,8 +63,10 @@ def alignment(
 
 
 def shown(x: Any, pairs: Any, truth: Any = None, **options: Any) -> View:
-    """What an aligner predicts of a pair; the truth as pairs, or as two rows with gaps."""
-    a, b = x
+    """What an aligner predicts of a pair; the truth as pairs, rows or an Alignment."""
+    a, b = two_sequences(x, "x") if is_alignment(x) else x
+    if is_alignment(truth):
+        truth = rows_or_pairs(truth, _letters(a, "a"), _letters(b, "b"), "y")
     if isinstance(truth, PairAlignment):
         truth = truth.pairs
     elif truth is not None and len(truth) == 2 and isinstance(truth[0], str):
@@ -86,6 +94,7 @@ def _drawn(a, b, pairs, agreed, names, width) -> tuple[str, str]:
 
 
 def _letters(sequence: Any, name: str) -> str:
+    sequence = letters_of(sequence, name)
     if isinstance(sequence, Mapping):
         texts = [value for value in sequence.values() if isinstance(value, str)]
         sequence = texts[0] if texts else sequence

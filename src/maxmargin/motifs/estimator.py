@@ -17,7 +17,7 @@ from maxmargin.fitting.saving import floats, integers, labels, value, whole
 from maxmargin.motifs.classes import check_use, two_classes
 from maxmargin.motifs.composition import background_size, composition_scale
 from maxmargin.motifs.formats import consensus
-from maxmargin.motifs.input import LETTERS, encode_sequences, listed
+from maxmargin.motifs.input import LETTERS, dna_sequences, encode_sequences, listed
 from maxmargin.motifs.metrics import MotifReport, marked, motif_scores
 from maxmargin.motifs.parameters import WIDEST, MotifFinderParameters
 from maxmargin.motifs.sites import best_sites, count_letters
@@ -282,7 +282,7 @@ class MotifFinder(
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         widths = self._widths()
-        X = listed(X, "X", "DNA sequences")
+        X = dna_sequences(X)
         codes, first = encode_sequences(X, self.unknown, max(widths))
         classes, label = two_classes(y, len(X), self.positive)
         weights = check_weights(sample_weight, len(X))
@@ -343,7 +343,7 @@ class MotifFinder(
     def _search(self, X):
         """(scores, places, starts on a strand) of the best sites."""
         check_is_fitted(self, "coef_")
-        X = listed(X, "X", "DNA sequences")
+        X = dna_sequences(X)
         codes, first = encode_sequences(X, self.unknown, self.width_)
         nothing, strands = np.zeros(len(X), np.uint8), 1 + self.both_strands_
         batch = make_batch(codes, first, nothing, self.width_, self.order, strands)

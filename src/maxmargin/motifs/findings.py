@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.objects import letters_of
 from maxmargin.report.charts import short
 from maxmargin.report.findings import Findings, Kind, Test
 from maxmargin.report.markup import Markup, element
@@ -61,7 +62,7 @@ class MotifFindings(Findings):
         return str(self.test.more[i]) if self.test.more else f"sequence {i + 1}"
 
     def draw(self, i: int, outputs: Any) -> Markup:
-        letters, site = str(self.test.X[i]), outputs[i]
+        letters, site = letters_of(self.test.X[i], f"X[{i}]"), outputs[i]
         begin, end = max(0, site.start - AROUND), site.end + AROUND
         cls = "good-text" if (site.score > 0) == self.truth[i] else "bad-text"
         said = "found" if site.score > 0 else "not found"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from maxmargin.core.objects import letters_of
 from maxmargin.files.messages import short
 from maxmargin.motifs.structure import UNKNOWN
 
@@ -21,7 +22,7 @@ def encode_sequences(X, unknown: str, width: int, name="X[{}]".format):
 
     ``name(i)`` is what messages call a sequence.
     """
-    X = listed(X, "X", "DNA sequences")
+    X = dna_sequences(X, name)
     texts = []
     for i, x in enumerate(X):
         if not isinstance(x, str):
@@ -55,6 +56,12 @@ def encode_sequences(X, unknown: str, width: int, name="X[{}]".format):
             f"letters {', '.join(LETTERS)}: {advice}."
         )
     return codes, first
+
+
+def dna_sequences(X, name="X[{}]".format) -> list:
+    """X as a list, whose sequences of Biopython are texts."""
+    sequences = listed(X, "X", "DNA sequences")
+    return [letters_of(x, name(i)) for i, x in enumerate(sequences)]
 
 
 def listed(values, name: str, what: str) -> list:

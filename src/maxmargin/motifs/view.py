@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from maxmargin.core.listed import listed
+from maxmargin.core.objects import letters_of
 from maxmargin.views.view import RIGHT, View, about, escaped
 
 MOST = 100  # sequences in a view
@@ -22,8 +23,9 @@ def sites(sequences: Any, found: Any) -> View:
     for k, site in enumerate(found):
         if not hasattr(site, "strand"):
             raise ValueError(f"site {k} is {site!r}: give what predict_sites returns.")
-    shown = list(zip(sequences, found, strict=True))[:MOST]
-    lines = [_line(str(text), site) for text, site in shown]
+    texts = [str(letters_of(x, f"sequence {k}")) for k, x in enumerate(sequences)]
+    shown = list(zip(texts, found, strict=True))[:MOST]
+    lines = [_line(text, site) for text, site in shown]
     body = f"<pre>{chr(10).join(lines)}</pre>"
     if len(found) > MOST:
         body += about(f"The first {MOST} of {len(found):,} sequences.")

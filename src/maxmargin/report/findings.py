@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from maxmargin.core.objects import is_from
 from maxmargin.families import places
 from maxmargin.report.markup import Markup, element, escaped
 from maxmargin.report.measures import Measure, share
@@ -33,6 +34,12 @@ class Test:
     where: Any = None  # the place of an example in the file
 
     __test__ = False  # for pytest: a class with this name is no test
+
+    def __post_init__(self) -> None:
+        for name in ("X", "y"):  # examples go by their places, not by an index
+            value = getattr(self, name)
+            if is_from(value, "pandas", "Series"):
+                object.__setattr__(self, name, value.to_numpy())
 
 
 class Kind(NamedTuple):

@@ -8,12 +8,14 @@ import numpy as np
 
 from maxmargin.alignments.features.models import SIDES, AlignmentModel, View
 from maxmargin.alignments.features.settings import LETTERS
+from maxmargin.core.objects import letters_of
 
 GAPS = "-."
 
 
 def tracks_of(sequence, where: str) -> dict:
     """A sequence as {track: symbols or vectors}; a text or a list is its letters."""
+    sequence = letters_of(sequence, where)
     if hasattr(sequence, "_asdict"):  # a NamedTuple
         sequence = {k: v for k, v in sequence._asdict().items() if v is not None}
     elif isinstance(sequence, (str, list, tuple)):

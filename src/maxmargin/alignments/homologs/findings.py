@@ -19,7 +19,8 @@ class HomologFindings(Findings):
 
     def __init__(self, model: Any, test: Test):
         super().__init__(model, test)
-        self.truth = check_numbers(check_inputs(test.X), test.y).tolist()
+        self.inputs = check_inputs(test.X)
+        self.truth = check_numbers(self.inputs, test.y).tolist()
 
     def measures(self, outputs: Any) -> list[Measure]:
         return [share("homologs found", np.asarray(outputs) == self.truth)]
@@ -34,7 +35,7 @@ class HomologFindings(Findings):
         return f"native {i + 1}"
 
     def draw(self, i: int, outputs: Any) -> Markup:
-        native, candidates = self.test.X[i]
+        native, candidates = self.inputs[i]
         rows = [("native", native), ("homolog", candidates[self.truth[i]])]
         if outputs[i] != self.truth[i]:
             rows.append(("chosen", candidates[outputs[i]]))

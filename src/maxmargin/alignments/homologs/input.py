@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.alignments.biopython import is_alignment, rows_or_pairs
 from maxmargin.alignments.files.pairs import check_pairs, ungapped
 from maxmargin.core.listed import listed
+from maxmargin.core.objects import letters_of
 from maxmargin.files.messages import kind_of, short
 
 Inputs = list[tuple[str, list[str]]]
@@ -27,22 +29,24 @@ def check_inputs(X: Any, decoys_needed: bool = False) -> Inputs:
                 "and the list of its candidates."
             )
         native, candidates = sample
-        _check_sequence(native, f"X[{i}]: the native sequence")
-        if isinstance(candidates, np.ndarray):
+        native = _sequence(native, f"X[{i}]: the native sequence")
+        if hasattr(candidates, "tolist"):  # an array, a Series
             candidates = candidates.tolist()
         if isinstance(candidates, str) or not isinstance(candidates, Sequence):
             raise ValueError(
                 f"X[{i}]: the candidates are {kind_of(candidates)}, but they must be a "
                 "list of sequences."
             )
-        for k, candidate in enumerate(candidates):
-            _check_sequence(candidate, f"X[{i}]: candidate {k}")
+        candidates = [
+            _sequence(candidate, f"X[{i}]: candidate {k}")
+            for k, candidate in enumerate(candidates)
+        ]
         if len(candidates) < 1 + decoys_needed:
             what = "a homolog and at least one decoy" if decoys_needed else "one"
             raise ValueError(
                 f"X[{i}] has {len(candidates)} candidates, but it needs {what}."
             )
-        checked.append((native, list(candidates)))
+        checked.append((native, candidates))
     if decoys_needed and not checked:
         raise ValueError("X is empty: there are no samples.")
     return checked
@@ -102,7 +106,9 @@ def check_number(number: Any, n: int, i: int) -> int:
 
 
 def _pairs(alignment, native: str, homolog: str) -> list[tuple[int, int]]:
-    """Matched pairs, given as such or as two rows with gaps."""
+    """Matched pairs, given as such, as two rows with gaps or as Biopython has them."""
+    if is_alignment(alignment):
+        alignment = rows_or_pairs(alignment, native, homolog, "the alignment")
     if _has_length(alignment, 2) and all(isinstance(row, str) for row in alignment):
         a, b, pairs = ungapped(*alignment)
         for row, sequence, what in ((a, native, "first"), (b, homolog, "second")):
@@ -189,11 +195,13 @@ def number_sequences(X: Inputs, alphabet: str):
     return sequences, natives, lists
 
 
-def _check_sequence(sequence: Any, what: str) -> None:
+def _sequence(sequence: Any, what: str) -> str:
+    sequence = letters_of(sequence, what)
     if not isinstance(sequence, str):
         raise ValueError(f"{what} is {kind_of(sequence)}, but it must be a string.")
     if not sequence:
         raise ValueError(f"{what} is empty.")
+    return sequence
 
 
 def _listed(name: str, values: Any) -> list:

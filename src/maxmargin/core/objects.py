@@ -1,0 +1,35 @@
+"""Objects of other libraries, known by their classes: none of them is imported here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def is_from(value: Any, package: str, *names: str) -> bool:
+    """Whether the value is of a class of these names in this package, or of a subclass."""
+    return any(
+        cls.__name__ in names and cls.__module__.partition(".")[0] == package
+        for cls in type(value).__mro__
+    )
+
+
+def is_frame(value: Any) -> bool:
+    """Whether the value is a ``pandas.DataFrame``."""
+    return is_from(value, "pandas", "DataFrame")
+
+
+def letters_of(sequence: Any, where: str) -> Any:
+    """A ``Seq`` or ``SeqRecord`` of Biopython as text; all else as it is."""
+    if is_from(sequence, "Bio", "SeqRecord"):
+        sequence = sequence.seq
+        if sequence is None:
+            raise ValueError(f"{where} is a SeqRecord without a sequence: set its seq.")
+    if not is_from(sequence, "Bio", "Seq", "MutableSeq"):
+        return sequence
+    try:
+        return str(sequence)
+    except ValueError:  # UndefinedSequenceError: only the length is known
+        raise ValueError(
+            f"{where} is a Seq of {len(sequence)} letters that are not known: give one "
+            "with its letters."
+        ) from None
