@@ -222,7 +222,7 @@ def test_rankings():
     assert found == [
         ["grade 0 above relevant ones in the first 3", "grade 1 below place 3"]
     ]
-    with pytest.raises(ValueError, match="X has no queries"):
+    with pytest.raises(ValueError, match="qid is missing: give the query"):
         model.report(X, grades)
 
 

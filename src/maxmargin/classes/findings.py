@@ -10,7 +10,14 @@ import numpy as np
 
 from maxmargin.classes.report import class_report
 from maxmargin.classes.taxonomy.metrics import class_scores, node_set_scores
-from maxmargin.report.findings import Findings, Kind, Test, chosen, strongest
+from maxmargin.report.findings import (
+    Findings,
+    Kind,
+    Test,
+    chosen,
+    columns_of,
+    strongest,
+)
 from maxmargin.report.markup import Markup, element, named
 from maxmargin.report.measures import Measure, f1, f1_of, share
 from maxmargin.report.rows import drawn_row, row_name
@@ -23,11 +30,17 @@ class RowFindings(Findings):
 
     items = "samples"
 
+    def __init__(self, model: Any, test: Test):
+        super().__init__(model, test)
+        self.columns = columns_of(model, test)
+
     def name(self, i: int) -> str:
         return row_name(self.test, i)
 
     def draw(self, i: int, outputs: Any) -> Markup:
-        return element("div", drawn_row(self.test, i), self.draw_other(i, outputs))
+        return element(
+            "div", drawn_row(self.test, i, self.columns), self.draw_other(i, outputs)
+        )
 
     def row_names(self) -> list[str]:
         """What has a row of weights."""
@@ -35,7 +48,7 @@ class RowFindings(Findings):
 
     def weights(self, top: int) -> list[tuple[str, str, float]]:
         rows = dict(zip(self.row_names(), self.model.coef_, strict=True))
-        return strongest(rows, _Columns(self.test), top)
+        return strongest(rows, self.columns, top)
 
 
 class ClassFindings(RowFindings):
@@ -159,18 +172,6 @@ class SetFindings(RowFindings):
         return element("div", *(parts or ["no label, as in truth"]))
 
 
-class _Columns:
-    """Names of features by number; without names, their numbers."""
-
-    def __init__(self, test: Test):
-        self.names = test.columns
-        if self.names is None and hasattr(test.X, "columns"):  # of a data frame
-            self.names = test.X.columns
-
-    def __getitem__(self, j: int) -> str:
-        return f"feature {j + 1}" if self.names is None else str(self.names[j])
-
-
 def FINDINGS(model: Any, test: Test) -> RowFindings:
     """By what y is."""
     sets = bool(getattr(model, "multilabel", False))
@@ -178,7 +179,7 @@ def FINDINGS(model: Any, test: Test) -> RowFindings:
 
 
 def _listed(values: Any) -> list:
-    return values.tolist() if hasattr(values, "tolist") else list(values)
+    return np.ravel(values).tolist() if hasattr(values, "shape") else list(values)
 
 
 def _macro_f1(sums: np.ndarray) -> np.ndarray:

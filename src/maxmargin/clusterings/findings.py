@@ -120,7 +120,8 @@ class ClusterFindings(Findings):
         return element("p", text, cls="soft")
 
     def weights(self, top: int) -> list[tuple[str, str, float]]:
-        return strongest({"": self.model.coef_}, self.model.feature_names_, 2 * top)
+        names = getattr(self.model, "feature_names_", None)  # of documents with words
+        return strongest({"": self.model.coef_}, names, 2 * top)
 
 
 FINDINGS = ClusterFindings
@@ -128,7 +129,8 @@ FINDINGS = ClusterFindings
 
 def _document(x: Any, i: int) -> MentionDocument | None:
     """None for a table of features of pairs."""
-    return None if hasattr(x, "shape") else as_document(x, f"X[{i}]")
+    written = isinstance(x, (MentionDocument, dict))
+    return as_document(x, f"X[{i}]") if written else None
 
 
 def _spread(groups: list[int], labels: list[int]) -> list[int]:

@@ -25,7 +25,7 @@ class MultilabelFindings(SetFindings):
         if not hasattr(self.model, "predict_proba"):
             return None
         table = self.model.predict_proba(chosen(self.test.X, few))
-        truth, _ = read_sets([self.test.y[i] for i in few], self.model.classes_)
+        truth, _ = read_sets(chosen(self.test.y, few), self.model.classes_)
         return np.asarray(table).ravel(), np.asarray(truth).ravel() > 0
 
 

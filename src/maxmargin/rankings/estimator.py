@@ -22,11 +22,14 @@ from maxmargin.fitting.tables import read_new, read_rows
 from maxmargin.rankings import metrics, pairs, top_k
 from maxmargin.rankings.metrics import AT, RankingReport, ranking_scores
 from maxmargin.rankings.parameters import TopKRankerParameters
-from maxmargin.rankings.queries import check_grades, gains, group, unpack
+from maxmargin.rankings.queries import Documents, check_grades, gains, group, unpack
 from maxmargin.rankings.start import classification_weights
+from maxmargin.report.findings import indexed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from maxmargin.report.report import Report
 
 # C times the total variance. In cross-validation for "ndcg" on six tables, 1 and 3 differ
 # little; on two of them 30 ranks better, but takes several times as long on long lists.
@@ -177,6 +180,14 @@ class TopKRanker(TopKRankerParameters, MaxMarginEstimator, init=False):
         _, qid = unpack(X, qid)
         at = sorted({*AT, self.k}) if at is None else at
         return ranking_scores(y, scores, qid, at, self.relevant)
+
+    def report(
+        self, X: Any, y: Any, qid: Any = None, *, against: Any = None, limit: int = 150
+    ) -> Report:
+        """A page about this model; see :meth:`MulticlassSVM.report`."""
+        X, qid = unpack(X, qid)
+        documents = Documents(indexed(X), qid)
+        return super().report(documents, y, against=against, limit=limit)
 
     # training --------------------------------------------------------------------------
 

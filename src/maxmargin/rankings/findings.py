@@ -10,7 +10,14 @@ import numpy as np
 from maxmargin.rankings.metrics import AT, ranking_scores
 from maxmargin.rankings.queries import Documents, group
 from maxmargin.report.charts import short
-from maxmargin.report.findings import Findings, Kind, Test, brief, strongest
+from maxmargin.report.findings import (
+    Findings,
+    Kind,
+    Test,
+    brief,
+    columns_of,
+    strongest,
+)
 from maxmargin.report.markup import Markup, element
 from maxmargin.report.measures import Measure, share
 
@@ -25,10 +32,7 @@ class RankFindings(Findings):
     def __init__(self, model: Any, test: Test):
         super().__init__(model, test)
         if not isinstance(test.X, Documents):
-            raise ValueError(
-                "X has no queries: give them with the features, as "
-                "maxmargin.rankings.queries.Documents(X, qid)."
-            )
+            raise ValueError("X has no queries: give the qid of every document.")
         self.grades = np.asarray(test.y, float)
         self.groups = group(test.X.qid, len(self.grades))
         self.rows = list(self.groups)
@@ -123,7 +127,9 @@ class RankFindings(Findings):
         return element("p", text, cls="soft")
 
     def weights(self, top: int) -> list[tuple[str, str, float]]:
-        return strongest({"": self.model.coef_}, self.test.columns, 2 * top)
+        return strongest(
+            {"": self.model.coef_}, columns_of(self.model, self.test), 2 * top
+        )
 
 
 FINDINGS = RankFindings

@@ -19,7 +19,7 @@ class Documents(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.X.shape
+        return np.shape(self.X)
 
     def select(self, chosen) -> Documents:
         return Documents(self.X[chosen], np.asarray(self.qid)[chosen])

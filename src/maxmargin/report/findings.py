@@ -8,7 +8,7 @@ folder. Estimators without such a class get `Findings`: outputs as texts, right 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -184,9 +184,29 @@ def strongest(
     return out
 
 
+def columns_of(model: Any, test: Test) -> Any:
+    """Names of the features: as the test has them, or as training had, or None."""
+    known = getattr(model, "feature_names_in_", None)
+    return known if test.columns is None else test.columns
+
+
+def indexed(values: Any) -> Any:
+    """Inputs or outputs as something that ``chosen`` can take samples from, many times.
+
+    Tables stay what they are, for data frames name their columns; sparse ones become CSR.
+    """
+    if hasattr(values, "tocsr"):
+        return values.tocsr()
+    if isinstance(values, Iterator) or (hasattr(values, "iloc") and values.ndim == 1):
+        return list(values)  # the labels of a Series are not places
+    return values
+
+
 def chosen(X: Any, few: Sequence[int]) -> Any:
     """Some inputs, in whatever they are kept."""
     few = [int(i) for i in few]
+    if hasattr(X, "iloc"):
+        return X.iloc[few]
     if hasattr(X, "select"):
         return X.select(few)
     return X[few] if hasattr(X, "shape") else [X[i] for i in few]

@@ -24,7 +24,7 @@ from maxmargin.report.facts import (
     fits_probabilities,
     versions,
 )
-from maxmargin.report.findings import Findings, Test, findings_of
+from maxmargin.report.findings import Findings, Test, findings_of, indexed
 from maxmargin.report.markup import Markup, element
 from maxmargin.report.measures import Measure
 
@@ -133,13 +133,16 @@ def _shown(measure: Measure) -> str:
 
 def model_report(model: Any, X: Any, y: Any, against: Any, limit: int) -> Report:
     """``model.report``: both models read the same inputs."""
+    X, y = indexed(X), y if y is None else indexed(y)
+    y = y.to_numpy() if hasattr(y, "iloc") else y
     n = getattr(X, "n_sentences", None)
     n = X.shape[0] if n is None and hasattr(X, "shape") else n
     n = len(X) if n is None else n
-    if y is None or len(y) != n:
+    given = 0 if y is None else y.shape[0] if hasattr(y, "shape") else len(y)
+    if given != n:
         raise ValueError(
-            f"X has {n:,} samples, but y has {0 if y is None else len(y):,}: give the true "
-            "output of every sample."
+            f"X has {n:,} samples, but y has {given:,}: give the true output of every "
+            "sample."
         )
     both = []
     for each in (model, against):

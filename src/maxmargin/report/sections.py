@@ -53,8 +53,9 @@ def scores(measures: Sequence[Measure], printed: Any) -> Markup:
             parts.append(element("p", "; ".join(about), cls="soft"))
         cards.append(element("div", *parts, cls="card"))
     said = (
-        "Intervals are from the bootstrap: examples drawn anew 1,000 times. They speak of "
-        "other tests of this kind, not of other trainings."
+        "Intervals are from the bootstrap: 1,000 samples of the examples, drawn with "
+        "replacement. They show how much scores would vary with other test data, not with "
+        "other training data."
     )
     parts = [element("div", *cards, cls="cards"), element("p", said, cls="soft")]
     if printed is not None:
@@ -76,7 +77,9 @@ def comparison(
         sure = apart.low > 0 or apart.high < 0
         better = (apart.value < 0) == a.smaller
         word = (
-            ("the other is better" if better else "this is better") if sure else "open"
+            (f"{names[1]} is better" if better else f"{names[0]} is better")
+            if sure
+            else "no clear difference"
         )
         scale, unit = (1, "") if a.plain else (100, "%")
         shown = [f"{scale * m.interval().value:.2f}{unit}" for m in (a, b)]
@@ -85,8 +88,9 @@ def comparison(
         rows.append([a.name, *shown, ends, element("span", word, cls="chip")])
     head = ["", *names, "difference, with its 95% interval", "verdict"]
     said = (
-        "The difference is the other model minus this one, over the same draws of "
-        "examples. An interval without zero says that it is more than chance."
+        f"The difference is the score of {names[1]} minus that of {names[0]}, on the same "
+        "samples of examples. If the interval does not include zero, the difference is "
+        "unlikely to be chance."
     )
     marks: list[Any] = [
         errors.link(f"m{k}", f"{name}: {len(found):,}", "pick chip")

@@ -115,7 +115,7 @@ class TagFindings(Findings):
 
     def legend(self) -> Markup:
         error = element("u", "Underlined", cls="x")
-        text = " words have a wrong label; the truth appears when pointed at."
+        text = " words have a wrong label; hover over one to see the true label."
         if fits_probabilities(self.model):
             text += (
                 " The bar under a word is the probability of its label, where that is "

@@ -78,7 +78,7 @@ def tagged_page(
         What is shown: mostly predictions.
     path : path of the file, which is replaced if it exists
     truth : list of label sequences or None
-        Where it differs a token is underlined; the truth appears when pointed at.
+        Where it differs a token is underlined; hovering over it shows the true label.
     marginals : list of arrays or None
         As ``predict_marginals`` returns them, with the labels of the columns in
         ``classes``; or one number per token, the probability of its label. It is drawn
@@ -145,7 +145,7 @@ def _about(shown, total, order, spanned, counts, numbers) -> list[str]:
         )
         says.append(
             f"{wrong} of the {tokens} labels shown are wrong: the words are "
-            '<u class="x">underlined</u>, and the truth appears when pointed at.'
+            '<u class="x">underlined</u>. Hover over one to see the true label.'
         )
     if shown and shown[0].chances is not None:
         says.append(
