@@ -6,6 +6,7 @@ from base64 import b64decode
 
 import numpy as np
 import pytest
+from report_cases import fitted
 
 from maxmargin.report.charts import Axis, convergence, curve, nice, reliability, short
 from maxmargin.report.examples import FEWER, ONLY, Errors, compared, confusions
@@ -166,7 +167,10 @@ def test_convergence_of_odd_histories():
         ]
 
     assert convergence(rows((np.inf, 0.0)), 0.1, True) is None
-    one = convergence(rows((2.0, 1.0)), None, True)
+    assert convergence(rows((2.0, 1.0)), None, True) is None
+    one = convergence(
+        [row | {"seconds": 0.0} for row in rows(*[(2.0, 1.0)] * 2)], None, 1
+    )
     assert "passes" in one
     both = convergence(rows((np.inf, -np.inf), (3.0, 0.0), (2.0, 2.0)), 0.01, False)
     assert "gap, not proved" in both
@@ -174,6 +178,36 @@ def test_convergence_of_odd_histories():
     assert "inf" not in one + both
     long = rows(*((3.0 + 1 / (k + 1), 3.0 - 1 / (k + 1)) for k in range(20_000)))
     assert len(convergence(long, 0.01, True)) < 60_000
+
+
+def test_convergence_draws_what_it_names():
+    """Before the first certificate the solver's estimate, dashed; no line for one dot."""
+    history = [
+        {
+            "seconds": 0.1 * k,
+            "primal": np.inf,
+            "dual": 1.0 - 1 / k,
+            "primal_estimate": 1 + 2 / k,
+        }
+        for k in range(1, 9)
+    ]
+    last = {"seconds": 0.9, "primal": 1.1, "dual": 0.9, "primal_estimate": 1.1}
+    drawn = convergence([*history, last], 0.1, True)
+    assert drawn.count(">estimated primal<") == drawn.count(">estimated gap<") == 1
+    assert drawn.count('class="line primal guess"') == 2  # the line, and its key
+    assert drawn.count("<svg") == 2
+    bare = [{k: v for k, v in row.items() if "_" not in k} for row in [*history, last]]
+    plain = convergence(bare, 0.1, True)
+    assert "estimated" not in plain
+    assert plain.count("<svg") == 1  # a single gap is no chart
+    model, X, y, _ = fitted("MotifFinder")
+    assert len(model.rounds_) > 1
+    assert "after each outer step" in model.report(X, y).html
+    model, X, y, _ = fitted("LinkClusterer")
+    assert len(model.rounds_) == 1
+    assert ">estimated primal<" in model.report(X, y).html
+    model, X, y, _ = fitted("GrammarParser")
+    assert "Training took a single pass" in model.report(X, y).html
 
 
 def test_reliability():

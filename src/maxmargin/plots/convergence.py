@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from maxmargin.plots.curves import Curves, tolerance_of
 from maxmargin.plots.training import BLUE, GREY, INK, ORANGE, _axes
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def plot_convergence(model: Any, ax: Axes | Sequence[Axes] | None = None) -> Fig
     certificate = getattr(model, "certificate_", None)
     exact = getattr(certificate, "exact", True)
     axes = _axes(ax, nrows=2, sharex=True, figsize=(6.4, 5.2), height_ratios=[3, 2])
-    curves = _Curves.of(rows)
+    curves = Curves.of(rows)
 
     if rounds:
         _draw_rounds(axes[0], rows, curves, rounds)
@@ -49,7 +50,7 @@ def plot_convergence(model: Any, ax: Axes | Sequence[Axes] | None = None) -> Fig
         title = _verdict(rows[-1], exact)
     axes[0].set_title(title, loc="left", fontsize=11)
     if len(axes) > 1:
-        _draw_gap(axes[1], curves, _tolerance(model), bool(rounds))
+        _draw_gap(axes[1], curves, tolerance_of(model), bool(rounds))
     for panel in axes if ax is not None else axes[-1:]:
         panel.set_xlabel("seconds of training")
         if curves.seconds[0] < curves.seconds[-1] / 2:  # else compiling came first
@@ -57,55 +58,12 @@ def plot_convergence(model: Any, ax: Axes | Sequence[Axes] | None = None) -> Fig
     return axes[0].figure
 
 
-class _Curves(NamedTuple):
-    """Columns of the history; the estimate is NaN where it says nothing."""
-
-    seconds: np.ndarray
-    primal: np.ndarray
-    dual: np.ndarray
-    estimate: np.ndarray
-
-    @classmethod
-    def of(cls, rows) -> _Curves:
-        names = ("seconds", "primal", "dual")
-        seconds, primal, dual = (np.array([row[n] for row in rows]) for n in names)
-        guess = np.array([row.get("primal_estimate") for row in rows], float)
-        # a solver that wants a certificate anyway says the dual
-        useful = np.isfinite(guess) & (guess > dual + 1e-9 * np.abs(dual))
-        return cls(seconds, primal, dual, np.where(useful, guess, np.nan))
-
-    @property
-    def certified(self) -> np.ndarray:
-        return np.isfinite(self.primal)
-
-    def guessed(self) -> np.ndarray:
-        """The estimate up to the first certificate, where it ends at the primal."""
-        known = self.certified
-        first = int(known.argmax())
-        guess = self.estimate.copy()
-        guess[first + 1 :] = np.nan
-        guess[first] = (
-            self.primal[first] if np.isfinite(guess[:first]).any() else np.nan
-        )
-        return guess
-
-    def gap_of(self, primal, chosen=slice(None)) -> np.ndarray:
-        primal, dual = primal[chosen], self.dual[chosen]
-        return (primal - dual) / np.where(primal > 0, primal, 1.0)
-
-
-def _tolerance(model) -> float | None:
-    """tol as the fit used it, or None for a bare history."""
-    own = getattr(model, "_tolerance", None)
-    return own() if own else getattr(model, "tol", None)
-
-
 def _dots(n: int) -> dict:
     """Dots for passes, as long as they can be told apart."""
     return {"marker": "o", "ms": 3.5} if n <= MARKED else {}
 
 
-def _draw_bounds(ax, curves: _Curves, exact: bool) -> None:
+def _draw_bounds(ax, curves: Curves, exact: bool) -> None:
     seconds, primal, dual, _ = curves
     known = curves.certified
     style = {"lw": 1.8, **_dots(len(seconds))}
@@ -131,7 +89,7 @@ def _draw_bounds(ax, curves: _Curves, exact: bool) -> None:
     _plain(ax)
 
 
-def _draw_rounds(ax, rows, curves: _Curves, rounds) -> None:
+def _draw_rounds(ax, rows, curves: Curves, rounds) -> None:
     """Inner bounds, apart for each convex problem, and the outer objective as steps."""
     seconds, primal, dual, _ = curves
     outer = np.array([row.get("outer", 1) for row in rows])
@@ -170,7 +128,7 @@ def _latent_verdict(model, row) -> str:
     return f"Stationary within {_percent(share)}; other starts may end lower ({spent})"
 
 
-def _draw_gap(ax, curves: _Curves, tol: float | None, latent: bool) -> None:
+def _draw_gap(ax, curves: Curves, tol: float | None, latent: bool) -> None:
     known = curves.certified
     gap, guess = curves.gap_of(curves.primal, known), curves.gap_of(curves.guessed())
     seen, guessed = gap > 0, np.isfinite(guess) & (guess > 0)

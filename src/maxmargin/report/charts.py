@@ -8,10 +8,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.plots.curves import Curves
 from maxmargin.report.markup import Markup, element
 
 WIDE, LEFT, RIGHT, TOP, BOTTOM = 640, 64, 12, 14, 40
 MOST = 400  # points of a line
+CLASSES = {  # of lines, by what they are
+    "dual": "dual",
+    "primal": "primal",
+    "estimated primal": "primal guess",
+    "proved gap": "gap",
+    "estimated gap": "gap guess",
+}
 
 
 class Axis(NamedTuple):
@@ -113,35 +121,41 @@ def percent(value: float) -> str:
 
 
 def convergence(rows: Sequence[dict], tol: float | None, exact: bool) -> Markup | None:
-    """Primal and dual against time, above the relative gap between them."""
-    x, against = _along(rows)
-    primal = [float(row["primal"]) for row in rows]
-    dual = [float(row["dual"]) for row in rows]
-    sure = [k for k, value in enumerate(primal) if math.isfinite(value)]
-    if not sure:
+    """Primal and dual against time, above the relative gap; None if there is no line.
+
+    Before the first certificate the primal is the solver's estimate.
+    """
+    if len(rows) < 2 or not math.isfinite(min(float(row["primal"]) for row in rows)):
         return None
-    upper = [(x[k], primal[k]) for k in sure]
-    lower = [(x[k], dual[k]) for k in range(len(rows)) if math.isfinite(dual[k])]
-    ends = _bounds(upper, lower)
+    x, against = _along(rows)
+    curves = Curves.of(rows)
+    known, guess = curves.certified, curves.guessed()
+    primal = np.where(known, curves.primal, np.nan)
+    upper = _points(x, primal)
+    guessed, lower = _points(x, guess), _points(x, curves.dual)
     end = max(x[-1], 1e-12)
     begin = 0.0 if x[0] < end / 2 else x[0]  # else compiling came first
     wide = Axis(begin, end, LEFT, WIDE - RIGHT)
-    y = Axis(*ends, 230, TOP + 12)
+    y = Axis(*_bounds(upper, guessed, lower), 230, TOP + 12)
+    drawn = {"dual": lower, "primal": upper, "estimated primal": guessed}
+    lines = {name: points for name, points in drawn.items() if points}
     between = "the optimum lies between" if exact else "gap, not proved"
     bounds = figure(
         *frame(wide, y, (against, "objective"), short),
-        line(wide, y, lower, "dual"),
-        line(wide, y, upper, "primal"),
-        _key(["primal", "dual"], f"({between})"),
+        *(line(wide, y, points, CLASSES[name]) for name, points in lines.items()),
+        _key(list(lines), f"({between})"),
         high=270,
         label=f"primal and dual of the training against {against}",
     )
-    gaps = [
-        (x[k], (primal[k] - dual[k]) / primal[k])
-        for k in sure
-        if primal[k] > dual[k] and primal[k] > 0
-    ]
-    return element("div", bounds, _gaps(gaps, wide, against, tol))
+    gaps = _points(x, curves.gap_of(primal), True)
+    hoped = _points(x, curves.gap_of(guess), True)
+    return element("div", bounds, _gaps(gaps, hoped, wide, against, tol))
+
+
+def _points(x: list[float], values: Any, above: bool = False) -> list:
+    """(x, value) where the value is a number, or one above zero."""
+    rows = zip(x, map(float, values), strict=True)
+    return [(a, b) for a, b in rows if math.isfinite(b) and (b > 0 or not above)]
 
 
 def outer_steps(rounds: Sequence[dict]) -> Markup:
@@ -166,13 +180,13 @@ def _along(rows: Sequence[dict]) -> tuple[list[float], str]:
     return [float(k + 1) for k in range(len(rows))], "passes"
 
 
-def _bounds(upper: list, lower: list) -> tuple[float, float]:
+def _bounds(upper: list, guessed: list, lower: list) -> tuple[float, float]:
     """The first passes are far off, and would press the rest into one line."""
     last, least = upper[-1][1], lower[-1][1] if lower else upper[-1][1]
     room = max(2.0 * (last - least), 0.6 * abs(last), 1e-12)
     values = [value for _, value in lower] or [least]
     low = max(min(values), least - room)
-    high = min(max(value for _, value in upper), last + room)
+    high = min(max(value for _, value in upper + guessed), last + room)
     return low - 0.05 * room, high + 0.05 * room
 
 
@@ -182,17 +196,20 @@ def _key(names: list[str], more: str = "") -> Markup:
     if more:
         out.append(element("text", more, x=WIDE - RIGHT, y=TOP, cls="tick end"))
     for name in reversed(names):
-        right -= 8 * len(name) + 26
+        right -= 6 * len(name) + 38
         marks = element("polyline", points=f"{right},{TOP - 4} {right + 18},{TOP - 4}")
-        out.append(element("g", marks, cls=f"line {name}"))
+        out.append(element("g", marks, cls=f"line {CLASSES[name]}"))
         out.append(element("text", name, x=right + 22, y=TOP, cls="tick"))
     return element("g", *out)
 
 
-def _gaps(gaps: list, wide: Axis, against: str, tol: float | None) -> Markup | str:
-    if not gaps:
+def _gaps(
+    gaps: list, hoped: list, wide: Axis, against: str, tol: float | None
+) -> Markup | str:
+    """Proved gaps, and those of the estimated primal before the first of them."""
+    if len(gaps) + len(hoped) < 2:
         return ""
-    values = [value for _, value in gaps] + ([tol] if tol else [])
+    values = [value for _, value in gaps + hoped] + ([tol] if tol else [])
     y = Axis(min(values) / 1.5, max(values) * 1.5, 170, TOP + 12, log=True)
     parts = frame(wide, y, (against, "relative gap"), percent)
     if tol:
@@ -202,7 +219,10 @@ def _gaps(gaps: list, wide: Axis, against: str, tol: float | None) -> Markup | s
         )
         text = f"tol = {percent(tol)}"
         parts.append(element("text", text, x=wide.start + 4, y=at - 4, cls="tick"))
-    parts.append(line(wide, y, gaps, "gap"))
+    drawn = {"proved gap": gaps, "estimated gap": hoped}
+    lines = {name: points for name, points in drawn.items() if points}
+    parts += (line(wide, y, points, CLASSES[name]) for name, points in lines.items())
+    parts.append(_key(list(lines)))
     return figure(*parts, high=210, label=f"relative gap against {against}")
 
 

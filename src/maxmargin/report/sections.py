@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from maxmargin.plots.curves import tolerance_of
 from maxmargin.report.charts import (
     bar,
     convergence,
@@ -121,13 +122,20 @@ def training(model: Any, facts: Sequence[tuple[str, Any]], proved: str) -> Marku
         parts.append(element("p", proved, cls="proved"))
     rows = list(getattr(model, "history_", None) or ())
     exact = getattr(getattr(model, "certificate_", None), "exact", True)
-    rounds = getattr(model, "rounds_", None)
-    drawn = convergence(rows, getattr(model, "tol", None), exact) if rows else None
-    drawn = outer_steps(rounds) if rounds else drawn
+    rounds, tol = getattr(model, "rounds_", None), tolerance_of(model)
+    steps = bool(rounds) and len(rounds) > 1
+    drawn = outer_steps(rounds) if steps else convergence(rows, tol, exact)
     if drawn is None:
-        word = "The model keeps no history of its training: there is no curve to draw."
-        drawn = element("p", word, cls="soft")
+        drawn = element("p", _no_curve(rows), cls="soft")
     return section("training", "Training", *parts, drawn)
+
+
+def _no_curve(rows: Sequence[dict]) -> str:
+    if not rows:
+        return "The model keeps no history of its training: there is no curve to draw."
+    if len(rows) == 1:
+        return "Training took a single pass: there is no curve to draw."
+    return "Training ended before its first certificate: there is no curve to draw."
 
 
 def calibration(chances: Any, right: Any, said: str) -> Markup:
