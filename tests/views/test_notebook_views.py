@@ -88,6 +88,9 @@ EVIL_VIEWS = {
     "graph": lambda: views.graph(NODES, [EVIL, "a", "a"], ["a", EVIL, None]),
     "ranking": lambda: views.ranking([1.0, 2.0], [EVIL] * 2, [0, 1], [EVIL, "b"]),
     "sites": lambda: views.sites([EVIL], [Site(0, 3, "+", 1.0)]),
+    "classes": lambda: views.classes([1.0, 0.5], [EVIL, "b"], EVIL, ["b", EVIL]),
+    "taxonomy": lambda: views.taxonomy({EVIL: None, "b": EVIL}, EVIL, "b"),
+    "homologs": lambda: views.homologs((EVIL, [EVIL, "A"]), [1, 2], [(0, 0)], 0),
     "document": lambda: document(EVIL, "b"),
     "pair": lambda: PairAlignment(EVIL, "b", "AC", "AG", [(0, 0)]),
     "rows": lambda: MultipleAlignment("m", [EVIL, "b"], ["A-C", "AAC"], [{}, {}], {}),
@@ -225,8 +228,13 @@ def test_graphs_as_grids_and_as_nodes():
     with pytest.raises(ValueError, match="3 nodes, but 1 labels"):
         views.graph(NODES, ["a"])
     large = np.zeros((200, 1)), [(0, 1)]
-    with pytest.raises(ValueError, match="at most 150 are drawn"):
-        views.graph(large, [0] * 200)
+    cut = views.graph(large, [0] * 200, [0] * 190 + [1] * 10)
+    assert cut.html.count("<circle") == 150
+    assert "150 of 200 nodes are drawn, those near the first wrong one" in read(cut)
+    chain = np.zeros((400, 1)), [(k, k + 1) for k in range(399)]
+    near = views.graph(chain, range(400), [*range(300), 1, *range(301, 400)])
+    assert "<title>node 300: 300, true 1</title>" in near.html
+    assert near.html.count("<line") == 149  # what is drawn hangs together
 
 
 def test_layouts_keep_nodes_apart():

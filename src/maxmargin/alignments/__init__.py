@@ -47,7 +47,7 @@ FAMILY = Family(
         "homolog_rank": "scorers",
         "homologs_found": "scorers",
     },
-    views={"alignment": "view"},
+    views={"alignment": "view", "homologs": "homologs.view"},
     reports={"HomologFinder": "homologs.findings", "SequenceAligner": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -32,6 +32,7 @@ FAMILY = Family(
         "tree_distance": "taxonomy.scorers",
         "tree_loss": "taxonomy.scorers",
     },
+    views={"classes": "view", "taxonomy": "taxonomy.view"},
     reports={"MulticlassSVM": "findings", "TaxonomySVM": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -15,13 +15,15 @@ from maxmargin.classes.parameters import MulticlassSVMParameters
 from maxmargin.classes.report import ClassReport, class_report
 from maxmargin.classes.structure import make_batch
 from maxmargin.classes.variance_rule import C_by_variance
+from maxmargin.classes.view import classes
 from maxmargin.core.encoded import Encoded
 from maxmargin.core.label_costs import cost_table
 from maxmargin.core.listed import given_or
 from maxmargin.core.partial import partly_known
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.saving import FEATURE_NAMES, Field, floats, labels
-from maxmargin.fitting.tables import read_new
+from maxmargin.fitting.tables import one_row, read_new
+from maxmargin.views.view import View
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -135,6 +137,16 @@ class MulticlassSVM(
             return np.concatenate([self.predict(few) for few in rows])
         best = self._scores(X).argmax(axis=1)  # first: it says if there was no fit
         return self.classes_[best]
+
+    def show(self, x: Any, y: Any = None, **options: Any) -> View:
+        """What is predicted for the sample x, and the scores of the strongest classes.
+
+        With the true class y, whether that is right. ``options`` go to
+        :func:`maxmargin.views.classes`.
+        """
+        X = one_row(x)
+        scores = self._scores(X)[0]
+        return classes(scores, self.classes_, self.predict(X)[0], y, **options)
 
     def _scores(self, X) -> np.ndarray:
         X = self._check_input(X)

@@ -93,6 +93,13 @@ class LatentStructuralSVM(LatentStructuralSVMParameters, StructuralSVM, init=Fal
             return ask(listed_inputs("X", X, "inputs"), self.coef_, self._threads())
         return list(super().predict(X))
 
+    def _shown(self, x) -> tuple[Any, list[tuple[str, Any]]]:
+        compiled = is_structure(self.structure_)
+        if compiled and not hasattr(self.structure_, "predict_latent"):
+            return super()._shown(x)
+        y, h = both = self.predict_latent([x])[0]
+        return y if compiled else both, [("Predicted", y), ("Hidden", h)]
+
     def _check(self) -> None:
         check_latent_parameters(self)
 

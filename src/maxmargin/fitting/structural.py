@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,8 @@ from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.parameters import StructuralSVMParameters
 from maxmargin.fitting.saving import restore_shared, shared_state
 from maxmargin.metrics.losses import LossReport
+from maxmargin.views.view import View
+from maxmargin.views.written import written
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -138,6 +141,34 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
             self.structure_.output(batch, i, labels[cut[i] : cut[i + 1]])
             for i in range(len(X))
         )
+
+    def show(self, x: Any, y: Any = None, **options: Any) -> View:
+        """What is predicted for the input x, to look at in a notebook.
+
+        With the true output y, that and the loss. A problem or structure that has a method
+        ``show(x, predicted, y)`` draws it itself, and gets the ``options``; other outputs
+        are shown as they draw themselves, or as Python writes them.
+        """
+        found, parts = self._shown(x)
+        own = getattr(self.structure_, "show", None)
+        if own is not None:
+            return own(x, found, y, **options)
+        if options:
+            raise ValueError(
+                f"show() does not know {', '.join(options)}: only the method show(x, "
+                f"predicted, y) of {type(self.structure_).__name__} would take options."
+            )
+        remark = ""
+        if y is not None:
+            parts = [*parts, ("True", y)]
+            with suppress(NotImplementedError):
+                remark = f"Loss: {self._losses([x], [y], [found])[0]:.4g}."
+        return written(parts, remark)
+
+    def _shown(self, x) -> tuple[Any, list[tuple[str, Any]]]:
+        """(what is predicted, what is shown of it: each with a heading)."""
+        found = self.predict([x])[0]
+        return found, [("Predicted", found)]
 
     def _door(self):
         """The problem as ``functions.py`` asks it."""

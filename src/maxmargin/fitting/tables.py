@@ -33,6 +33,17 @@ def read_new(model, X):
     return X
 
 
+def one_row(x):
+    """One sample as a table: a row of numbers, of a sparse matrix or of a DataFrame."""
+    if hasattr(x, "to_frame"):
+        return x.to_frame().T.infer_objects()
+    if getattr(x, "ndim", 1) < 2:
+        return x.reshape(1, -1) if issparse(x) else [x]
+    if x.shape[0] != 1:
+        raise ValueError(f"x has {x.shape[0]} rows, but one sample is shown: give one.")
+    return x
+
+
 def check_finite(X) -> None:
     if not np.isfinite(X.data if issparse(X) else X).all():
         csr_arrays(X)  # says where

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
 
 from maxmargin.graphs.input import PLAIN, read_graph
 from maxmargin.views.view import View, about, escaped, hue, svg
@@ -47,11 +49,19 @@ def graph(
         f"node {v}: {found[v]}" + (f", true {true[v]}" if wrong[v] and true else "")
         for v in range(n)
     ]
+    note = ""
     if shape is not None:
         picture = _grid(shape, [colours[z] for z in found], wrong)
     else:
         edges = given.edges.get((PLAIN, PLAIN, PLAIN), (np.zeros((0, 2), int), None))[0]
-        picture = _nodes(edges, found, colours, wrong, hints)
+        chosen = _nearest(n, edges, wrong)
+        picture = _nodes(chosen, edges, found, colours, wrong, hints)
+        if len(chosen) < n:
+            near = "the first wrong one" if any(wrong) else "the first"
+            note = about(
+                f"{len(chosen)} of {n:,} nodes are drawn, those near {near}; a grid is "
+                "drawn whole, as a picture, if you give its shape."
+            )
     legend = " ".join(
         f'<span class="mark" style="--h:{h}">{escaped(z)}</span>'
         for z, h in colours.items()
@@ -59,7 +69,8 @@ def graph(
     says = f"{n} nodes"
     if true is not None:
         says = f"{sum(wrong)} of {sum(z is not None for z in true)} labels are wrong"
-    return View(f"{picture}<p>{legend}</p>{about(says)}", f"{says}: {found}")
+    body = f"{picture}<p>{legend}</p>{about(says)}{note}"
+    return View(body, f"{says}: {found}", picture)
 
 
 def shown(x: Any, labels: Any, truth: Any = None, **options: Any) -> View:
@@ -114,20 +125,32 @@ def _grid(shape, colours, wrong) -> str:
     return svg(columns * cell, rows * cell, [crisp, *bars, *path, "</g>"])
 
 
-def _nodes(edges, found, colours, wrong, hints) -> str:
-    n = len(found)
-    if n > MOST:
-        raise ValueError(
-            f"the graph has {n} nodes, and at most {MOST} are drawn with their edges: give "
-            "the shape of a grid, or a part of the graph."
-        )
-    place = 30 + (SIZE - 60) * layout(n, edges)
+def _nearest(n: int, edges, wrong) -> np.ndarray:
+    """The nodes to draw: all, or those that fewest edges part from the first wrong one."""
+    if n <= MOST:
+        return np.arange(n)
+    a, b = np.asarray(edges, int).reshape(-1, 2).T
+    table = csr_array((np.ones(len(a)), (a, b)), (n, n))
+    begin = int(np.argmax(wrong))
+    order = breadth_first_order(table, begin, False, return_predecessors=False)
+    others = np.setdiff1d(np.arange(n), order)
+    return np.sort(np.concatenate([order, others])[:MOST])
+
+
+def _nodes(chosen, edges, found, colours, wrong, hints) -> str:
+    number = {v: k for k, v in enumerate(chosen.tolist())}
+    lines = [
+        (number[a], number[b])
+        for a, b in np.asarray(edges).tolist()
+        if a in number and b in number
+    ]
+    place = 30 + (SIZE - 60) * layout(len(chosen), lines)
     parts = [
         f'<line x1="{place[a, 0]:.0f}" y1="{place[a, 1]:.0f}" x2="{place[b, 0]:.0f}" '
         f'y2="{place[b, 1]:.0f}" stroke="rgb(128 128 128 / .6)"/>'
-        for a, b in np.asarray(edges).tolist()
+        for a, b in lines
     ]
-    for v, (x, y) in enumerate(place.tolist()):
+    for v, (x, y) in zip(number, place.tolist(), strict=True):
         ring = RING if wrong[v] else 'stroke="gray"'
         parts.append(
             f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{NODE}" {ring} '

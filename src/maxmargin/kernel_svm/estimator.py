@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.classes.report import ClassReport, class_report
+from maxmargin.classes.view import classes
 from maxmargin.core.encoded import C_of
 from maxmargin.core.jobs import at_most
 from maxmargin.core.listed import given_or
@@ -21,6 +22,7 @@ from maxmargin.engine.interrupts import whole
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.fit import refuse_beside_kernel
 from maxmargin.fitting.install import still_zero, warn_zero_weights
+from maxmargin.fitting.tables import one_row
 from maxmargin.kernel_svm.bases import settled
 from maxmargin.kernel_svm.devices import find_device
 from maxmargin.kernel_svm.input import (
@@ -35,6 +37,7 @@ from maxmargin.kernel_svm.training import Trained, train, train_sizes
 from maxmargin.kernels.basis import expand
 from maxmargin.kernels.nested import NestedKernel
 from maxmargin.solvers.checkpoint import kept
+from maxmargin.views.view import View
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -278,6 +281,16 @@ class KernelSVM(
         """The class with the largest score, the first one on ties."""
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
+
+    def show(self, x: Any, y: Any = None, **options: Any) -> View:
+        """What is predicted for the sample x, and the scores of the strongest classes.
+
+        With the true class y, whether that is right. ``options`` go to
+        :func:`maxmargin.views.classes`.
+        """
+        scores = self._scores(one_row(x))[0]
+        found = self.classes_[int(scores.argmax())]
+        return classes(scores, self.classes_, found, y, **options)
 
     def evaluate(self, X: Any, y: Any, *, predicted: Any = None) -> ClassReport:
         """Accuracy and the scores of every class.

@@ -53,7 +53,8 @@ def links(pair: Any, predicted: Any, truth: Any = None) -> View:
             for word, x in zip(words, places, strict=True)
         ]
     text = " ".join(f"{source[i]}-{target[j]}" for i, j in sorted(found))
-    return View(svg(max(width, other), HIGH, parts) + about(says), text or says)
+    picture = svg(max(width, other), HIGH, parts)
+    return View(picture + about(says), text or says, picture)
 
 
 def _places(words: list[str]) -> tuple[list[float], float]:

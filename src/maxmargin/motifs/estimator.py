@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import ne
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -20,13 +21,14 @@ from maxmargin.motifs.formats import consensus
 from maxmargin.motifs.input import LETTERS, dna_sequences, encode_sequences, listed
 from maxmargin.motifs.metrics import MotifReport, marked, motif_scores
 from maxmargin.motifs.parameters import WIDEST, MotifFinderParameters
-from maxmargin.motifs.sites import best_sites, count_letters
+from maxmargin.motifs.sites import Site, best_sites, count_letters
 from maxmargin.motifs.structure import (
     make_batch,
     n_weights,
     with_composition,
     with_strands,
 )
+from maxmargin.motifs.view import sites
 from maxmargin.motifs.widths import held_out_errors
 from maxmargin.motifs.words import (
     enriched_words,
@@ -34,20 +36,12 @@ from maxmargin.motifs.words import (
     shifted_motif,
     word_weights,
 )
+from maxmargin.views.view import View, about
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 DATA_WEIGHT = 16.0  # C by rule times the weight of all samples
-
-
-class Site(NamedTuple):
-    """Where a sequence has its motif: letters start .. end - 1, counted from 0."""
-
-    start: int
-    end: int
-    strand: str  # "+" or "-"
-    score: float  # above 0: the sequence is positive
 
 
 class MotifFinder(
@@ -183,15 +177,27 @@ class MotifFinder(
 
     def predict_sites(self, X: Any) -> list[Site]:
         """The best :class:`Site` of every sequence, also of negative ones."""
-        scores, places, counts = self._search(X)
         found = []
-        for score, place, count in zip(
-            scores.tolist(), places.tolist(), counts.tolist(), strict=True
-        ):
+        columns = (column.tolist() for column in self._search(X))
+        for score, place, count in zip(*columns, strict=True):
             start = place % count
             strand = "+" if place < count else "-"
             found.append(Site(start, start + self.width_, strand, score))
         return found
+
+    def show(self, x: Any, y: Any = None) -> View:
+        """One sequence, or several, with the best site of each.
+
+        With the true label y, or one for each, whether that is what is predicted.
+        """
+        several = isinstance(x, (list, tuple, np.ndarray)) or hasattr(x, "iloc")
+        X = x if several else [x]
+        view = sites(X, self.predict_sites(X))
+        if y is None:
+            return view
+        truth, found = self._truth_and_found(X, y if several else [y])
+        says = f"{sum(map(ne, truth, found))} of {len(truth)} labels are wrong."
+        return View(view.body + about(says), f"{view.text}\n{says}")
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """The share of sequences with the right label."""
@@ -277,8 +283,7 @@ class MotifFinder(
         check_latent_parameters(self)
 
     def _widths(self) -> list:
-        width = self.width
-        return list(width) if isinstance(width, (list, tuple)) else [width]
+        return [*self.width] if isinstance(self.width, (list, tuple)) else [self.width]
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         widths = self._widths()
@@ -389,8 +394,7 @@ class MotifFinder(
             raise ValueError(f"'n_sites' is {self.n_sites_}, out of range")
         errors = saved.value("width_errors", list)
         if errors:
-            if any(
-                type(e) is not list or [*map(type, e)] != [int, float] for e in errors
-            ):
+            pairs = [[*map(type, e)] for e in errors if type(e) is list]
+            if pairs != [[int, float]] * len(errors):
                 raise ValueError("'width_errors' is not a list of widths and errors")
             self.width_errors_ = dict(errors)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -16,6 +16,15 @@ import numpy as np
 from maxmargin.core.completion import complete_all
 from maxmargin.files.text_files import write_raw
 from maxmargin.motifs.structure import UNKNOWN
+
+
+class Site(NamedTuple):
+    """Where a sequence has its motif: letters start .. end - 1, counted from 0."""
+
+    start: int
+    end: int
+    strand: str  # "+" or "-"
+    score: float  # above 0: the sequence is positive
 
 
 def best_sites(batch, w, n_jobs: int = 1) -> tuple[np.ndarray, np.ndarray]:

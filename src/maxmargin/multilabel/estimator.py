@@ -11,12 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.classes.input import rows_of
 from maxmargin.classes.multiclass import MulticlassSVM
 from maxmargin.classes.variance_rule import FACTORS_OF_SETS, C_by_variance
+from maxmargin.classes.view import classes
 from maxmargin.core.decode import decode
 from maxmargin.core.encoded import Encoded, check_weights
 from maxmargin.core.expectations import expectations
 from maxmargin.core.label_costs import label_weights
 from maxmargin.fitting.saving import labels, value
-from maxmargin.fitting.tables import read_rows
+from maxmargin.fitting.tables import one_row, read_rows
 from maxmargin.multilabel.label_graph import (
     check_edges,
     chosen_edges,
@@ -32,6 +33,7 @@ from maxmargin.multilabel.margins import label_margins
 from maxmargin.multilabel.metrics import MultilabelReport, multilabel_scores
 from maxmargin.multilabel.parameters import MultilabelSVMParameters
 from maxmargin.multilabel.structure import HAMMING, KINDS, make_batch
+from maxmargin.views.view import View
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -133,6 +135,20 @@ class MultilabelSVM(MultilabelSVMParameters, MulticlassSVM, init=False):
         """Sets as y had them in training: a 0/1 table, or a list of tuples of labels."""
         found = self._found(X)
         return found if self._table else write_sets(found, self.classes_)
+
+    def show(self, x: Any, y: Any = None, **options: Any) -> View:
+        """The predicted set of labels of the sample x, and the strongest scores.
+
+        With the true set y, what is missed and what is too much. ``options`` go to
+        :func:`maxmargin.views.classes`.
+        """
+        X = one_row(x)
+        names = self.classes_
+        found, true = write_sets(self._found(X), names)[0], None
+        if y is not None:
+            row = np.reshape(y, (1, -1)) if self._table else [y]
+            true = write_sets(read_sets(row, names)[0], names)[0]
+        return classes(self.decision_function(X)[0], names, found, true, **options)
 
     def _found(self, X) -> np.ndarray:
         """The best sets as a 0/1 table."""

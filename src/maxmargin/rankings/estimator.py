@@ -24,7 +24,9 @@ from maxmargin.rankings.metrics import AT, RankingReport, ranking_scores
 from maxmargin.rankings.parameters import TopKRankerParameters
 from maxmargin.rankings.queries import Documents, check_grades, gains, group, unpack
 from maxmargin.rankings.start import classification_weights
+from maxmargin.rankings.view import ranking
 from maxmargin.report.findings import indexed
+from maxmargin.views.view import View
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -188,6 +190,17 @@ class TopKRanker(TopKRankerParameters, MaxMarginEstimator, init=False):
         X, qid = unpack(X, qid)
         documents = Documents(indexed(X), qid)
         return super().report(documents, y, against=against, limit=limit)
+
+    def show(self, X: Any, y: Any = None, qid: Any = None, **options: Any) -> View:
+        """The best documents of every query, with their grades y if these are known.
+
+        Without ``qid``, X is the documents of one query. ``options`` go to
+        :func:`maxmargin.views.ranking`.
+        """
+        scores = self.predict(X)
+        qid = unpack(X, qid)[1]
+        qid = np.zeros(len(scores), int) if qid is None else qid
+        return ranking(scores, qid, y, **options)
 
     # training --------------------------------------------------------------------------
 

@@ -236,6 +236,10 @@ class Tree:
         """In a notebook: the tree as a picture."""
         return View(tree_svg(self))._repr_html_()
 
+    def _repr_svg_(self) -> str:
+        """For what shows no HTML."""
+        return tree_svg(self)
+
     def __repr__(self):
         """One line of brackets; a round bracket in a word becomes -LRB- or -RRB-."""
         pieces: list[str] = []

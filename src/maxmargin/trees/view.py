@@ -19,19 +19,22 @@ def tree(predicted: Tree, truth: Tree | None = None) -> View:
             raise ValueError(f"{name} is of type {type(value).__name__}, not a Tree.")
     if truth is None or truth == predicted:
         right = [] if truth is None else [about("Predicted as it should be.")]
-        return View("".join([tree_svg(predicted), *right]), predicted.draw())
+        picture = tree_svg(predicted)
+        return View("".join([picture, *right]), predicted.draw(), picture)
     missed, wrong = wrong_brackets(truth, predicted)
     pairs = zip(truth.tags(), predicted.tags(), strict=True)
     tags = {k for k, (a, b) in enumerate(pairs) if a[1] != b[1]}
+    picture = tree_svg(predicted, wrong, tags)
     body = [
         about(
             f"Predicted; boxed: {len(wrong)} phrases and {len(tags)} tags are wrong."
         ),
-        tree_svg(predicted, wrong, tags),
+        picture,
         about(f"True; in dashed frames: {len(missed)} phrases were not found."),
         tree_svg(truth, missed, tags, found=False),
     ]
-    return View("".join(body), f"{predicted.draw()}\n\ntrue:\n{truth.draw()}")
+    text = f"{predicted.draw()}\n\ntrue:\n{truth.draw()}"
+    return View("".join(body), text, picture)
 
 
 def shown(sentence: object, predicted: Tree | None, truth: Tree | None = None) -> View:

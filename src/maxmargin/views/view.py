@@ -40,23 +40,39 @@ WRONG, RIGHT = "#E2570B", "#2C8FC9"  # seen on white and on black
 
 
 class View:
-    """What a notebook shows: ``html`` there, ``text`` where there is no browser."""
+    """What a notebook shows: ``html`` there, ``text`` where there is no browser.
 
-    __slots__ = ("html", "text")
+    ``picture`` is the SVG in it, if what is shown is a picture.
+    """
 
-    def __init__(self, body: str, text: str = ""):
-        self.html = f'{STYLE}\n<div class="mm-view">{body}</div>'
+    __slots__ = ("body", "picture", "text")
+
+    def __init__(self, body: str, text: str = "", picture: str = ""):
+        self.body, self.picture = body, picture
         self.text = text or f"{type(self).__name__} ({len(self.html):,} characters)"
+
+    @property
+    def html(self) -> str:
+        return f'{STYLE}\n<div class="mm-view">{self.body}</div>'
 
     def _repr_html_(self) -> str:
         return self.html
+
+    def _repr_svg_(self) -> str | None:
+        return self.picture or None
 
     def __repr__(self) -> str:
         return self.text
 
     def save(self, path: str | os.PathLike, title: str = "maxmargin") -> None:
-        """Write a page that opens from disk."""
+        """Write a page that opens from disk; the picture alone if it ends in .svg."""
         page = PAGE.format(title=escaped(title), body=self.html)
+        if os.fsdecode(path).lower().endswith(".svg"):
+            page = self.picture
+            if not page:
+                raise ValueError(
+                    "this view is a text, not a picture: save it as .html."
+                )
         write_file(path, page.encode("utf-8", "xmlcharrefreplace"))
 
 

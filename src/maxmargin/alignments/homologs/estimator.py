@@ -21,6 +21,7 @@ from maxmargin.alignments.homologs.structure import (
     score_candidates,
     table_shape,
 )
+from maxmargin.alignments.homologs.view import homologs
 from maxmargin.alignments.parameters import HomologFinderParameters
 from maxmargin.core.decode import decode
 from maxmargin.core.encoded import Encoded, check_weights
@@ -28,6 +29,7 @@ from maxmargin.core.kernel import direct
 from maxmargin.engine.threads import over_ranges
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.saving import floats, number, value
+from maxmargin.views.view import View
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -79,6 +81,17 @@ class LocalFinder:
         batch, w = self._batch([(x, [z])])
         found = decode(batch, w)[1:]
         return [(p, int(q)) for p, q in enumerate(found) if q >= 0]
+
+    def show(self, x: Any, y: Any = None, **options: Any) -> View:
+        """The best candidates of one sample, and the alignment with the first of them.
+
+        With the number of the homolog y, or a pair as for ``fit``, where that one stands.
+        ``options`` go to :func:`maxmargin.views.homologs`.
+        """
+        ((native, candidates),) = check_inputs([x])
+        scores = self.decision_function([x])[0]
+        pairs = self.align(native, candidates[int(scores.argmax())])
+        return homologs(x, scores, pairs, y, **options)
 
     def _batch(self, X):
         check_is_fitted(self, "substitution_matrix_")

@@ -26,9 +26,13 @@ from maxmargin.classes.taxonomy.metrics import (
     class_scores,
     node_set_scores,
 )
+from maxmargin.classes.taxonomy.view import taxonomy
+from maxmargin.classes.view import classes, members
 from maxmargin.core.encoded import Encoded
 from maxmargin.core.listed import given_or, listed
 from maxmargin.fitting.saving import labels, value
+from maxmargin.fitting.tables import one_row
+from maxmargin.views.view import View
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -153,6 +157,28 @@ class TaxonomySVM(TaxonomySVMParameters, MulticlassSVM, init=False):
         predicted = plain(found)
         lines = {label: self.taxonomy_.ancestors(label) for label in set(predicted)}
         return [list(lines[label]) for label in predicted]
+
+    def show(self, x: Any, y: Any = None, **options: Any) -> View:
+        """The way to the predicted class, or to a set of nodes, and the strongest scores.
+
+        With the true class or set y, what is right. ``options`` go to
+        :func:`maxmargin.views.classes`.
+        """
+        X = one_row(x)
+        (found, *_), true = self.predict(X), y
+        scores, names = self._scores(X)[0], self.classes_
+        if self._sets:
+            (found,) = self._as_sets(np.array([found]) if self.indicator_ else [found])
+            if y is not None:
+                row = np.reshape(y, (1, -1)) if self.indicator_ else [y]
+                (true,) = self._as_sets(row)
+            scores, names = self._node_scores(X)[0], self.nodes_
+        tree = self.taxonomy_with([] if true is None else members(true))
+        way = taxonomy(tree, found, true)
+        if self._sets and true is not None:
+            true = tree.closure(true)
+        bars = classes(scores, names, found, true, **options)
+        return View(way.body + bars.picture, way.text, bars.picture)
 
     def score(
         self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
