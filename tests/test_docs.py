@@ -1,8 +1,13 @@
-"""The pages of the documentation run as they stand, and so do the docstrings."""
+"""The pages of the documentation run as they stand, and so do the docstrings.
 
+A block of text below a block of Python is what that prints.
+"""
+
+import contextlib
 import doctest
 import importlib
 import importlib.util
+import io
 import os
 import re
 import subprocess
@@ -29,14 +34,19 @@ MODULES = [
 ]
 
 
-def python_of(page):
-    """The page's Python as one module, every line at the number it has on the page."""
+END = "\x1e"  # printed after every block of Python
+SHOWN = re.compile(r"^```python\n.*?^```$(?:\n\n```text\n(.*?)^```$)?", re.M | re.S)
+
+
+def python_of(text):
+    """A page's Python as one module, every line at the number it has on the page."""
     lines, inside = [], False
-    for line in page.read_text(encoding="utf-8").splitlines():
+    for line in text.splitlines():
         if line.startswith("```"):
+            lines.append(f"print({END!r}, end='')" if inside else "")
             inside = line == "```python"
-            line = ""
-        lines.append(line if inside else "")
+        else:
+            lines.append(line if inside else "")
     return "\n".join(lines) + "\n"
 
 
@@ -46,7 +56,8 @@ def name_of(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_page_runs(page, tmp_path, monkeypatch, pytestconfig):
-    source = python_of(page)
+    text = page.read_text(encoding="utf-8")
+    source = python_of(text)
     module = tmp_path / f"{name_of(page)}.py"
     module.write_text(source, encoding="utf-8")
     monkeypatch.chdir(tmp_path)  # pages save files
@@ -62,12 +73,18 @@ def test_page_runs(page, tmp_path, monkeypatch, pytestconfig):
             check=False,
         )
         assert done.returncode == 0, done.stderr
+        printed = done.stdout
     else:
         spec = importlib.util.spec_from_file_location(module.stem, module)
         monkeypatch.setitem(
             sys.modules, module.stem, importlib.util.module_from_spec(spec)
         )
-        spec.loader.exec_module(sys.modules[module.stem])
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            spec.loader.exec_module(sys.modules[module.stem])
+        printed = out.getvalue()
+    *printed, _ = printed.split(END)
+    for shown, there in zip(SHOWN.findall(text), printed, strict=True):
+        assert not shown or there == shown
 
 
 def test_a_structure_is_one_short_file():

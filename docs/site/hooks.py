@@ -14,7 +14,7 @@ from mkdocs.structure.pages import Page
 
 HERE = Path(__file__).resolve().parent
 ASSETS = HERE / "assets"
-cards: dict[str, str] = {}  # {page: thumbnails that it shows}
+cards: dict[str, str] = {}  # {page: thumbnails that it shows, example: its own}
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -54,9 +54,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, *, page: Page, config, files) -> str:
     name = page.file.src_uri
-    if name in cards:
-        markdown = gallery.with_cards(markdown, cards[name])
-    return outside.mended(markdown, name)
+    return outside.mended(gallery.with_cards(markdown, name, cards), name)
 
 
 def _leaves(nav) -> list[str]:

@@ -1,6 +1,7 @@
 """Run a script of the gallery in a process of its own: run_example.py SCRIPT FOLDER.
 
-The folder gets what it printed (output.json) and the figures that are open at its end.
+The folder gets the figures that are open at its end, and output.json: what it printed, what
+is wrong with the figures, files that it left.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from figure_faults import faults_of
+
 
 def main(script: str, folder: str) -> None:
     there, printed = Path(folder).resolve(), io.StringIO()
@@ -22,32 +25,27 @@ def main(script: str, folder: str) -> None:
         os.chdir(scratch)
         with contextlib.redirect_stdout(printed):
             runpy.run_path(path, run_name="__main__")
+        left = sorted(os.listdir())
         os.chdir(there)
-    pictures, thumbnails = (
-        figures(there) if "matplotlib.pyplot" in sys.modules else ([], [])
-    )
-    output = {
-        "text": printed.getvalue(),
-        "pictures": pictures,
-        "thumbnails": thumbnails,
-    }
+    output = {"text": printed.getvalue(), "left": left, **figures(there)}
     with open(there / "output.json", "w", encoding="utf-8") as file:
         json.dump(output, file)
 
 
-def figures(folder: Path) -> tuple[list[str], list[str]]:
-    """Names of the open figures' pictures, and of the first one's thumbnail."""
-    plt = sys.modules["matplotlib.pyplot"]
-    pictures, thumbnails = [], []
-    for k in plt.get_fignums():
+def figures(folder: Path) -> dict[str, list[str]]:
+    """Names of the open figures' pictures, of the first one's thumbnail; their faults."""
+    made: dict[str, list[str]] = {"pictures": [], "thumbnails": [], "faults": []}
+    plt = sys.modules.get("matplotlib.pyplot")
+    for k in plt.get_fignums() if plt else ():
         figure = plt.figure(k)
-        pictures.append(f"{k}.png")
-        figure.savefig(folder / pictures[-1], dpi=110, bbox_inches="tight")
-        if not thumbnails:
-            thumbnails.append(f"{k}-small.png")
+        made["faults"] += faults_of(figure)
+        made["pictures"].append(f"{k}.png")
+        figure.savefig(folder / f"{k}.png", dpi=110, bbox_inches="tight")
+        if not made["thumbnails"]:
+            made["thumbnails"].append(f"{k}-small.png")
             dpi = 400 / figure.get_size_inches()[0]
-            figure.savefig(folder / thumbnails[-1], dpi=dpi, bbox_inches="tight")
-    return pictures, thumbnails
+            figure.savefig(folder / f"{k}-small.png", dpi=dpi, bbox_inches="tight")
+    return made
 
 
 if __name__ == "__main__":
