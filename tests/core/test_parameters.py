@@ -67,6 +67,13 @@ def test_all_but_the_first_two_are_given_by_name(name):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
+def test_defaults_are_possible(name):
+    for parameter, declared in getattr(maxmargin, name).declared.items():
+        if declared.check is not None:
+            declared.check(parameter, declared.default)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_declaration_signature_and_docstring_agree(name):
     cls = getattr(maxmargin, name)
     found = inspect.signature(cls).parameters

@@ -23,8 +23,8 @@ from maxmargin.core.listed import given_or
 from maxmargin.core.partial import partly_known
 from maxmargin.engine.prediction import over_cluster
 from maxmargin.fitting.estimator import MaxMarginEstimator
-from maxmargin.fitting.fit import refuse_unused
 from maxmargin.fitting.latent_training import check_latent_parameters
+from maxmargin.fitting.parameters import refuse_unused
 from maxmargin.fitting.saving import floats, number
 from maxmargin.fitting.tables import weigh
 from maxmargin.views.shown import Shown

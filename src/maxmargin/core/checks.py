@@ -1,4 +1,4 @@
-"""Checks of parameters, and makers of checks: of a name and a value, raising ValueError.
+"""Checks of parameters: of a name and a value, raising ValueError.
 
 Light to import: the command line reads declarations of parameters without numpy. Where a
 fit goes wrong only with two parameters together, the estimator says so.
@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from typing import Any
-
-Check = Callable[[str, Any], None]
 
 
 def is_whole(value: Any) -> bool:
@@ -46,52 +45,49 @@ def among(value: Any, names: tuple) -> bool:
     return (value is None or isinstance(value, str)) and value in names
 
 
-# makers of checks -----------------------------------------------------------------------
+# checks ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Check:
+    """Raises ValueError for values that are not ``good``, and says what is ``wanted``."""
+
+    good: Callable[[Any], bool]
+    wanted: str
+    error: Callable[[str, Any, str], ValueError] = not_possible
+
+    def __call__(self, name: str, value: Any) -> None:
+        if not self.good(value):
+            raise self.error(name, value, self.wanted)
 
 
 def choice_of(*names: str | None, choice: str = "") -> Check:
     """One of these names; ``choice`` says them in the sentence."""
     choice = choice or "one of " + ", ".join(map(str, names))
-
-    def check(name: str, value: Any) -> None:
-        if not among(value, names):
-            raise not_known(name, value, choice)
-
-    return check
-
-
-def satisfies(good: Callable[[Any], bool], wanted: str | Callable[[], str]) -> Check:
-    """What is ``good``; ``wanted`` says what that is, or is asked for it."""
-
-    def check(name: str, value: Any) -> None:
-        if not good(value):
-            said = wanted if isinstance(wanted, str) else wanted()
-            raise not_possible(name, value, said)
-
-    return check
+    return Check(lambda value: among(value, names), choice, not_known)
 
 
 def or_none(check: Check) -> Check:
     """None is possible too."""
-    return lambda name, value: None if value is None else check(name, value)
+    return replace(check, good=lambda value: value is None or check.good(value))
 
 
 def whole_from(low: int, wanted: str) -> Check:
-    return satisfies(lambda value: is_whole(value) and value >= low, wanted)
+    return Check(lambda value: is_whole(value) and value >= low, wanted)
 
 
-def positive(wanted: str | Callable[[], str], finite: bool = False) -> Check:
+def positive(wanted: str, finite: bool = False) -> Check:
     """A number above zero, and if wanted below inf."""
-    return satisfies(lambda value: is_real(value, finite) and value > 0, wanted)
+    return Check(lambda value: is_real(value, finite) and value > 0, wanted)
 
 
 def zero_or_more(wanted: str) -> Check:
     """A finite number."""
-    return satisfies(lambda value: is_real(value) and value >= 0, wanted)
+    return Check(lambda value: is_real(value) and value >= 0, wanted)
 
 
 def either(wanted: str = "True or False") -> Check:
-    return satisfies(is_bool, wanted)
+    return Check(is_bool, wanted)
 
 
 # of arguments that are not declared -----------------------------------------------------

@@ -1,6 +1,6 @@
 """Which columns of the features have scales far from the others, for who must wait.
 
-Computed only where a fit has ended early (``fitting/install.py``). A column's
+Computed only where a fit has ended early (``fitting/estimator.py``). A column's
 scale is the root of the mean square of its entries that are not zero; constants have none,
 as nobody can scale an intercept. Columns are named where they are few and dense: among
 thousands of indicators, most of them zero, a rare one says nothing about units.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin.core.encoded import (
     SINGLE_PRECISION_MASS,
@@ -17,11 +19,14 @@ from maxmargin.core.encoded import (
     hidden,
 )
 from maxmargin.core.jobs import effective_jobs
+from maxmargin.core.scales import advice_on_scales
+from maxmargin.core.warn import warn
 from maxmargin.engine.engines import portable
-from maxmargin.fitting.fit import Settings, settings_of
+from maxmargin.fitting.fit import Settings, fit, settings_of
 from maxmargin.fitting.path import path
 from maxmargin.fitting.saving import Saving
 from maxmargin.solvers import registry
+from maxmargin.solvers.result import Solution, still_zero
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -45,8 +50,6 @@ class MaxMarginEstimator(Saving, BaseEstimator):
         A call that raises leaves the estimator as it was. Ctrl-C ends training and keeps
         the best weights found so far.
         """
-        from maxmargin.fitting.fit import fit
-
         fit(self, X, y, sample_weight)
         return self
 
@@ -79,6 +82,30 @@ class MaxMarginEstimator(Saving, BaseEstimator):
         if portable(engine) is engine:
             return super().__sklearn_clone__()
         return clone(copy(self)).set_params(engine=engine)
+
+    # the end of a fit -------------------------------------------------------------------
+
+    def _take(self, encoded: Encoded, solution: Solution, objective=None) -> None:
+        """Set the fitted attributes: the family's, and what every model knows of its fit.
+
+        With the ``objective``, it is said first if the fit ended too early.
+        """
+        if solution.converged or registry.passes_of(self._objective().solver):
+            warn_zero_weights(solution.w, solution.certificate.primal)
+        elif objective is not None and not registry.passes_of(self._solver_name()):
+            names = encoded.attributes.get("feature_names_in_")
+            warn_unconverged(solution, self._tolerance(), objective, names)
+        for name in ("rounds_", "n_outer_", "restarts_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        self._install(encoded, solution.w)
+        for attribute, value in encoded.attributes.items():
+            setattr(self, attribute, value)
+        self.C_ = C_of(self, encoded)
+        self.certificate_ = solution.certificate
+        self.history_ = solution.history
+        self.n_iter_ = len(solution.history)
+        self.converged_ = solution.converged
+        self._installed(encoded, solution, objective)
 
     # hooks -----------------------------------------------------------------------------
 
@@ -126,3 +153,60 @@ class MaxMarginEstimator(Saving, BaseEstimator):
         largest = float(np.abs(values).max(initial=0.0))
         mass = (C or C_of(self)) * max(float(np.max(weights)), 1.0)
         return np.float32 if mass * largest**2 <= SINGLE_PRECISION_MASS else np.float64
+
+
+# what is said of a fit that did not go as hoped ------------------------------------------
+
+ZERO = (
+    "Training ended with weights that are all zero: every output scores the same, and "
+    "predictions say nothing about X. Either no feature has to do with y, or no output "
+    "costs more than another, or the hidden parts that training began with say nothing. "
+    "Check features, y and loss; then try a larger C, or another init where there is one."
+)
+# Of the objective, C times losses: smaller weights, C times features, are what sums that
+# cancel leave of rounding, unless features are far smaller than one.
+ROUNDING = 1e-12
+# From this share of the gap on, a search that only bounds is what keeps it open.
+SEARCH_SHARE = 0.5
+
+
+def warn_zero_weights(w, primal: float = 0.0) -> None:
+    """A certificate of w = 0 is true, and looks like success: say that it is none."""
+    least = ROUNDING * primal if np.isfinite(primal) else 0.0
+    if np.abs(w).max(initial=0.0) <= least:
+        warn(ZERO)
+
+
+def warn_unconverged(solution, tol, objective, names=None) -> None:
+    """Say how far a fit has come, what that means and what would help.
+
+    ``names`` are those of the columns of X, where they have some.
+    """
+    certificate, status = solution.certificate, solution.status
+    limited = status.startswith("stopped after")
+    if objective.hard and math.isinf(certificate.primal):
+        text = (
+            f"Training {status}, and no weights that separate the data were found yet: "
+            "the weights are the last ones tried, and certificate_ has no finite primal."
+        )
+        if limited:
+            text += " Allow more max_iter or max_time, or choose a finite C."
+    else:
+        text = (
+            f"Training {status} at a relative gap of {certificate.relative_gap:.3g} "
+            f"(tol={tol:g}). The weights are the best found"
+        )
+        text += " and certificate_ is valid." if certificate.exact else "."
+        share = solution.search_gap / max(certificate.gap, 1e-300)
+        if share >= SEARCH_SHARE:
+            text += (
+                f" {min(share, 1):.0%} of this gap is what the search for violated outputs "
+                "leaves open, and more passes cannot close that: give a Problem "
+                "most_violated() or outputs(), or name its smallest_loss (a structure: "
+                "argmax_rescaled() or least_loss()), or allow a larger tol."
+            )
+        elif limited:
+            text += " Allow more max_iter or max_time, or a larger tol, for less."
+            text += advice_on_scales(objective.batch, names)
+    text += still_zero(solution.w)
+    warn(text, ConvergenceWarning)

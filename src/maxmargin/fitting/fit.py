@@ -9,7 +9,6 @@ The way is chosen by the data and the engine: plainly, with hidden parts that ar
 from __future__ import annotations
 
 import copy
-import inspect
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from maxmargin.core.arrays import check_batch
-from maxmargin.core.checks import one_of, positive
+from maxmargin.core.checks import is_real, not_possible, one_of
 from maxmargin.core.compiling import announce, say_on_stderr
 from maxmargin.core.encoded import C_of, Encoded, hidden, masses
 from maxmargin.core.formulation import make_form
@@ -31,7 +30,7 @@ from maxmargin.engine.engines import check_engine
 from maxmargin.engine.interrupts import INTERRUPTED, whole
 from maxmargin.files.locks import require_room
 from maxmargin.fitting import latent_training
-from maxmargin.fitting.install import install
+from maxmargin.fitting.parameters import refuse_unused
 from maxmargin.solvers import registry
 from maxmargin.solvers.by_piece import by_piece
 from maxmargin.solvers.checkpoint import kept, place_of
@@ -50,8 +49,7 @@ from maxmargin.solvers.warm_start import DualState
 
 def fit(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     """Train a model; one that raises leaves it as it was."""
-    check_C(model, X)
-    settings = settings_of(model)
+    settings = settings_of(model, X)
     with at_most(1), kept(settings.limits.checkpoint):
         encoded = model._encode(X, y, sample_weight)
         train(model, encoded, settings, getattr(model, "_dual_state", None))
@@ -91,7 +89,7 @@ def train(
         solver.finish(solution)
         planes = solver.planes if keep else None
         del solver, way  # and tables as large as w, before there are others
-        install(model, encoded, solution, objective)
+        model._take(encoded, solution, objective)
         model.__dict__.pop("_dual_state", None)
         if planes is not None:
             model._dual_state = DualState(batch, planes)
@@ -178,10 +176,11 @@ class Settings:
     warm_start: bool
 
 
-def settings_of(model: Any) -> Settings:
-    """Check all parameters, before any work."""
+def settings_of(model: Any, X: Any = None) -> Settings:
+    """Check all parameters, before any work; what C may be depends on X too."""
     model._check_parameters()
-    check_C(model)
+    if model.C is not None:
+        check_C(model, model.C, X)
     record = _check_objective(model)
     model._check()
     engine = getattr(model, "engine", None)
@@ -204,10 +203,10 @@ def settings_of(model: Any) -> Settings:
     return Settings(solver, form, limits, seed, n_jobs, bool(model.warm_start))
 
 
-def check_C(model: Any, X: Any = None) -> None:
-    """C, for X: what is wanted depends on both."""
-    if model.C is not None:
-        positive(lambda: wanted_C(model, X))("C", model.C)
+def check_C(model: Any, C: Any, X: Any = None) -> None:
+    """This C, for X: what is wanted depends on both model and X."""
+    if not (is_real(C, finite=False) and C > 0):
+        raise not_possible("C", C, wanted_C(model, X))
 
 
 def wanted_C(model, X=None) -> str:
@@ -280,40 +279,3 @@ def _seed(random_state: Any) -> int:
     if random_state is None:
         return 0
     return check_random_state(random_state).randint(2**31 - 1)
-
-
-# parameters that nothing would read ---------------------------------------------------
-
-
-def refuse_unused(model: Any, names: tuple[str, ...], why: str) -> None:
-    """Raise ValueError if a parameter is not at its default, where nothing reads it."""
-    defaults = inspect.signature(type(model).__init__).parameters
-    for name in names:
-        value = getattr(model, name)
-        default = defaults[name].default
-        if value is not default and not np.array_equal(value, default):
-            shown = " ".join(repr(value).split())  # a table has lines
-            raise ValueError(f"{name}={shown} would not be used: {why}")
-
-
-def refuse_beside_kernel(model: Any, names: tuple[str, ...]) -> None:
-    """``gamma`` and the like are of kernels that are given by name."""
-    if not isinstance(model.kernel, str):
-        refuse_unused(
-            model,
-            names,
-            "the kernel is not given by name, and has parameters of its own. Give it to "
-            "the kernel, as in kernels.rbf(0.1), or set it there, as in "
-            "set_params(kernel__gamma=0.1).",
-        )
-
-
-def refuse_without_kernel(model: Any) -> None:
-    """The same where a kernel is one of several ways to look at features."""
-    if not hasattr(model, "kernel"):  # HMMTagger
-        return
-    if model.kernel is None:
-        why = "there is no kernel. Give one, as in kernel='rbf', or leave it out."
-        refuse_unused(model, ("gamma", "method", "n_components"), why)
-    else:
-        refuse_beside_kernel(model, ("gamma",))

@@ -27,13 +27,13 @@ from maxmargin.core.encoded import C_of, masses
 from maxmargin.core.partial import alternate, is_partial, ordinary, sure_part
 from maxmargin.core.warn import warn
 from maxmargin.engine.interrupts import INTERRUPTED, STOPPED, whole
-from maxmargin.fitting.install import install, still_zero
 from maxmargin.fitting.parameters import Hidden
 from maxmargin.solvers import registry
 from maxmargin.solvers.concave_convex import descend
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.marginal_likelihood import MarginalLikelihood
 from maxmargin.solvers.registry import HIDDEN_IN_SHARDS
+from maxmargin.solvers.result import still_zero
 
 ENDED = (INTERRUPTED, STOPPED)
 LATENT = {name: each.default for name, each in Hidden._own.items()}
@@ -141,7 +141,7 @@ def _keep_first(model, encoded, first) -> str:
             "weights are those of what is known for sure.",
             ConvergenceWarning,
         )
-        install(model, encoded, replace(first, status=INTERRUPTED, converged=False))
+        model._take(encoded, replace(first, status=INTERRUPTED, converged=False))
     return INTERRUPTED
 
 
@@ -150,7 +150,7 @@ def _keep_best(model, encoded, runs: list, interrupted: bool, tol: float) -> str
     with whole(model) as late:
         if not best.solution.converged:
             _warn(best, tol)
-        install(model, encoded, best.solution)
+        model._take(encoded, best.solution)
         model.rounds_ = best.rounds
         model.n_outer_ = len(best.rounds)
         model.restarts_ = [found.objective for found in runs]
@@ -190,7 +190,7 @@ def _finish_turns(model, encoded, solve) -> str:
         found[1] = replace(found[1], status=INTERRUPTED, converged=False)
     _, solution, objective = found
     with whole(model) as late:
-        install(model, encoded, solution, objective)
+        model._take(encoded, solution, objective)
     return INTERRUPTED if late.came else solution.status
 
 

@@ -18,7 +18,6 @@ command line makes its options of them. What the shared ones mean is said once, 
 from __future__ import annotations
 
 import inspect
-import numbers
 from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
@@ -28,9 +27,9 @@ from maxmargin.core.checks import (
     choice_of,
     either,
     is_bool,
+    is_whole,
     or_none,
     positive,
-    satisfies,
     whole_from,
     zero_or_more,
 )
@@ -44,7 +43,7 @@ class Declared:
     """What is declared of a parameter; declared anew, it keeps what is not said again."""
 
     default: Any = REQUIRED
-    check: Check | None = None  # raises ValueError for impossible values
+    check: Callable | None = None  # raises ValueError for impossible values
     kind: Callable | None = None  # of its option, where the default does not say it
     help: str = ""  # of its option, where the task says nothing else
     flag: str = ""  # its option, where that is not called like it
@@ -56,7 +55,9 @@ class Declared:
     machine: str = ""
 
 
-def Parameter(default: Any = REQUIRED, check: Check | None = None, **more: Any) -> Any:
+def Parameter(
+    default: Any = REQUIRED, check: Callable | None = None, **more: Any
+) -> Any:
     """A declaration, in the place of the value that its annotation promises."""
     return Declared(default, check, **more)
 
@@ -84,11 +85,14 @@ class Parameters:
         cls.__init__ = _constructor(cls.declared)
 
     def _check_parameters(self, *names: str) -> None:
-        """Refuse values, of these or of all, that no others make possible."""
+        """Refuse values, of these or of all, that no others make possible.
+
+        Defaults are possible.
+        """
         for name in names or [n for n in self.declared if n not in self._unread()]:
-            check = self.declared[name].check
-            if check is not None:
-                check(name, getattr(self, name))
+            declared, value = self.declared[name], getattr(self, name)
+            if declared.check is not None and value is not declared.default:
+                declared.check(name, value)
 
     def _unread(self) -> Container[str]:
         """What nothing reads beside the others: of that, other sentences speak."""
@@ -213,8 +217,8 @@ class Shared(Running):
     )
     verbose: int = Parameter(
         default=0,
-        check=satisfies(
-            lambda value: isinstance(value, numbers.Integral) or is_bool(value),
+        check=Check(
+            lambda value: is_whole(value) or is_bool(value),
             "0 for silence, 1 for progress or 2 for a line of JSON per pass",
         ),
         option=False,
@@ -290,3 +294,40 @@ class LatentStructuralSVMParameters(Hidden):
     problem: Any = Parameter(kw_only=False)
     init: Any = Parameter(default="random", kw_only=False)
     C: float | None = Parameter(default=1.0)
+
+
+# parameters that nothing would read ---------------------------------------------------
+
+
+def refuse_unused(model: Any, names: tuple[str, ...], why: str) -> None:
+    """Raise ValueError if a parameter is not at its default, where nothing reads it."""
+    defaults = inspect.signature(type(model).__init__).parameters
+    for name in names:
+        value = getattr(model, name)
+        default = defaults[name].default
+        if getattr(value, "shape", ()) or value != default:  # no default is an array
+            shown = " ".join(repr(value).split())  # a table has lines
+            raise ValueError(f"{name}={shown} would not be used: {why}")
+
+
+def refuse_beside_kernel(model: Any, names: tuple[str, ...]) -> None:
+    """``gamma`` and the like are of kernels that are given by name."""
+    if not isinstance(model.kernel, str):
+        refuse_unused(
+            model,
+            names,
+            "the kernel is not given by name, and has parameters of its own. Give it to "
+            "the kernel, as in kernels.rbf(0.1), or set it there, as in "
+            "set_params(kernel__gamma=0.1).",
+        )
+
+
+def refuse_without_kernel(model: Any) -> None:
+    """The same where a kernel is one of several ways to look at features."""
+    if not hasattr(model, "kernel"):  # HMMTagger
+        return
+    if model.kernel is None:
+        why = "there is no kernel. Give one, as in kernel='rbf', or leave it out."
+        refuse_unused(model, ("gamma", "method", "n_components"), why)
+    else:
+        refuse_beside_kernel(model, ("gamma",))

@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import clone
 
-from maxmargin.core.checks import positive
 from maxmargin.core.encoded import Encoded, masses
 from maxmargin.core.jobs import at_most
 from maxmargin.engine.interrupts import INTERRUPTED
-from maxmargin.fitting.fit import Settings, train, wanted_C
+from maxmargin.fitting.fit import Settings, check_C, train
 from maxmargin.solvers.checkpoint import kept, path_places
 
 
@@ -24,7 +23,7 @@ def path(model, X, y, Cs, sample_weight) -> list:
             f"Cs={Cs!r} is not possible: give a list of values of C, also for one."
         ) from None
     for C in Cs:
-        positive(lambda: wanted_C(model, X))("C", C)
+        check_C(model, C, X)
     Cs = [float(C) for C in Cs]
     models = [clone(model).set_params(C=C) for C in Cs]
     settings = [each._settings() for each in models]

@@ -13,7 +13,7 @@ from maxmargin.core.objective import Objective
 from maxmargin.core.partial import ordinary
 from maxmargin.core.saved import Saved
 from maxmargin.fitting.estimator import MaxMarginEstimator
-from maxmargin.fitting.fit import refuse_without_kernel
+from maxmargin.fitting.parameters import refuse_without_kernel
 from maxmargin.fitting.saving import value
 from maxmargin.fitting.tables import weigh
 from maxmargin.graphs.batch import make_graphs

@@ -14,14 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.classes.report import ClassReport, class_report
 from maxmargin.classes.view import classes
-from maxmargin.core.encoded import C_of
 from maxmargin.core.jobs import at_most
 from maxmargin.core.listed import given_or
 from maxmargin.core.warn import warn
 from maxmargin.engine.interrupts import whole
 from maxmargin.fitting.estimator import MaxMarginEstimator
-from maxmargin.fitting.fit import refuse_beside_kernel
-from maxmargin.fitting.install import still_zero, warn_zero_weights
+from maxmargin.fitting.parameters import refuse_beside_kernel
 from maxmargin.fitting.tables import one_row
 from maxmargin.kernel_svm.bases import settled
 from maxmargin.kernel_svm.devices import find_device
@@ -33,10 +31,11 @@ from maxmargin.kernel_svm.input import (
 )
 from maxmargin.kernel_svm.parameters import KernelSVMParameters
 from maxmargin.kernel_svm.saving import model_from, state_of
-from maxmargin.kernel_svm.training import Trained, train, train_sizes
+from maxmargin.kernel_svm.training import train, train_sizes
 from maxmargin.kernels.basis import expand
 from maxmargin.kernels.nested import NestedKernel
 from maxmargin.solvers.checkpoint import kept
+from maxmargin.solvers.result import still_zero
 from maxmargin.views.view import View
 
 if TYPE_CHECKING:
@@ -180,7 +179,7 @@ class KernelSVM(
             model = settled(self, problem, self.n_components)
             trained = train(problem, model, settings)
         with whole(self):
-            self._take(data, trained, model.method)
+            self._take(data, trained)
         return self
 
     def path(
@@ -223,7 +222,7 @@ class KernelSVM(
             settled_ = settled(self, problem, size)
             trained = train_sizes(problem, settled_, settings, name, values)
         for i, machine in trained:
-            models[i]._take(data, machine, settled_.method)
+            models[i]._take(data, machine)
         return [models[i] for i, _ in trained]
 
     def _blas_threads(self) -> int:
@@ -242,30 +241,19 @@ class KernelSVM(
             raise ValueError("C=inf is not possible with kernels: choose a finite C.")
         find_device(self.device)
 
-    def _take(self, data, trained: Trained, method: str) -> None:
-        """Set the fitted attributes."""
-        if trained.converged:
-            warn_zero_weights(trained.coefficients)
+    def _install(self, encoded: Any, w: np.ndarray) -> None:
         for attribute in ("n_features_in_", "feature_names_in_"):  # of an earlier fit
             self.__dict__.pop(attribute, None)
-        self.kernel_, self.basis_ = trained.kernel, own(trained.points, data.X)
-        scaling = data.attributes["scaling_"]
-        if scaling is not None:
-            self.basis_ = scaling.undo(self.basis_)
-        self.dual_coef_ = trained.coefficients
-        self.columns_ = trained.columns
-        for attribute, value in data.attributes.items():
-            setattr(self, attribute, value)
-        self.C_ = C_of(self)
-        self.method_ = method
-        self.certificate_ = trained.certificate
-        self.history_ = trained.history
-        self.n_iter_ = len(trained.history)
-        self.converged_ = trained.converged
-        self.seconds_ = trained.seconds
-        if trained.warning:
-            text = trained.warning + still_zero(trained.coefficients)
-            warn(text, ConvergenceWarning)
+        self.dual_coef_ = w
+
+    def _installed(self, encoded: Any, solution: Any, objective: Any) -> None:
+        self.kernel_, self.basis_ = solution.kernel, own(solution.points, encoded.X)
+        if self.scaling_ is not None:
+            self.basis_ = self.scaling_.undo(self.basis_)
+        self.columns_, self.method_ = solution.columns, solution.method
+        self.seconds_ = solution.seconds
+        if solution.warning:
+            warn(solution.warning + still_zero(solution.w), ConvergenceWarning)
 
     # using ------------------------------------------------------------------------------
 

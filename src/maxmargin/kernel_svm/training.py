@@ -22,6 +22,7 @@ from maxmargin.kernel_svm.sampling import sample_cuts
 from maxmargin.kernels.basis import NOTHING, Basis, expand
 from maxmargin.kernels.inputs import count, take, toarray
 from maxmargin.solvers.clock import Clock
+from maxmargin.solvers.result import Solution
 
 SAMPLED_CUTS = 200  # where max_iter says nothing else
 FULL_TABLE = 2**27  # bytes of a kernel's table of double precision that do not hurt
@@ -29,16 +30,13 @@ SLACK = 0.1  # share of tol that scores may be off by, with rows of single preci
 
 
 @dataclass
-class Trained:
-    """A kernel machine: points, coefficients by class, and what is known of it."""
+class Trained(Solution):
+    """A kernel machine: ``w`` are coefficients of its points, by class."""
 
-    kernel: Any
-    points: Any
-    coefficients: np.ndarray
-    certificate: KernelCertificate
-    history: list
-    converged: bool
+    kernel: Any = None
+    points: Any = None
     columns: np.ndarray | None = None
+    method: str = ""
     seconds: float = 0.0  # since training began
     warning: str = ""  # of the machine that did not converge
 
@@ -79,7 +77,7 @@ def train_sizes(problem, model, settings, name: str, values: list) -> list[tuple
     try:
         with team.at_work():
             for i, trained in machines:
-                trained.seconds = clock.seconds()
+                trained.seconds, trained.method = clock.seconds(), model.method
                 done[i] = trained
                 if clock.interrupted:
                     break
@@ -198,13 +196,13 @@ def _ended(problem, expansion, certificate, solution, where, limits, clock) -> T
             f"(tol={limits.tol:g}). Allow more max_iter or max_time, or a larger tol."
         )
     return Trained(
-        problem.kernel,
-        points,
         coefficients,
         certificate,
         solution.history,
         converged,
-        np.asarray(points) if problem.kernel.kind == "precomputed" else None,
+        kernel=problem.kernel,
+        points=points,
+        columns=np.asarray(points) if problem.kernel.kind == "precomputed" else None,
         warning=warning,
     )
 

@@ -11,7 +11,6 @@ from maxmargin.core.checks import (
     is_whole,
     not_possible,
     or_none,
-    satisfies,
 )
 from maxmargin.fitting.parameters import Hidden, Parameter
 
@@ -21,7 +20,7 @@ HIGHEST = 9  # order: 4^10 weights of the background
 
 def _up_to(high: int, low: int = 0, more: str = "") -> Check:
     wanted = f"a whole number from {low} to {high}{more}"
-    return satisfies(lambda value: is_whole(value) and low <= value <= high, wanted)
+    return Check(lambda value: is_whole(value) and low <= value <= high, wanted)
 
 
 def _check_widths(name: str, given: Any) -> None:

@@ -15,8 +15,8 @@ from maxmargin.core.encoded import Encoded, check_weights
 from maxmargin.core.listed import given_or
 from maxmargin.core.variances import C_for_scale, total_variance
 from maxmargin.fitting.estimator import MaxMarginEstimator
-from maxmargin.fitting.fit import refuse_unused
 from maxmargin.fitting.latent_training import LATENT, check_latent_parameters
+from maxmargin.fitting.parameters import refuse_unused
 from maxmargin.fitting.saving import FEATURE_NAMES, floats
 from maxmargin.fitting.tables import read_new, read_rows
 from maxmargin.rankings import metrics, pairs, top_k

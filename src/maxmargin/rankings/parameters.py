@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Container
 from typing import Any
 
-from maxmargin.core.checks import choice_of, satisfies, whole_from
+from maxmargin.core.checks import Check, choice_of, whole_from
 from maxmargin.fitting.parameters import Hidden, Parameter
 
 LOSSES = ("precision", "ndcg", "average-precision", "pairwise")
@@ -23,7 +23,7 @@ class TopKRankerParameters(Hidden):
     )
     C: float | None = Parameter(default=None, kw_only=False)
     loss: str = Parameter(default="ndcg", check=choice_of(*LOSSES))
-    relevant: float = Parameter(default=1.0, check=satisfies(_is_grade, "a grade"))
+    relevant: float = Parameter(default=1.0, check=Check(_is_grade, "a grade"))
     init: Any = Parameter(default="classification")
 
     def _unread(self) -> Container[str]:

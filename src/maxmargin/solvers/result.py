@@ -113,3 +113,11 @@ class Solution:
     converged: bool = False
     status: str = ""
     search_gap: float = 0.0
+
+
+# Beside what is said of a fit that ended early, which may be why.
+STILL_ZERO = " All weights are still zero: every output scores the same."
+
+
+def still_zero(w) -> str:
+    return "" if np.any(w) else STILL_ZERO

@@ -16,7 +16,7 @@ from maxmargin.core.partial import partly_known
 from maxmargin.core.saved import distinct
 from maxmargin.core.vectors import by_frequency, padded_width
 from maxmargin.fitting.estimator import MaxMarginEstimator
-from maxmargin.fitting.fit import refuse_without_kernel
+from maxmargin.fitting.parameters import refuse_without_kernel
 from maxmargin.fitting.tables import weigh
 from maxmargin.kernels.nested import NestedKernel
 from maxmargin.tags.corpus.training import TagCorpus, encode_corpus

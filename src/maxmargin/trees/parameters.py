@@ -10,7 +10,6 @@ from maxmargin.core.checks import (
     is_whole,
     not_possible,
     or_none,
-    satisfies,
     whole_from,
 )
 from maxmargin.fitting.parameters import (
@@ -32,7 +31,7 @@ def _check_parent(name: str, parent: Any) -> None:
 BINARISED: dict[str, Check] = {
     "direction": choice_of("right", "left", choice="'right' or 'left'"),
     "horizontal": or_none(
-        satisfies(
+        Check(
             lambda value: is_whole(value) and value >= 0,
             "a whole number, 0 or more, or None for all siblings",
         )
