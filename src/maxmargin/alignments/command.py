@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maxmargin.cli.task import Task
+from maxmargin.cli.task import K_BEST, MARGINALS, Task
 
 
 class AlignTask(Task):
@@ -23,6 +23,7 @@ Files may be compressed with gzip. What they look like: docs/alignment.md."""
     estimators = {"svm": "SequenceAligner"}
     hidden = frozenset({"alphabet", "groups"})
     usual = (1.0, 10.0, 100.0, 1000.0)
+    essential = "format tracks unknown model gaps scope"
     options = """
     the file
       --format auto|table|fasta|stockholm=auto  default: as it begins
@@ -44,6 +45,7 @@ Files may be compressed with gzip. What they look like: docs/alignment.md."""
       --prior  begin with BLOSUM62, or other usual scores of letters and gaps
       --C  weight of the data
     """
+    predict_options = K_BEST + MARGINALS
 
 
 COMMAND = AlignTask

@@ -22,6 +22,7 @@ Lines are a label, a tab and a text; see docs/classify.md. Files may be compress
 gzip."""
     estimators = {"svm": "TaxonomySVM"}
     hidden = frozenset({"nodes", "node_weights"})
+    essential = "format multilabel taxonomy separator ngrams loss"
     options = """
     the file
       --format text|svmlight=text  text (default): a label and a text per line; svmlight:

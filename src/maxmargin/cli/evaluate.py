@@ -12,11 +12,6 @@ from maxmargin.cli.common import (
 )
 from maxmargin.cli.options import declared
 
-GONE = (
-    "--page is gone: a page with sentences, errors and training is written by "
-    "maxmargin report MODEL FILE -o PAGE.html."
-)
-
 
 def evaluate(command: Command, model, args) -> int:
     """Scores of predictions, with pictures of the errors.

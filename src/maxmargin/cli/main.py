@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import sys
@@ -11,25 +10,31 @@ import time
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NoReturn
 
 from maxmargin import __version__, start
 from maxmargin.cli import cluster, shard, warmup
 from maxmargin.cli.command import Command
 from maxmargin.cli.common import INTERRUPTED, load_model, say, took
-from maxmargin.cli.evaluate import GONE, evaluate
-from maxmargin.cli.inspect import inspect
 from maxmargin.cli.language import options_of, spoken
+from maxmargin.cli.model_commands import COMMANDS, MODEL, SHARED, STRUCTURE
 from maxmargin.cli.notes import checked_notes
-from maxmargin.cli.options import add_options, add_train_options, declared, flag
+from maxmargin.cli.options import (
+    ESSENTIAL,
+    add_options,
+    add_train_options,
+    declared,
+    flag,
+)
 from maxmargin.cli.outputs import held
-from maxmargin.cli.predict import predict
+from maxmargin.cli.parser import HELP, Parser
 from maxmargin.cli.task import Task
 from maxmargin.cli.train import train as train_model
 from maxmargin.core.jobs import effective_jobs
 from maxmargin.engine.interrupts import was_ctrl_c
 from maxmargin.engine.lost import EngineLost
 from maxmargin.families import places
+from maxmargin.files.model_values import Refused
+from maxmargin.fitting.parameters import Shared
 
 TASKS = {**places("commands"), "structure": "maxmargin.cli.structure"}
 TASKS = dict(sorted(TASKS.items()))
@@ -37,26 +42,14 @@ ENDED = (
     "Ctrl-C ends training; the best weights so far are saved, and the exit code is 130."
 )
 
-MODEL = "what `maxmargin train` wrote"
-EVERYWHERE = """
---traceback  after an error, show where in the code it came from
---resources  say at the end what the command took: seconds, CPU seconds, memory
-"""
+THREADS = Shared.declared["n_jobs"]
+GONE = (
+    "--page is gone: a page with sentences, errors and training is written by "
+    "maxmargin report MODEL FILE -o PAGE.html."
+)
 BAD_INPUT = 2
 BAD = (ValueError, OSError, ImportError, NotImplementedError, EngineLost)
 CLOSED = 1
-
-
-class _Parser(argparse.ArgumentParser):
-    """Mistakes in a command are reported as all others are; examples keep their lines."""
-
-    def __init__(self, *args, **options):
-        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
-        super().__init__(*args, allow_abbrev=False, **options)
-        add_options(self, EVERYWHERE)
-
-    def error(self, message: str) -> NoReturn:
-        raise ValueError(f"{message}; see {self.prog} --help.")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -67,15 +60,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         start.hand_over()
         args, extra = _parser(argv).parse_known_args(argv)
         options = getattr(args, "spoken", {})
-        if args.command == "evaluate" and any(
-            word.partition("=")[0] == "--page" for word in extra
-        ):
-            raise ValueError(GONE)
         if extra and args.command == "evaluate" and args.file is None:
             # argparse stops looking for optional names at the first option
             args.file = extra.pop(0) if not extra[0].startswith("--") else None
         if extra:
-            raise ValueError(f"unknown arguments: {' '.join(extra)}; see --help.")
+            gone = any(word.partition("=")[0] == "--page" for word in extra)
+            unknown = f"unknown arguments: {' '.join(extra)}; see --help."
+            raise ValueError(GONE if gone and args.command == "evaluate" else unknown)
         if getattr(args, "n_jobs", None) is not None:
             effective_jobs(args.n_jobs)  # refuses what is no number of threads
         with held(args):
@@ -114,8 +105,8 @@ def _sentence(error: Exception) -> str:
 # the parser --------------------------------------------------------------------------
 
 
-def _parser(argv: Sequence[str]) -> _Parser:
-    parser = _Parser(
+def _parser(argv: Sequence[str]) -> Parser:
+    parser = Parser(
         prog="maxmargin",
         description="Learn to predict structured objects, from files.",
         epilog="""example:
@@ -132,16 +123,31 @@ Exit codes: 0 done, 2 bad input, 130 ended by Ctrl-C.""",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_train(commands, argv)
-    _add_predict(commands)
-    _add_evaluate(commands)
-    _add_report(commands)
-    _add_inspect(commands)
+    _add_model_commands(commands, _task_asked(argv))
     shard.add_parser(commands)
     warmup.add_parser(commands)
     return parser
 
 
-def _ready(parser: _Parser, run, parameters=None) -> None:
+def _task_asked(argv: Sequence[str]) -> type[Task] | None:
+    """The task of the model that is named in a question for help, from its header."""
+    if argv[:1] and argv[0] in COMMANDS and not HELP.isdisjoint(argv):
+        for path in filter(os.path.isfile, argv[1:]):
+            try:
+                # which takes longer to import than all other help
+                header = import_module("maxmargin.files.model_format").peek(path)
+                return task_of(header["notes"]["task"])
+            except (
+                *BAD,
+                Refused,
+                KeyError,
+                TypeError,
+            ):  # of that, other commands speak
+                continue
+    return None
+
+
+def _ready(parser: Parser, run, parameters=None) -> None:
     """The last word of a parser: what it runs, and what its options are called."""
     parser.set_defaults(run=run, spoken=options_of(parser, parameters))
 
@@ -165,139 +171,48 @@ def _add_train(commands, argv: Sequence[str]) -> None:
             parameters = add_train_options(parser, task)
             run = lambda args: train_model(command_of(args.task), args)  # noqa: E731
             _ready(parser, run, parameters)
+            shown = {*ESSENTIAL, *task.essential.split()}
+            parser.rare |= {a.dest for a in parser._actions if a.option_strings} - shown
 
 
-def _add_predict(commands) -> None:
-    parser = commands.add_parser(
-        "predict",
-        help="predict the outputs of a file",
-        description="Predict the outputs of a file with a model.",
-        epilog="""example:
-  maxmargin predict ner.model new.txt -o tagged.txt
-  maxmargin predict ner.model new.txt --marginals | less
-
-The model remembers its task and how its files are written: the page of the task in
-docs/ says what goes in and what comes out. A file appears whole or not at all.""",
-    )
-    _add_files(parser)
-    what = "default: standard output"
-    parser.add_argument("-o", "--output", metavar="OUT", default="-", help=what)
-    add_options(
-        parser,
-        """
-        --k-best N  write the N best outputs of every sentence, one after the other, each
-            after a line '# RANK SCORE'
-        --marginals  write probabilities beside the outputs
-        --encoding NAME  of FILE and OUT (default: that of the training file)
-        """,
-    )
-    _ready(parser, lambda args: _with_model(predict, "", args))
-
-
-def _add_evaluate(commands) -> None:
-    parser = commands.add_parser(
-        "evaluate",
-        help="compare predictions with the truth",
-        description="Compare predictions with the truth, in the measures of the task.",
-        usage="%(prog)s [options] [MODEL] FILE",
-        epilog="""example:
-  maxmargin evaluate ner.model test.txt --confusion errors.png
-  maxmargin evaluate parser.model test.mrg --plot worst.png
-  maxmargin evaluate tagged.txt
-
-Without a model, the file has tokens, one per line, and its last two columns are the
-truth and the prediction.""",
-    )
-    _add_files(parser, nargs="?")
-    add_options(
-        parser,
-        """
-        --json  print the numbers as JSON, from 0 to 1
-        --plot FILE.png  draw the predictions beside the truth
-        --encoding NAME  of FILE (default: that of the training file, or utf-8)
-        """,
-    )
-    _add_own(parser, "evaluate_options")
-    _ready(parser, _evaluate)
-
-
-def _add_report(commands) -> None:
-    parser = commands.add_parser(
-        "report",
-        help="write a page about a model and its errors",
-        description="Write a page about a model and its errors on a test file: one file "
-        "of HTML that needs no network.",
-        epilog="""example:
-  maxmargin report ner.model test.txt -o report.html
-  maxmargin report ner.model test.txt --against old.model -o both.html""",
-    )
-    _add_files(parser)
-    what = "the page (default: report.html)"
-    parser.add_argument(
-        "-o", "--output", metavar="PAGE.html", default="report.html", help=what
-    )
-    add_options(
-        parser,
-        """
-        --against MODEL  another model of the same task, to compare with
-        --limit N=150  the most examples with errors that are drawn (default: 150)
-        --encoding NAME  of FILE (default: that of the training file)
-        """,
-    )
-    # what it needs takes time, and the other commands do not ask for it
-    run = lambda *given: import_module("maxmargin.cli.report").report(*given)  # noqa: E731
-    _ready(parser, lambda args: _with_model(run, "", args))
-
-
-def _add_inspect(commands) -> None:
-    parser = commands.add_parser(
-        "inspect",
-        help="show what a model has learned",
-        description="Show what a model has learned, and how it was trained.",
-        epilog="""example:
-  maxmargin inspect ner.model --top 5 --label B-PER
-  maxmargin inspect ner.model --transitions --plot transitions.png
-  maxmargin inspect aligner.model --export costs.txt""",
-    )
-    _add_model(parser)
-    add_options(
-        parser,
-        """
-        --top N=10  the N strongest weights (default: 10), for tags of every label; 0 for
-            none
-        --json  print it as JSON
-        --plot FILE.png  draw what was learned, such as transitions
-        --export FILE  write it as text for other programs
-        """,
-    )
-    _add_own(parser, "inspect_options")
-    _ready(parser, lambda args: _with_model(inspect, "inspect_options", args))
-
-
-def _add_files(parser: _Parser, **options) -> None:
-    _add_model(parser)
-    parser.add_argument("file", metavar="FILE", help="- is standard input", **options)
-    what = "threads (default: 1)"
-    parser.add_argument("--jobs", dest="n_jobs", type=int, metavar="N", help=what)
-    add_options(parser, cluster.OPTIONS)
-
-
-def _add_model(parser: _Parser) -> None:
-    parser.add_argument("model", metavar="MODEL", help=MODEL)
-    what = "the class of a structure of your own, as in train"
-    parser.add_argument("--structure", metavar="MODULE:CLASS", help=what)
-
-
-def _add_own(parser: _Parser, which: str) -> None:
-    """Options that only some tasks know."""
-    done: set[str] = set()
-    for task in TASKS:
-        text = textwrap.dedent(getattr(task_of(task), which))
-        done |= add_options(parser, text, done=done)
+def _add_model_commands(commands, asked: type[Task] | None) -> None:
+    """Those that read a model; help is wanted of those of the ``asked`` task."""
+    tasks = [asked] if asked else [task_of(name) for name in TASKS]
+    for name, command in COMMANDS.items():
+        parser = commands.add_parser(
+            name,
+            help=command.about,
+            description=command.description,
+            epilog=command.example,
+            usage=command.usage,
+        )
+        parser.add_argument("model", metavar="MODEL", help=MODEL)
+        if command.file is not None:
+            what = "- is standard input"
+            parser.add_argument("file", metavar="FILE", help=what, **command.file)
+            add_options(parser, SHARED, {"n_jobs": THREADS})
+            add_options(parser, cluster.OPTIONS)
+        idle = {"plot"} if asked and name == "evaluate" and not asked.draws else set()
+        done = add_options(parser, command.options, done=idle)
+        if asked:
+            done |= {*asked.alone}  # a model remembers these
+        for task in tasks:
+            text = textwrap.dedent(getattr(task, command.own, ""))
+            done = add_options(parser, text, done=done)
+        if not asked or asked.name == "structure":
+            add_options(parser, STRUCTURE)
+        _ready(parser, _with_model)
+        parser.rare |= {"cluster", "workers"}
+        if not asked:
+            own = set().union(
+                *(_own(task, command.own) - {*task.alone} for task in tasks)
+            )
+            parser.rare |= {"structure", *own} - {"k_best", "marginals"}
+            parser.hint = f"maxmargin {name} MODEL --help shows what its task takes."
 
 
 def _own(kind: type[Task], which: str) -> set[str]:
-    return {name for name, _ in declared(getattr(kind, which)) if name}
+    return {name for name, _ in declared(getattr(kind, which, "")) if name}
 
 
 # running -----------------------------------------------------------------------------
@@ -312,12 +227,17 @@ def command_of(name: str) -> type[Command]:
     return import_module(re.sub(r"\bcommand$", "run", TASKS[name])).RUN
 
 
-def _with_model(run, which: str, args) -> int:
+def _with_model(args) -> int:
+    """A command that reads a model, in the module of its name."""
+    run = getattr(import_module(f"maxmargin.cli.{args.command}"), args.command)
+    if args.command == "evaluate" and args.file is None:
+        args.file, args.model = args.model, None
+        name = next(name for name in TASKS if task_of(name).alone)
+        return run(command_of(name)(), None, args)
     model, task = load_model(args.model, TASKS, args.structure)
-    kind = command_of(task)
+    kind, which = command_of(task), COMMANDS[args.command].own
     model.notes = checked_notes(kind, model.notes)
-    others = map(task_of, TASKS if which else ())
-    for name in sorted(set().union(*(_own(other, which) for other in others))):
+    for name in sorted(set().union(*(_own(task_of(other), which) for other in TASKS))):
         # refuse options that mean nothing for this task, rather than ignore them
         given = getattr(args, name) not in (None, False)
         if given and name not in _own(kind, which):
@@ -338,11 +258,3 @@ def _with_model(run, which: str, args) -> int:
         if getattr(args, "encoding", None) is not None:
             command.encoding = args.encoding
         return run(command, model, args)
-
-
-def _evaluate(args) -> int:
-    if args.file is not None:
-        return _with_model(evaluate, "evaluate_options", args)
-    args.file, args.model = args.model, None
-    name = next(name for name in TASKS if task_of(name).alone)
-    return evaluate(command_of(name)(), None, args)

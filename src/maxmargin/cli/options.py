@@ -40,7 +40,10 @@ WATCH = """
 --plot FILE.png  draw the convergence of the training
 --log FILE  append a line of JSON per pass to a file, also while C is chosen
 """
-_OPTION = re.compile(r"--([\w-]+)(?: (\S+))?(?:  (.*))?")
+_OPTION = re.compile(r"(?:(-\w), )?--([\w-]+)(?: (\S+))?(?:  (.*))?")
+# What --help shows in all tasks.
+ESSENTIAL = {"help", argparse.SUPPRESS, "output", "C", "n_jobs", "max_time"}
+ESSENTIAL |= {"path", "dev", "cv"}
 # Options of the pipeline that need an estimator with this parameter.
 NEEDS = {"path": "C", "cv": "C", "plot": "callbacks", "log": "callbacks"}
 NEEDS["checkpoint_every"] = "checkpoint"
@@ -68,7 +71,7 @@ def declared(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
         --columns N=-1  an option with a value: N is a whole number, X a number, others
             texts; behind = is its default. Help goes on in lines that are further in
-        --kind a|b|c=a  a choice
+        -k, --kind a|b|c=a  a choice, under a short name too
         --file FILE+  may be given several times
         --loss  a parameter, which tells its type and default; else a switch
 
@@ -80,8 +83,10 @@ def declared(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
         if match is None:
             yield "", {"title": line.strip()}
             continue
-        name, value, about = match.groups()
+        short, name, value, about = match.groups()
         options: dict[str, Any] = {"help": (about or "").replace("%", "%%")}
+        if short is not None:
+            options["short"] = short
         if value is not None:
             value, _, default = value.partition("=")
             kind = {"N": int, "X": float}.get(value, str)
@@ -113,7 +118,8 @@ def add_options(parser, text: str, parameters=None, done=frozenset()) -> set[str
             _complete(options, parameter)
         elif "default" not in options:
             options["action"] = "store_true"
-        group.add_argument(flag(name, parameter), dest=name, **options)
+        short = [options.pop("short")] if "short" in options else []
+        group.add_argument(*short, flag(name, parameter), dest=name, **options)
     return done
 
 

@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 from maxmargin.cli.command import Command
-from maxmargin.cli.common import (
-    check_output,
-    no_probabilities,
-    say,
-)
+from maxmargin.cli.common import check_output, no_probabilities, say
 from maxmargin.report.facts import fits_probabilities
-
-ASKED = {"k_best": "predict_k_best", "marginals": "predict_marginals"}
-
-
-def check_possible(command: Command, model, args) -> None:
-    """Refuse what the structures of a model cannot do."""
-    for option, method in ASKED.items():
-        if getattr(args, option) not in (None, False) and not hasattr(model, method):
-            raise ValueError(
-                f"--{option.replace('_', '-')} means nothing for a model of the task "
-                f"{command.name!r}: leave it out."
-            )
-    if args.k_best is not None and args.marginals:
-        raise ValueError("--k-best and --marginals cannot be combined: choose one.")
 
 
 def predict(command: Command, model, args) -> int:
     """Outputs for the inputs of a file."""
-    check_possible(command, model, args)
+    if args.k_best is not None and args.marginals:
+        raise ValueError("--k-best and --marginals cannot be combined: choose one.")
     if args.output != "-":
         check_output(args.output, "The output")
     sample = command.read(args.file, False)

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from maxmargin.cli.command import Command, Sample, seconds_of
+from maxmargin.cli.task import K_BEST, MARGINALS
 from maxmargin.files.text_files import json_values, read_text
 from maxmargin.metrics import scorers
 
@@ -62,6 +63,7 @@ Lines are {"x": ..., "y": ...}, unless the class has read(path): docs/command-li
     estimators = {"svm": "StructuralSVM"}
     hidden = frozenset({"problem"})
     smaller = True
+    essential = "structure objective solver tol"
     options = """
     the file
       --structure MODULE:CLASS  the class that says what outputs are
@@ -69,6 +71,8 @@ Lines are {"x": ..., "y": ...}, unless the class has read(path): docs/command-li
     the model
       --C  weight of the data
     """
+    predict_options = K_BEST + MARGINALS
+    draws = False
 
     def check(self, args) -> None:
         if not self.structure:

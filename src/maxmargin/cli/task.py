@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+K_BEST = """
+--k-best N  write the N best outputs of every sample, one after the other, each after a
+    line '# RANK SCORE'
+"""
+MARGINALS = """
+--marginals  write probabilities beside the outputs
+"""
+
 
 class Task:
     """A task; a family overrides what is its own, and has the rest in ``run.py``."""
@@ -19,9 +27,13 @@ class Task:
     chooser: ClassVar[str] = ""
     # of train, as `maxmargin.cli.options.declared` reads them
     options: ClassVar[str] = ""
+    # those of them that --help shows; --help-all has the others
+    essential: ClassVar[str] = ""
     hidden: ClassVar[frozenset[str]] = frozenset()  # parameters that are no options
     usual: ClassVar[tuple[float, ...]] = (0.01, 0.1, 1.0, 10.0, 100.0)  # C, for --cv
     smaller: ClassVar[bool] = False  # is the better measure the smaller one?
+    predict_options: ClassVar[str] = ""
+    draws: ClassVar[bool] = True  # --plot of evaluate
     evaluate_options: ClassVar[str] = ""  # files of these are drawn by `draw`
     inspect_options: ClassVar[str] = ""
     # options of evaluate for a file with predictions, without a model (`read_pair`)

@@ -22,6 +22,7 @@ be compressed with gzip."""
     estimators = {"svm": "LinkClusterer"}
     hidden = frozenset({"init", "fit_intercept"})
     usual = (0.001, 0.01, 0.1, 1.0)
+    essential = "format method r window"
     options = """
     the file
       --format json|conll2012=json  json (default): a document per line; conll2012: a word

@@ -11,7 +11,7 @@ import json
 import os
 import stat
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from maxmargin.files.model_arrays import checked_arrays, plain_arrays
 from maxmargin.files.model_values import Refused, Room, decode
@@ -113,16 +113,7 @@ def read(path: str) -> Content:
         raise Refused(f"it is {kind}. Give the path of a model file")
 
     with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        if size == 0:
-            raise Refused("it is empty. Save the model again")
-        # The header is checked before the rest is read: somebody else's file may be
-        # huge. Its length is a claim, so it is compared with what is there.
-        head = file.read(8)
-        length = int.from_bytes(head, "little")
-        if len(head) < 8 or length > min(size - 8, MAX_HEADER):
-            raise Refused(_FOREIGN)
-        head += file.read(length)
+        head, size = _read_head(file)
         header, text_length = _parse_header(head[8:])
         file.seek(0)
         data = file.read(size)
@@ -135,6 +126,26 @@ def read(path: str) -> Content:
         what = f"its header is not valid ({error})"
         raise Refused(INVALID.format(what)) from None
     return Content(*fields, _parse_arrays(data, header.get("sparse", {})))
+
+
+def peek(path: str) -> dict[str, Any]:
+    """What a file says of itself, of which nothing else is read or checked."""
+    with open(path, "rb") as file:
+        return _parse_header(_read_head(file)[0][8:])[0]
+
+
+def _read_head(file: IO[bytes]) -> tuple[bytes, int]:
+    """The beginning of a file until its arrays, and the size of all of it."""
+    size = os.fstat(file.fileno()).st_size
+    if size == 0:
+        raise Refused("it is empty. Save the model again")
+    # The header is checked before the rest is read: somebody else's file may be
+    # huge. Its length is a claim, so it is compared with what is there.
+    head = file.read(8)
+    length = int.from_bytes(head, "little")
+    if len(head) < 8 or length > min(size - 8, MAX_HEADER):
+        raise Refused(_FOREIGN)
+    return head + file.read(length), size
 
 
 def _parse_header(raw: bytes) -> tuple[dict, int]:

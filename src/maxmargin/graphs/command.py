@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maxmargin.cli.task import Task
+from maxmargin.cli.task import K_BEST, MARGINALS, Task
 
 
 class GraphTask(Task):
@@ -22,6 +22,7 @@ docs/graphs.md. Files may be compressed with gzip."""
     estimators = {"svm": "GraphLabeler"}
     hidden = frozenset({"loss"})
     usual = (0.001, 0.01, 0.1, 1.0, 10.0)
+    essential = "edges inference label_weight objective kernel"
     options = """
     the file
       --encoding NAME=utf-8  of JSON lines (default: utf-8)
@@ -42,6 +43,7 @@ docs/graphs.md. Files may be compressed with gzip."""
       --gamma  a number, scale or auto
       --kernel-memory  bytes that its tables may take
     """
+    predict_options = K_BEST + MARGINALS
     evaluate_options = """
       --confusion FILE.png  draw which labels are confused
       --fractional FILE.png  draw what the relaxed search leaves undecided

@@ -21,6 +21,7 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
     estimators = {"svm": "KernelSVM"}
     hidden = frozenset({"taxonomy", "loss"})
     usual = (0.1, 1.0, 10.0, 100.0, 1000.0)
+    essential = "format label kernel gamma method n_components"
     options = """
     the file
       --format auto|svmlight|csv=auto  svmlight: LABEL 3:0.5 7:1 ...; csv: 0.5,0,1,LABEL

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maxmargin.cli.task import Task
+from maxmargin.cli.task import K_BEST, Task
 
 
 class MatchTask(Task):
@@ -22,6 +22,7 @@ are i-j (sure) or i?j (possible), with words counted from 0: docs/matching.md.""
     estimators = {"svm": "WordAligner"}
     usual = (0.003, 0.01, 0.03, 0.1, 0.3)
     smaller = True
+    essential = "bitext forms fertility cost_missing cost_extra features"
     options = """
     the file
       --encoding NAME=utf-8  of all files (default: utf-8)
@@ -39,6 +40,7 @@ are i-j (sure) or i?j (possible), with words counted from 0: docs/matching.md.""
       --features G,G,...  groups of features: bias, dictionary, neighbours, position,
           spelling, frequency, competition (default: all)
     """
+    predict_options = K_BEST
 
 
 COMMAND = MatchTask

@@ -20,6 +20,7 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
     items = "sequences"
     estimators = {"svm": "MotifFinder"}
     hidden = frozenset({"objective"})
+    essential = "negative label positive background width both_strands"
     options = """
     the files
       --negative FILE  sequences without the motif; then TRAIN holds those with it

@@ -18,6 +18,7 @@ Lines are labels, as in a,b,c, a tab and a text; see docs/multilabel.md. Files m
 compressed with gzip."""
     estimators = {"svm": "MultilabelSVM"}
     hidden = frozenset()
+    essential = "format ngrams loss graph"
     options = """
     the file
       --format text|svmlight=text  text (default): labels and a text per line; svmlight:

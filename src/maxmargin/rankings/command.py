@@ -20,6 +20,7 @@ may be compressed with gzip."""
     items = "documents"
     estimators = {"svm": "TopKRanker"}
     hidden = frozenset({"objective"})
+    essential = "loss k relevant init"
     options = """
     the file
       --encoding NAME=utf-8  default: utf-8

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maxmargin.cli.task import Task
+from maxmargin.cli.task import K_BEST, MARGINALS, Task
 from maxmargin.tags.formats import FORMATS
 
 
@@ -24,6 +24,7 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
     hidden = frozenset({"feature_options", "forbidden"})
     usual = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
     alone = ("truth", "predicted", "separator", "comment")
+    essential = "label_column template features objective scheme model"
     options = f"""
     the file
       --format {"|".join(FORMATS)}  default: conllu if the file is called so or looks so,
@@ -66,6 +67,7 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
       --gamma  a number, scale or auto
       --kernel-memory  bytes that its tables may take
     """
+    predict_options = K_BEST + MARGINALS
     evaluate_options = """
       --confusion FILE.png  draw which labels are confused
     without a model

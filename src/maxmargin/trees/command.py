@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maxmargin.cli.task import Task
+from maxmargin.cli.task import K_BEST, MARGINALS, Task
 
 
 class ParseTask(Task):
@@ -22,6 +22,7 @@ Function tags and empty elements are left out. Files may be compressed with gzip
     estimators = {"max-margin": "GrammarParser", "pcfg": "PCFGParser"}
     chooser = "method"
     usual = (0.01, 0.03, 0.1, 0.3, 1.0)
+    essential = "input max_length method objective features loss"
     options = """
     the file
       --encoding NAME=utf-8  default: utf-8
@@ -47,6 +48,7 @@ Function tags and empty elements are left out. Files may be compressed with gzip
       --C  weight of the data
       --smoothing  added to counts of a pcfg
     """
+    predict_options = K_BEST + MARGINALS
 
 
 COMMAND = ParseTask
