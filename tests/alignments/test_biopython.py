@@ -3,11 +3,12 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 
 pytest.importorskip("Bio")
+pytest.importorskip("pandas")
 
+import pandas as pd
 from Bio import Align, SeqIO
 from Bio.Align import Alignment, MultipleSeqAlignment
 from Bio.Seq import MutableSeq, Seq

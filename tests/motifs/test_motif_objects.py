@@ -2,11 +2,12 @@
 
 import re
 
-import pandas as pd
 import pytest
 
 pytest.importorskip("Bio")
+pytest.importorskip("pandas")
 
+import pandas as pd
 from Bio.Seq import Seq
 from Bio.SeqRecord import SeqRecord
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 
+def is_class_of(cls: type, package: str, *names: str) -> bool:
+    """Whether a class is one of these names in this package, or is derived from one."""
+    return any(
+        base.__name__ in names and base.__module__.partition(".")[0] == package
+        for base in cls.__mro__
+    )
+
+
 def is_from(value: Any, package: str, *names: str) -> bool:
     """Whether the value is of a class of these names in this package, or of a subclass."""
-    return any(
-        cls.__name__ in names and cls.__module__.partition(".")[0] == package
-        for cls in type(value).__mro__
-    )
+    return is_class_of(type(value), package, *names)
 
 
 def is_frame(value: Any) -> bool:

@@ -6,6 +6,8 @@ _WHERE = {
     "RawText": "maxmargin.files.text_files",
     "data_file": "maxmargin.files.paths",
     "data_home": "maxmargin.files.paths",
+    "dataset_column": "maxmargin.files.datasets",
+    "read_dataset": "maxmargin.files.datasets",
     "read_raw": "maxmargin.files.text_files",
     **places("files"),
 }

@@ -15,6 +15,7 @@ from maxmargin.report.markup import Markup, element, joined, named
 from maxmargin.report.measures import Measure, f1, share
 from maxmargin.tags.marked import Sentence, hues_of, marked, pieces_of
 from maxmargin.tags.metrics import scores
+from maxmargin.tags.objects import sequences_from
 from maxmargin.tags.schemes import guess_scheme, spans
 
 CERTAIN = 0.98  # probabilities that are not drawn
@@ -161,6 +162,7 @@ def words_of(X: Any) -> list[list[str]]:
     """What to show of the tokens: words, first attributes, or numbers."""
     if hasattr(X, "strings"):
         return X.strings(X.meaning.word)
+    X = sequences_from(X)
     return [
         list(map(str, range(1, x.shape[0] + 1)))
         if hasattr(x, "shape")

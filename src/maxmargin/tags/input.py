@@ -10,6 +10,7 @@ import numpy as np
 from maxmargin.core.warn import warn
 from maxmargin.tags.features.sequences import sequence_list
 from maxmargin.tags.files.columns import Columns
+from maxmargin.tags.objects import refuse_containers, refuse_docs_as_labels
 
 LONG = 5_000  # tokens: whole books in one sequence, or a file without blank lines
 
@@ -20,6 +21,7 @@ def check_samples(X, y, unlabelled=False):
     With ``unlabelled``, None may stand for a whole label sequence.
     """
     if not isinstance(X, Columns):
+        refuse_containers(X)
         X = sequence_list(X)
     n = len(X.start) - 1 if isinstance(X, Columns) else len(X)
     if y is None:
@@ -32,6 +34,7 @@ def check_samples(X, y, unlabelled=False):
     for i, labels in enumerate(y):
         if unlabelled and labels is None:
             continue
+        refuse_docs_as_labels(labels, i)
         # a set has no order, and an array may have no dimension
         if (
             isinstance(labels, (str, bytes, Mapping, Set))

@@ -22,7 +22,6 @@ from maxmargin.kernels.nested import NestedKernel
 from maxmargin.tags.corpus.training import TagCorpus, encode_corpus
 from maxmargin.tags.encoders import encoder_state, new_encoder, restored_encoder
 from maxmargin.tags.features.pursued import Supervision
-from maxmargin.tags.files.columns import Columns, columns_from
 from maxmargin.tags.input import (
     barrier_of,
     check_allowed,
@@ -33,6 +32,7 @@ from maxmargin.tags.input import (
     warn_of_truth,
 )
 from maxmargin.tags.objectives import OBJECTIVES
+from maxmargin.tags.objects import as_columns, sequences_from
 from maxmargin.tags.parameters import SequenceTaggerParameters
 from maxmargin.tags.partial import fill_rows, known_runs
 from maxmargin.tags.prediction import TagPrediction
@@ -165,8 +165,8 @@ class SequenceTagger(
     def _input(self, X, encoder=None):
         """X as its encoder wants it."""
         if self.features is None and getattr(encoder, "kind", "") != "columns":
-            return X
-        return X if isinstance(X, Columns) else columns_from(X)
+            return sequences_from(X)
+        return as_columns(X)
 
     def _n_rows(self, d: int, k: int) -> int:
         """Rows of the table of weights."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.listed import listed
+from maxmargin.tags.objects import sequences_from
 from maxmargin.tags.schemes import guess_scheme, spans
 from maxmargin.views.view import View, about, escaped, hues
 
@@ -68,6 +69,7 @@ def _list(values, name: str) -> list:
 
 
 def _sentence(tokens, labels, truth) -> tuple[list[str], list, list | None]:
+    (tokens,) = sequences_from([tokens])
     words = [_word(token, t) for t, token in enumerate(_list(tokens, "a sentence"))]
     labels = _list(labels, "labels")
     truth = None if truth is None else _list(truth, "truth")
