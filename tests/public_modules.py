@@ -4,9 +4,19 @@ What is behind them, kernels for numba above all, is followed in silence.
 """
 
 import maxmargin
-from maxmargin import families, files, kernels, metrics, plots, report, scorers, views
+from maxmargin import (
+    explain,
+    families,
+    files,
+    kernels,
+    metrics,
+    plots,
+    report,
+    scorers,
+    views,
+)
 
-PACKAGES = (maxmargin, files, kernels, metrics, plots, report, scorers, views)
+PACKAGES = (maxmargin, explain, files, kernels, metrics, plots, report, scorers, views)
 
 
 def public_modules() -> list[str]:

@@ -19,7 +19,7 @@ REPOSITORY = Path(__file__).parent.parent
 # from the bottom: a folder imports from those before it, and no family from another
 LAYERS = (
     *("kernels", "files", "engine", "core", "views", "metrics", "solvers", "fitting"),
-    *("plots", "report"),
+    *("plots", "explain", "report"),
 )
 PAIRS = {
     ("classes", "kernel_svm"),

@@ -12,7 +12,7 @@ from maxmargin.scorers import Scorer
 
 END = re.compile(r"(?<!\.)\.\s+(?=[A-Z`\"(])")  # of a sentence
 # public, besides maxmargin.NAME
-SHELVES = "files", "metrics", "plots", "report", "testing", "views"
+SHELVES = "explain", "files", "metrics", "plots", "report", "testing", "views"
 
 
 def modules() -> list[str]:

@@ -44,6 +44,7 @@ class Family:
     plots: Places = field(default_factory=dict)  # maxmargin.plots.NAME
     scorers: Places = field(default_factory=dict)  # maxmargin.scorers.NAME
     views: Places = field(default_factory=dict)  # maxmargin.views.NAME
+    explains: Places = field(default_factory=dict)  # estimator: what its features say
     reports: Places = field(default_factory=dict)  # estimator: what draws its errors
 
     def places(self, shelf: str) -> dict[str, str]:

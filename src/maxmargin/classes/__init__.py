@@ -33,6 +33,7 @@ FAMILY = Family(
         "tree_loss": "taxonomy.scorers",
     },
     views={"classes": "view", "taxonomy": "taxonomy.view"},
+    explains={"MulticlassSVM": "explaining", "TaxonomySVM": "explaining"},
     reports={"MulticlassSVM": "findings", "TaxonomySVM": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -21,6 +21,7 @@ from maxmargin.core.saved import Saved
 from maxmargin.solvers.result import Certificate, StationaryPoint
 
 if TYPE_CHECKING:
+    from maxmargin.explain.explanation import Explanation
     from maxmargin.report.report import Report
 
 # Fields of a certificate, and of one for hidden parts.
@@ -67,6 +68,21 @@ class Saving:
         """
         module = importlib.import_module("maxmargin.report.report")  # it is above
         return module.model_report(self, X, y, against, limit)
+
+    def explain(self, x: Any, **options: Any) -> Explanation:
+        """Which features decided the prediction for one input, part by part.
+
+        Every part (a token, a class, a link ...) is set against its runner-up, the best
+        output in which it is different; the contributions of the features add up to the
+        difference of the two scores. Notebooks show it, and ``print`` does.
+
+        Parameters
+        ----------
+        x : one input, as ``predict`` takes them in a list
+        options : what the family takes besides, such as ``qid`` of rankings
+        """
+        module = importlib.import_module("maxmargin.explain.explained")  # it is above
+        return module.explained(self, x, options)
 
     def _get_state(self) -> tuple[dict, dict]:
         arrays, state = self._more_state()

@@ -14,6 +14,7 @@ FAMILY = Family(
         "plot_basis_images": "pictures",
         "plot_boundary": "plots",
     },
+    explains={"KernelSVM": "explaining"},
     reports={"KernelSVM": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -17,6 +17,7 @@ FAMILY = Family(
         "sample_f1": "scorers",
         "subset_accuracy": "scorers",
     },
+    explains={"MultilabelSVM": "explaining"},
     reports={"MultilabelSVM": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -7,6 +7,7 @@ _WHERE = {
     "plot_convergence": "maxmargin.plots.convergence",
     "plot_predictions": "maxmargin.plots.training",
     "plot_weights": "maxmargin.plots.weights",
+    "weights_frame": "maxmargin.explain.weights",
     **places("plots"),
 }
 

@@ -31,6 +31,7 @@ FAMILY = Family(
         "precision_at_10": "scorers",
     },
     views={"ranking": "view"},
+    explains={"TopKRanker": "explaining"},
     reports={"TopKRanker": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -178,7 +178,7 @@ def features(rows: Sequence[tuple[str, str, float]]) -> Markup | str:
     parts = [element("div", *tables, cls="columns")]
     if rest > 0:
         parts.append(element("p", f"{rest:,} more groups are not shown.", cls="soft"))
-    said = "Weights above zero count for an output, weights below against it."
+    said = "Positive weights speak for an output, negative ones against it."
     return section(
         "features", "Strongest features", element("p", said, cls="soft"), *parts
     )

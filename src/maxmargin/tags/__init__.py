@@ -40,7 +40,6 @@ FAMILY = Family(
         "tagged_page": "page",
         "top_features": "plots",
         "transition_table": "plots",
-        "weights_frame": "weights",
     },
     scorers={
         "sequence_accuracy": "scorers",
@@ -50,6 +49,7 @@ FAMILY = Family(
         "token_accuracy": "scorers",
     },
     views={"tags": "view"},
+    explains={"HMMTagger": "explaining", "SequenceTagger": "explaining"},
     reports={"HMMTagger": "findings", "SequenceTagger": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -6,7 +6,11 @@ Every function returns a :class:`View`. A notebook shows it as the last value of
 
 from maxmargin.families import lazily, places
 
-_WHERE = {"View": "maxmargin.views.view", **places("views")}
+_WHERE = {
+    "View": "maxmargin.views.view",
+    "weights": "maxmargin.explain.weights",
+    **places("views"),
+}
 
 __all__ = list(_WHERE)
 __getattr__, __dir__ = lazily(__name__, _WHERE)

@@ -234,17 +234,25 @@ class TaxonomySVM(TaxonomySVMParameters, MulticlassSVM, init=False):
 
     def _scores(self, X) -> np.ndarray:
         scores = self._node_scores(X)
+        return scores if self.kind_ == "flat" else scores @ self._lines().T
+
+    def _lines(self) -> np.ndarray:
+        """(classes, nodes_): 1 at the nodes whose scores add up to that of a class."""
         if self.kind_ == "flat":
-            return scores
+            return np.eye(len(self.classes_))
         number = {name: v for v, name in enumerate(self.nodes_.tolist())}
         marks = np.zeros((len(self.classes_), len(number)))
         for k, label in enumerate(plain(self.classes_)):
             line = self.taxonomy_.ancestors(label)
             marks[k, [number[name] for name in line if name in number]] = 1.0
-        return scores @ marks.T
+        return marks
 
     def _closures(self, X) -> np.ndarray:
-        scores = np.ascontiguousarray(self._node_scores(X), np.float64)
+        return self._best_closures(self._node_scores(X))
+
+    def _best_closures(self, scores) -> np.ndarray:
+        """The best closed sets under scores of nodes, as 0 and 1."""
+        scores = np.array(scores, np.float64, order="C")  # a copy, which is destroyed
         positions = [self.taxonomy_.position_of(name) for name in self.nodes_.tolist()]
         chosen = np.zeros(scores.shape, np.int32)
         network = make_network(parents_within(self.taxonomy_, positions))
