@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
-from maxmargin.report.findings import Findings, Kind, chosen
+from maxmargin.report.findings import Findings, Kind, Test, chosen
 from maxmargin.report.markup import Markup, element, joined
 from maxmargin.report.measures import Measure, f1, share
+from maxmargin.trees.input import read_trees_of
 from maxmargin.trees.metrics import score_brackets, wrong_brackets
 from maxmargin.trees.rules import named_rules
 from maxmargin.trees.text import lay_out
@@ -22,6 +24,9 @@ class TreeFindings(Findings):
     """Sentences and their trees; an output is None where there is no parse."""
 
     items = "sentences"
+
+    def __init__(self, model: Any, test: Test):
+        super().__init__(model, replace(test, y=read_trees_of(test.y)))
 
     def summary(self, outputs: Any) -> Any:
         return score_brackets(self.test.y, outputs)

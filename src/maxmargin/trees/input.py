@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from maxmargin.core.listed import listed
+from maxmargin.core.objects import is_from
 from maxmargin.core.warn import warn
 from maxmargin.trees.brackets import escape, unescape
 from maxmargin.trees.grammar import Grammar
-from maxmargin.trees.tree import Tree
+from maxmargin.trees.tree import Tree, own_tree
 
 RARE = (
     2  # words that occur up to so many times may have tags that they were not seen with
@@ -37,6 +38,8 @@ class Sentences(NamedTuple):
 
 def read_sentences(X, kind: str) -> Sentences:
     """X, checked: a list of sentences, each a list of tokens as ``kind`` has them."""
+    if is_from(X, "nltk", "Tree"):  # it is a list of its children
+        raise ValueError("X is one Tree: give a list of sentences, also for one.")
     sentences = listed(
         X,
         f"X is of type {type(X).__name__}: give a list of sentences, each a list of "
@@ -44,6 +47,7 @@ def read_sentences(X, kind: str) -> Sentences:
     )
     words, tags = [], []
     for i, sentence in enumerate(sentences):
+        sentence = own_tree(sentence, f"X[{i}]")
         if isinstance(sentence, Tree):
             sentence = sentence.words() if kind == "words" else sentence.tags()
         tokens = listed(
@@ -91,7 +95,10 @@ def read_trees_of(y, others: tuple = ()) -> list:
     """y as a list of trees, or of these other types."""
     if y is None:
         raise ValueError("y is missing: give one tree per sentence.")
-    y = listed(y, "y must be a list of trees, also for one.")
+    wanted = "y must be a list of trees, also for one."
+    if is_from(y, "nltk", "Tree"):  # it is a list of its children
+        raise ValueError(wanted)
+    y = [own_tree(tree, f"y[{i}]") for i, tree in enumerate(listed(y, wanted))]
     for i, tree in enumerate(y):
         if not isinstance(tree, Tree) and type(tree) not in others:
             hint = " (Tree.parse reads brackets)" if isinstance(tree, str) else ""

@@ -23,7 +23,7 @@ from maxmargin.metrics import Counts
 from maxmargin.metrics.bootstrap import Interval, f1_difference, f1_interval
 from maxmargin.trees.brackets import escape
 from maxmargin.trees.report import BracketReport, SentenceScores
-from maxmargin.trees.tree import Tree
+from maxmargin.trees.tree import Tree, own_tree
 
 ROOTS = ("TOP", "ROOT", "S1")
 PUNCTUATION = (",", ":", "``", "''", ".")
@@ -234,6 +234,7 @@ def _pairs(gold, predicted) -> tuple[list[Tree], list[Tree | None]]:
         ("predicted_trees", predicted, (Tree, type(None))),
     ):
         for i, tree in enumerate(trees):
+            tree = trees[i] = own_tree(tree, f"{name}[{i}]")
             if not isinstance(tree, kinds):
                 raise ValueError(
                     f"{name}[{i}] is of type {type(tree).__name__}, but it must be a Tree."

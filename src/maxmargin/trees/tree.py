@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from maxmargin.core.objects import is_from
 from maxmargin.trees.brackets import build, plain, position
 from maxmargin.trees.nltk_exchange import tree_from_nltk, tree_to_nltk
 from maxmargin.trees.svg import tree_svg
@@ -303,6 +304,19 @@ def parsed(label: str, children: list) -> Tree:
     _set_label(tree, label)
     _set_children(tree, tuple(children))
     return tree
+
+
+def own_tree(tree: Any, where: str) -> Any:
+    """A tree of nltk as one of ours; all else as it is."""
+    if not is_from(tree, "nltk", "Tree"):
+        return tree
+    try:
+        return Tree.from_nltk(tree)
+    except ValueError as error:
+        raise ValueError(
+            f"{where}: {error} (read_trees takes trees of nltk too, and reads them as it "
+            "reads a treebank.)"
+        ) from None
 
 
 def _unflatten(flat: tuple) -> Tree:

@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
+from maxmargin.core.objects import is_from
 from maxmargin.files.messages import kind_of
 from maxmargin.files.text_files import RawText, read_text, write_text
 from maxmargin.trees.brackets import build, position
@@ -41,7 +42,7 @@ def read_trees(
     ----------
     source : path, "-", RawText, or lines
         A file, which may be compressed with gzip; "-" is standard input; or a list of
-        texts, one line each.
+        texts, one line each, or of trees of nltk.
     strip_functions : bool
         Take away what follows a hyphen, an equals sign or a bar in labels: NP-SBJ-1 and
         NP=2 become NP, JJ|NN becomes JJ. Labels that begin with a hyphen, such as -LRB-,
@@ -217,6 +218,9 @@ def _text_of(source, encoding: str) -> tuple[str, str]:
         raise ValueError(f"trees are read from a path or from lines, not {source!r}.")
     lines = list(source)
     for i, line in enumerate(lines):
+        if is_from(line, "nltk", "Tree"):
+            lines[i] = " ".join(str(line).split())
+            continue
         if not isinstance(line, str):
             raise ValueError(f"line {i + 1} is {kind_of(line)}, but it must be a text.")
     return "\n".join(line.rstrip("\r\n") for line in lines), "the lines"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from maxmargin.trees.metrics import wrong_brackets
 from maxmargin.trees.svg import tree_svg
-from maxmargin.trees.tree import Tree
+from maxmargin.trees.tree import Tree, own_tree
 from maxmargin.views.view import View, about
 
 
@@ -14,6 +14,7 @@ def tree(predicted: Tree, truth: Tree | None = None) -> View:
     Wrong phrases and tags are boxed in the predicted tree, those that were missed stand in
     dashed frames in the true one. What counts is what ``score_brackets`` counts.
     """
+    predicted, truth = own_tree(predicted, "predicted"), own_tree(truth, "truth")
     for name, value in (("predicted", predicted), ("truth", truth)):
         if not isinstance(value, Tree) and (name == "predicted" or value is not None):
             raise ValueError(f"{name} is of type {type(value).__name__}, not a Tree.")
