@@ -37,6 +37,7 @@ from maxmargin.alignments.k_best import k_best
 from maxmargin.alignments.loops import complete_loops
 from maxmargin.alignments.metrics import AlignmentReport, alignment_report
 from maxmargin.alignments.parameters import SequenceAlignerParameters
+from maxmargin.alignments.scorers import alignment_q
 from maxmargin.alignments.sums import match_marginals, values
 from maxmargin.alignments.view import shown
 from maxmargin.core.decode import decode
@@ -146,6 +147,7 @@ class SequenceAligner(SequenceAlignerParameters, Shown, MaxMarginEstimator, init
     _view = staticmethod(shown)
 
     _model_name = "SequenceAligner.v1"
+    _scorers = (alignment_q,)
     _fields = floats("coef_", "n"), number("prior_factor_", optional=True)
     prior_factor_ = 0.0  # of models from before there was a prior
 

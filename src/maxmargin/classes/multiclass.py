@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ from maxmargin.core.partial import partly_known
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.saving import FEATURE_NAMES, Field, floats, labels
 from maxmargin.fitting.tables import one_row, read_new
+from maxmargin.metrics.scorers import accuracy
 from maxmargin.views.view import View
 
 if TYPE_CHECKING:
@@ -77,6 +79,7 @@ class MulticlassSVM(
     """
 
     _model_name = "MulticlassSVM.v1"
+    _scorers = (accuracy,)
     _fields: tuple[Field, ...] = (
         labels("classes_", "k", two=True),
         floats("coef_", "k", "d"),
@@ -90,14 +93,21 @@ class MulticlassSVM(
         return tags
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        dev: Any = None,
+        Cs: Iterable[float] | None = None,
     ) -> Self:
         """Train on vectors X and their classes y, or on a :class:`maxmargin.ClassCorpus`.
 
         A call that raises leaves the estimator as it was. Ctrl-C ends training and keeps
-        the best weights found so far.
+        the best weights found so far. ``dev`` and ``Cs`` are as in
+        :meth:`maxmargin.StructuralSVM.fit`.
         """
-        return super().fit(X, y, sample_weight)
+        return super().fit(X, y, sample_weight, dev=dev, Cs=Cs)
 
     def score(
         self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None

@@ -5,22 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from maxmargin.fitting.choosing import Score, best_of, seconds_of
 from maxmargin.solvers.checkpoint import Checkpoint, place_of
 
 if TYPE_CHECKING:
     from maxmargin.cli.command import Command, Sample
     from maxmargin.cli.common import Interrupts
-
-
-class Score(NamedTuple):
-    """How good the predictions with one C are, and with what else was tried."""
-
-    C: float
-    measures: dict[str, float]  # the first decides
-    seconds: float  # of training
-    settings: dict[str, Any] = {}  # noqa: RUF012
 
 
 def fit(model, sample: Sample):
@@ -55,8 +47,7 @@ def best_on(
             models += found
             for m in found:
                 measures = command.measures(m, dev, command.predict(m, dev))
-                seconds = m.history_[-1]["seconds"]
-                scores.append(Score(m.C_, measures, seconds, settings))
+                scores.append(Score(m.C_, measures, seconds_of(m), settings))
             if interrupts.seen:
                 break
     except KeyboardInterrupt:  # chosen among those that were tried
@@ -99,7 +90,7 @@ def _of_folds(command, model, sample, Cs, folds, interrupts, quiet) -> list[Scor
             raise KeyboardInterrupt
         test = sample.select(held)
         for C, fitted in zip(Cs, models, strict=True):
-            seconds[C] += fitted.history_[-1]["seconds"]
+            seconds[C] += seconds_of(fitted)
             for i, output in zip(held, command.predict(fitted, test), strict=True):
                 outputs[C][i] = output
         if not quiet:
@@ -138,12 +129,6 @@ def _folds(sample: Sample, folds: int, seed: int):
             [i for i, group in enumerate(groups) if group not in out],
             [i for i, group in enumerate(groups) if group in out],
         )
-
-
-def best_of(scores: list[Score], smaller: bool = False) -> int:
-    """The best; of equals the first, which has the smallest C."""
-    values = [next(iter(score.measures.values())) for score in scores]
-    return values.index(min(values) if smaller else max(values))
 
 
 def table(scores: list[Score], smaller: bool = False) -> str:

@@ -15,6 +15,7 @@ from maxmargin.clusterings.input import Inputs
 from maxmargin.clusterings.metrics import ClusterReport, cluster_scores
 from maxmargin.clusterings.pairs import ALL, pair_index
 from maxmargin.clusterings.parameters import LinkClustererParameters
+from maxmargin.clusterings.scorers import conll_f1
 from maxmargin.clusterings.structure import known_part, roots
 from maxmargin.clusterings.view import clusters
 from maxmargin.core.decode import decode
@@ -93,6 +94,7 @@ class LinkClusterer(LinkClustererParameters, Shown, MaxMarginEstimator, init=Fal
     _view = staticmethod(clusters)
 
     _model_name = "LinkClusterer.v1"
+    _scorers = (conll_f1,)
     _fields = floats("coef_", "n"), number("intercept_")
     _no_sums = "a LinkClusterer has no sum over forests of links"
 

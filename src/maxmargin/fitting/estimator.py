@@ -22,14 +22,23 @@ from maxmargin.core.jobs import effective_jobs
 from maxmargin.core.scales import advice_on_scales
 from maxmargin.core.warn import warn
 from maxmargin.engine.engines import portable
+from maxmargin.fitting.choosing import choose_C
 from maxmargin.fitting.fit import Settings, fit, settings_of
 from maxmargin.fitting.path import path
 from maxmargin.fitting.saving import Saving
+from maxmargin.metrics.report import Report
+from maxmargin.metrics.scorer import Scorer
+from maxmargin.metrics.scorers import loss
 from maxmargin.solvers import registry
+from maxmargin.solvers.held_out import STOPPED_EARLY
 from maxmargin.solvers.result import Solution, still_zero
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+
+# What only some fits leave behind.
+LEFT = "rounds_", "n_outer_", "restarts_", "dev_", "choice_", "calibration_"
 
 
 class MaxMarginEstimator(Saving, BaseEstimator):
@@ -42,15 +51,42 @@ class MaxMarginEstimator(Saving, BaseEstimator):
     objective = "hinge"  # of a family without that parameter
     _objectives: Mapping[str, Any] = registry.OBJECTIVES
     _no_sums = ""  # why a family has no log objective
+    _scorers: tuple[Scorer, ...] = (loss,)  # to choose by: the first of the report made
+    _dev_names: tuple[str, ...] = ("X", "y")  # of held-out data
     _decodes_loss = False  # whether predictions of a log model depend on the loss
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        dev: Any = None,
+        Cs: Iterable[float] | None = None,
+    ) -> Self:
         """Train on inputs X and true outputs y.
 
         A call that raises leaves the estimator as it was. Ctrl-C ends training and keeps
         the best weights found so far.
+
+        Parameters
+        ----------
+        X, y : inputs and their true outputs
+        sample_weight : array or None
+            How much every sample counts.
+        dev : (X_dev, y_dev) or None
+            Held-out data. Training ends early where their score no longer improves, and
+            keeps the weights with the best score (``docs/choosing-c.md``). ``dev_`` is
+            that score.
+        Cs : list of float or None
+            With ``dev``: train with each C in turn, none of them stopped early, and keep
+            the model that is best on the held-out data. ``choice_`` has their scores, and
+            ``C_`` is the value chosen.
         """
-        fit(self, X, y, sample_weight)
+        if Cs is None:
+            fit(self, X, y, sample_weight, dev)
+        else:
+            choose_C(self, Cs, dev, lambda Cs: path(self, X, y, Cs, sample_weight))
         return self
 
     def path(
@@ -90,22 +126,29 @@ class MaxMarginEstimator(Saving, BaseEstimator):
 
         With the ``objective``, it is said first if the fit ended too early.
         """
-        if solution.converged or registry.passes_of(self._objective().solver):
+        good = solution.converged or solution.status == STOPPED_EARLY
+        if good or registry.passes_of(self._objective().solver):
             warn_zero_weights(solution.w, solution.certificate.primal)
         elif objective is not None and not registry.passes_of(self._solver_name()):
             names = encoded.attributes.get("feature_names_in_")
             warn_unconverged(solution, self._tolerance(), objective, names)
-        for name in ("rounds_", "n_outer_", "restarts_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
-        self._install(encoded, solution.w)
-        for attribute, value in encoded.attributes.items():
-            setattr(self, attribute, value)
-        self.C_ = C_of(self, encoded)
+        self._put(encoded, solution.w)
+        if solution.dev is not None:
+            self.dev_ = solution.dev
         self.certificate_ = solution.certificate
         self.history_ = solution.history
         self.n_iter_ = len(solution.history)
         self.converged_ = solution.converged
         self._installed(encoded, solution, objective)
+
+    def _put(self, encoded: Encoded, w: np.ndarray) -> None:
+        """All that prediction needs, and nothing that only an earlier fit has left."""
+        for name in LEFT:
+            self.__dict__.pop(name, None)
+        self._install(encoded, w)
+        for attribute, value in encoded.attributes.items():
+            setattr(self, attribute, value)
+        self.C_ = C_of(self, encoded)
 
     # hooks -----------------------------------------------------------------------------
 
@@ -132,6 +175,10 @@ class MaxMarginEstimator(Saving, BaseEstimator):
     def _settings(self) -> Settings:
         """Check all parameters, before any work."""
         return settings_of(self)
+
+    def _evaluated(self, *held_out: Any) -> Report:
+        """The report that it is chosen by."""
+        return self.evaluate(*held_out, **self._scorers[0].options)  # type: ignore[attr-defined]
 
     def _check(self) -> None:
         """Refuse parameters of the family that do not go together."""

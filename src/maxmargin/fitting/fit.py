@@ -12,7 +12,7 @@ import copy
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from maxmargin.engine.engines import check_engine
 from maxmargin.engine.interrupts import INTERRUPTED, whole
 from maxmargin.files.locks import require_room
 from maxmargin.fitting import latent_training
+from maxmargin.fitting.held_out import check_dev, check_early_stopping, watching
 from maxmargin.fitting.parameters import refuse_unused
 from maxmargin.solvers import registry
 from maxmargin.solvers.by_piece import by_piece
@@ -47,11 +48,17 @@ from maxmargin.solvers.sharded_training import over_shards
 from maxmargin.solvers.warm_start import DualState
 
 
-def fit(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
+def fit(model: Any, X: Any, y: Any, sample_weight: Any, dev: Any = None) -> None:
     """Train a model; one that raises leaves it as it was."""
     settings = settings_of(model, X)
+    if dev is not None:
+        dev = check_dev(model._dev_names, dev)
+        check_early_stopping(model, settings.limits)
     with at_most(1), kept(settings.limits.checkpoint):
         encoded = model._encode(X, y, sample_weight)
+        if dev is not None:
+            limits = watching(model, encoded, settings.limits, dev)
+            settings = replace(settings, limits=limits)
         train(model, encoded, settings, getattr(model, "_dual_state", None))
 
 

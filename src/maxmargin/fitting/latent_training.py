@@ -31,11 +31,16 @@ from maxmargin.fitting.parameters import Hidden
 from maxmargin.solvers import registry
 from maxmargin.solvers.concave_convex import descend
 from maxmargin.solvers.driver import drive
+from maxmargin.solvers.held_out import STOPPED_EARLY
 from maxmargin.solvers.marginal_likelihood import MarginalLikelihood
 from maxmargin.solvers.registry import HIDDEN_IN_SHARDS
 from maxmargin.solvers.result import still_zero
 
 ENDED = (INTERRUPTED, STOPPED)
+ALTERNATING = (
+    "objective={!r} with labels that are not known is trained by several fits in turns, "
+    "which held-out data cannot stop: leave dev out, or choose objective='hinge' or 'log'."
+)
 LATENT = {name: each.default for name, each in Hidden._own.items()}
 
 
@@ -74,12 +79,14 @@ def train(model, encoded, make, settings) -> str:
         return replace(limits, checkpoint=kept, **also)
 
     def solve(encoded):
-        own = part(f"turn-{next(turns)}", part={})
+        own = part(f"turn-{next(turns)}", part={}, held_out=None)
         return _solve(model, make, name, own, encoded)
 
     first = None
     if is_partial(encoded.batch):
         if model.objective != "hinge":
+            if limits.held_out is not None:
+                raise ValueError(ALTERNATING.format(model.objective))
             return _finish_turns(model, encoded, solve)
         init = getattr(model, "init", LATENT["init"])
         if isinstance(init, str) and init == "given":
@@ -146,9 +153,9 @@ def _keep_first(model, encoded, first) -> str:
 
 
 def _keep_best(model, encoded, runs: list, interrupted: bool, tol: float) -> str:
-    best = min(runs, key=lambda found: found.objective)
+    best = min(runs, key=_by_score)
     with whole(model) as late:
-        if not best.solution.converged:
+        if not best.solution.converged and best.solution.status != STOPPED_EARLY:
             _warn(best, tol)
         model._take(encoded, best.solution)
         model.rounds_ = best.rounds
@@ -158,6 +165,12 @@ def _keep_best(model, encoded, runs: list, interrupted: bool, tol: float) -> str
         if completed is not None:
             completed(encoded, best.truths)
     return INTERRUPTED if interrupted or late.came else best.solution.status
+
+
+def _by_score(run) -> tuple[float, float]:
+    """What the best of several starts has least of: what held-out data say comes first."""
+    dev = run.solution.dev
+    return (0.0 if dev is None else -dev.goodness), run.objective
 
 
 def _solve(model, make, name: str, limits, encoded):

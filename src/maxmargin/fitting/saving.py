@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from maxmargin.core.encoded import C_of
 from maxmargin.core.saved import Saved
+from maxmargin.solvers.held_out import DevScore
 from maxmargin.solvers.result import Certificate, StationaryPoint
 
 if TYPE_CHECKING:
@@ -193,6 +194,8 @@ def shared_state(model) -> dict:
     }
     if hasattr(model, "C_"):
         state["C"] = model.C_
+    if hasattr(model, "dev_"):
+        state["dev"] = list(astuple(model.dev_))
     if latent:
         state |= {"rounds": model.rounds_, "restarts": model.restarts_}
     return state
@@ -220,6 +223,8 @@ def restore_shared(model, state):
     model.converged_ = saved.value("converged", bool)
     if hasattr(model, "C"):
         model.C_ = _used_C(model, saved)
+    if "dev" in state:
+        model.dev_ = _dev_score(saved)
     if latent:
         model.rounds_ = _rows(saved, "rounds")
         model.n_outer_ = len(model.rounds_)
@@ -227,6 +232,13 @@ def restore_shared(model, state):
         if not set(map(type, model.restarts_)) <= {float}:
             raise ValueError("'restarts' is not a list of numbers")
     return model
+
+
+def _dev_score(saved: Saved) -> DevScore:
+    values = saved.value("dev", list)
+    if list(map(type, values)) != [str, float, int, bool, bool]:
+        raise ValueError("'dev' is not a score on held-out data")
+    return DevScore(*values)
 
 
 def _used_C(model, saved: Saved) -> float:

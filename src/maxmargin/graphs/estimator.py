@@ -32,6 +32,7 @@ from maxmargin.graphs.parameters import GraphLabelerParameters
 from maxmargin.graphs.prediction import GraphPrediction
 from maxmargin.graphs.scale_rule import C_by_scale
 from maxmargin.graphs.schema import Schema, check_graphs, learn, public_weights
+from maxmargin.graphs.scorers import node_accuracy
 from maxmargin.kernels.nested import NestedKernel
 
 
@@ -119,6 +120,7 @@ class GraphLabeler(
     """
 
     _model_name = "GraphLabeler.v1"
+    _scorers = (node_accuracy,)
     _fields = value("inference_", str), value("primal_bound_", float)
     _params_in_state = ("kernel",)
 

@@ -18,6 +18,7 @@ from maxmargin.core.jobs import at_most
 from maxmargin.core.listed import given_or
 from maxmargin.core.warn import warn
 from maxmargin.engine.interrupts import whole
+from maxmargin.fitting.choosing import choose_C
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.parameters import refuse_beside_kernel
 from maxmargin.fitting.tables import one_row
@@ -34,6 +35,7 @@ from maxmargin.kernel_svm.saving import model_from, state_of
 from maxmargin.kernel_svm.training import train, train_sizes
 from maxmargin.kernels.basis import expand
 from maxmargin.kernels.nested import NestedKernel
+from maxmargin.metrics.scorers import accuracy
 from maxmargin.solvers.checkpoint import kept
 from maxmargin.solvers.result import still_zero
 from maxmargin.views.view import View
@@ -153,6 +155,7 @@ class KernelSVM(
     """
 
     _model_name = "KernelSVM.v1"
+    _scorers = (accuracy,)
     _params_in_state = ("kernel", "memory", "device")
 
     # parameters that other estimators have
@@ -167,12 +170,35 @@ class KernelSVM(
 
     # training ---------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        dev: Any = None,
+        Cs: Iterable[float] | None = None,
+    ) -> Self:
         """Train on inputs X and classes y; a call that raises changes nothing.
 
         When ``max_time`` is over, or after Ctrl-C, the machine is the best found so far;
         of a pursuit, that of its last stage, whose basis may be smaller than asked for.
+        With ``dev``, held-out data (X_dev, y_dev), and a list ``Cs``, the machine is the
+        one of :meth:`path` that is best on them.
         """
+        if Cs is not None:
+
+            def along(Cs):
+                return self.path(X, y, Cs=Cs, sample_weight=sample_weight)
+
+            choose_C(self, Cs, dev, along)
+            return self
+        if dev is not None:
+            raise ValueError(
+                "KernelSVM has no early stopping on held-out data, as its basis and its "
+                "weights are found in stages: give Cs beside dev, to choose C by them, or "
+                "leave dev out."
+            )
         settings = self._settings()
         with at_most(self._blas_threads()), kept(settings.limits.checkpoint):
             data, problem = self._read(X, y, sample_weight)

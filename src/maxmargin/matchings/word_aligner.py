@@ -25,6 +25,7 @@ from maxmargin.matchings.bitext_statistics import BitextStatistics
 from maxmargin.matchings.k_best import k_best
 from maxmargin.matchings.metrics import AlignmentScores, alignment_scores
 from maxmargin.matchings.parameters import WordAlignerParameters
+from maxmargin.matchings.scorers import aer
 from maxmargin.matchings.structure import (
     POSSIBLE,
     SURE,
@@ -109,6 +110,7 @@ class WordAligner(WordAlignerParameters, Shown, MaxMarginEstimator, init=False):
     _view = staticmethod(links)
 
     _model_name = "WordAligner.v1"
+    _scorers = (aer,)
     _fields = (floats("coef_", "n"),)
     _no_sums = "sums over matchings have no known algorithm that is quick"
     _params_in_state = ("bitext",)

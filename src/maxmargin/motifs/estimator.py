@@ -21,6 +21,7 @@ from maxmargin.motifs.formats import consensus
 from maxmargin.motifs.input import LETTERS, dna_sequences, encode_sequences, listed
 from maxmargin.motifs.metrics import MotifReport, marked, motif_scores
 from maxmargin.motifs.parameters import WIDEST, MotifFinderParameters
+from maxmargin.motifs.scorers import motif_accuracy
 from maxmargin.motifs.sites import Site, best_sites, count_letters
 from maxmargin.motifs.structure import (
     make_batch,
@@ -138,6 +139,7 @@ class MotifFinder(
     """
 
     _model_name = "MotifFinder.v1"
+    _scorers = (motif_accuracy,)
     _fields = (
         labels("classes_", "classes"),
         whole("width_", 1, WIDEST),

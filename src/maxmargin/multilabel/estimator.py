@@ -32,6 +32,7 @@ from maxmargin.multilabel.labels import is_table, read_sets, write_sets
 from maxmargin.multilabel.margins import label_margins
 from maxmargin.multilabel.metrics import MultilabelReport, multilabel_scores
 from maxmargin.multilabel.parameters import MultilabelSVMParameters
+from maxmargin.multilabel.scorers import sample_f1
 from maxmargin.multilabel.structure import HAMMING, KINDS, make_batch
 from maxmargin.views.view import View
 
@@ -93,6 +94,7 @@ class MultilabelSVM(MultilabelSVMParameters, MulticlassSVM, init=False):
     """
 
     _model_name = "MultilabelSVM.v1"
+    _scorers = (sample_f1,)
     _fields = (
         labels("classes_", "k"),
         *MulticlassSVM._fields[1:],

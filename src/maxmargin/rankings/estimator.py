@@ -19,10 +19,16 @@ from maxmargin.fitting.latent_training import LATENT, check_latent_parameters
 from maxmargin.fitting.parameters import refuse_unused
 from maxmargin.fitting.saving import FEATURE_NAMES, floats
 from maxmargin.fitting.tables import read_new, read_rows
+from maxmargin.metrics.scorer import Scorer
 from maxmargin.rankings import metrics, pairs, top_k
 from maxmargin.rankings.metrics import AT, RankingReport, ranking_scores
 from maxmargin.rankings.parameters import TopKRankerParameters
 from maxmargin.rankings.queries import Documents, check_grades, gains, group, unpack
+from maxmargin.rankings.scorers import (
+    mean_average_precision,
+    ndcg_at,
+    precision_at,
+)
 from maxmargin.rankings.start import classification_weights
 from maxmargin.rankings.view import ranking
 from maxmargin.report.findings import indexed
@@ -101,6 +107,7 @@ class TopKRanker(TopKRankerParameters, MaxMarginEstimator, init=False):
         FEATURE_NAMES,
     )
     _given = ("given", "classification")
+    _dev_names = ("X", "y", "qid")
     _no_sums = "rankings have no sums over all orders"
 
     # scikit-learn's metadata routing hands the queries over without being asked to
@@ -112,15 +119,30 @@ class TopKRanker(TopKRankerParameters, MaxMarginEstimator, init=False):
         return tags
 
     def fit(
-        self, X: Any, y: Any, qid: Any = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: Any,
+        qid: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        dev: Any = None,
+        Cs: Iterable[float] | None = None,
     ) -> Self:
         """Train on documents X with grades y, where qid says to which query each belongs.
 
         Documents of a query need not stand together; a DataFrame X may have the queries in
         its column "qid". ``sample_weight`` has one number for every query, in the order in
-        which queries first appear.
+        which queries first appear. ``dev`` and ``Cs`` are as in
+        :meth:`maxmargin.StructuralSVM.fit`, with dev=(X_dev, y_dev, qid_dev), or without
+        the last for a DataFrame that has them.
         """
-        return super().fit((X, qid), y, sample_weight)
+        return super().fit((X, qid), y, sample_weight, dev=dev, Cs=Cs)
+
+    @property
+    def _scorers(self) -> tuple[Scorer, ...]:
+        """What training is for."""
+        at_k = {"precision": precision_at, "ndcg": ndcg_at}.get(self.loss)
+        return (mean_average_precision if at_k is None else at_k(self.k),)
 
     def path(
         self,

@@ -57,6 +57,7 @@ from maxmargin.solvers import registry
 from maxmargin.solvers.carried import carry, follow
 from maxmargin.solvers.clock import Clock
 from maxmargin.solvers.driver import drive
+from maxmargin.solvers.held_out import by_pass, scored_worse
 from maxmargin.solvers.hidden_objective import HiddenObjective
 from maxmargin.solvers.latent_checkpoint import KeptRun
 from maxmargin.solvers.planes import Planes, copy_labels
@@ -139,7 +140,8 @@ class _Run(KeptRun):
         # planes go from one convex problem to the next, whatever the first one needs
         self.batch, self.name = batch, "block-coordinate" if name == "auto" else name
         self.make = lambda batch, easy: make(ordinary(batch), easy)
-        self.place, self.limits = limits.checkpoint, replace(limits, checkpoint=None)
+        self.place, self.held_out = limits.checkpoint, limits.held_out
+        self.limits = replace(limits, checkpoint=None, held_out=None)
         self.max_outer, self.n_jobs = max_outer, n_jobs
         self.paced = self_paced
         self.easy = None
@@ -153,6 +155,7 @@ class _Run(KeptRun):
         """Until the end, or until f is not likely to end below ``beat``."""
         self.w, self.value, self.beat = None, math.inf, beat
         self.outer, self.round, self.history = 0, {}, []
+        self.points: list[StationaryPoint] = []  # of every step
         self.moved = True  # whether truths are new since the last convex problem
         self.batch = with_truths(self.batch, truths)
         self.tol = max(FIRST_TOL, self.limits.tol)
@@ -161,30 +164,29 @@ class _Run(KeptRun):
         # only the first one has a checkpoint: later ones try to leave its end
         place, self.place = self.place, None
         limits = self.clock.within(self.limits)
-        limits = replace(limits, checkpoint=place, max_iter=sys.maxsize)
+        own = {"checkpoint": place, "held_out": self.held_out, "max_iter": sys.maxsize}
+        limits = replace(limits, **own)
         self.objective = HiddenObjective(self)
         found = drive(self.objective, self, limits)
         status = STOPPED if self.stopped else found.status
         if not found.converged:
             status = self.clock.saw(status)
         rounds = {row["round"]["outer"]: row["round"] for row in found.history}
-        return Descent(
-            Solution(
-                w=self.w,
-                certificate=self.point,
-                history=self.history,
-                converged=found.converged,
-                status=status,
-            ),
-            list(rounds.values()),
-            self.batch.y if isinstance(self.batch, tuple) else list(self.batch.Y),
-        )
+        truths = self.batch.y if isinstance(self.batch, tuple) else list(self.batch.Y)
+        if found.dev is not None:  # of an earlier step, perhaps
+            self.w, self.point = found.w, self.points[found.dev.iteration - 1]
+            truths = self._complete(self.w)[1]
+            found = by_pass(found, self.history)
+        own = {"w": self.w, "certificate": self.point, "history": self.history}
+        solution = replace(found, **own, status=status)
+        return Descent(solution, list(rounds.values()), truths)
 
     def step(self) -> None:
         status = self._approach() if self.fresh else ""
         self.fresh = False
         if not status:
             status, self.tol = self._outer_step(self.tol)
+        self.points.append(self.point)
         if status in ENDED:  # in the midst of a step, which no checkpoint is to hold
             self.stopped = status == STOPPED
             raise KeyboardInterrupt
@@ -241,7 +243,8 @@ class _Run(KeptRun):
             if self.clock.over():
                 return None
             trial = self.run(truths, best.objective)
-            if trial.objective < best.objective * (1 - self.limits.tol):
+            lower = trial.objective < best.objective * (1 - self.limits.tol)
+            if lower and not scored_worse(trial.solution.dev, best.solution.dev):
                 return _joined(best, trial)
             if trial.solution.status in ENDED:
                 status = {"status": trial.solution.status, "converged": False}

@@ -19,6 +19,7 @@ from maxmargin.core.vectors import sum_of_squares
 from maxmargin.engine.interrupts import INTERRUPTED, STOPPED
 from maxmargin.engine.lost import EngineLost
 from maxmargin.solvers.best import Best
+from maxmargin.solvers.held_out import Watch
 from maxmargin.solvers.notebook import Notebook, identity
 from maxmargin.solvers.progress import Progress
 from maxmargin.solvers.proofs import check_dual, check_history
@@ -51,7 +52,7 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     objective.prepare()
     solver.prepare()
     seen = replace(limits, verbose=0, callbacks=()) if solver.silent else limits
-    best, progress = Best(objective), Progress(seen)
+    best, progress, watch = Best(objective), Progress(seen), Watch(limits.held_out)
     history: list[dict] = []
     keeper = Keeper(limits, objective, solver, best, history)
     began = time.perf_counter() - keeper.seconds
@@ -76,6 +77,7 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
             loose = getattr(objective.batch, "recalls", False) or best.search_gap() > 0
             first, later = LOOSE if loose else solver.looks
             due = small or iteration >= max(first, later * last_certified)
+            due = due or watch.due(iteration)
             # A certificate costs a full pass: not more than one every tenth.
             spaced = iteration >= 1.1 * last_certified
             if status or due or solver.stationary or (promising and spaced):
@@ -87,6 +89,7 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
                 status = "converged"
             row = _row(objective, solver, best, iteration, time.perf_counter() - began)
             history.append(row)
+            status = watch.look(best, solver, row, status)
             if progress(row, solver.estimate, best.ratio):
                 status = status or STOPPED
             if objective.hard:
@@ -108,6 +111,7 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     if stepping or not history:
         seconds = time.perf_counter() - began
         history.append(_row(objective, solver, best, len(history) + 1, seconds))
+    status, dev = watch.keep(best, status, limits.tol)
     certificate = best.claim(solver, history)
     converged, status = status == "converged", progress.end(status)
     return Solution(
@@ -117,6 +121,7 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
         converged=converged,
         status=status,
         search_gap=best.search_gap(),
+        dev=dev,
     )
 
 

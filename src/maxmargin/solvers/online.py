@@ -25,6 +25,7 @@ class Online(Solver):
     """What both baselines share: one random pass per step, no dual."""
 
     kept = (*Solver.kept, "lagged", "steps")
+    minimises = False
 
     def __init__(self, objective, planes=None):
         super().__init__(objective)

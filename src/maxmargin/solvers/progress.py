@@ -127,6 +127,8 @@ class Lines:
             f"{self.what} {number:4d}  {row['seconds']:8.2f} s  "
             f"primal {sign}{primal:.6g}  dual {row['dual']:.6g}  gap {sign}{gap:.3g}"
         )
+        if "dev_score" in row:
+            line += f"  dev {row['dev_score']:.4g}"
         return line if left is None else f"{line}  about {duration(left)} left"
 
     def _short(self, row: dict, estimate: float, left: float | None) -> str:
@@ -136,6 +138,8 @@ class Lines:
         line = f"{self.what} {number}  {duration(row['seconds'])}"
         if 0 < primal < math.inf:
             line += f"  gap {sign}{100 * gap / primal:.2g}%"
+        if "dev_score" in row:
+            line += f"  dev {row['dev_score']:.4g}"
         return line if left is None else f"{line}  about {duration(left)} left"
 
     def end(self) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from maxmargin.solvers.checkpoint import Place
+from maxmargin.solvers.held_out import DevScore, Scored
 from maxmargin.solvers.progress import guarded
 
 
@@ -21,7 +22,8 @@ class Limits:
     ``callbacks`` get every history row and may return True to stop the fit. ``part`` is
     for one of several fits that are one to the user: what its rows are to say beside their
     own, with the passes and seconds before it under "iteration" and "seconds".
-    ``checkpoint`` is where the state of the fit is kept (``checkpoint.py``).
+    ``checkpoint`` is where the state of the fit is kept (``checkpoint.py``), ``held_out``
+    what scores weights that may be the ones to keep (``held_out.py``).
     """
 
     tol: float
@@ -31,6 +33,7 @@ class Limits:
     callbacks: tuple = ()
     part: dict | None = None
     checkpoint: Place | None = None
+    held_out: Scored | None = None
 
     def __post_init__(self):
         self.callbacks = guarded(self.callbacks)
@@ -104,7 +107,8 @@ class Solution:
     """What the driver returns.
 
     ``search_gap`` is the part of the gap that is left open by a search that only bounds
-    the largest violation (``best.py``): no further pass can close it.
+    the largest violation (``best.py``): no further pass can close it. ``dev`` is the score
+    on held-out data for which these weights were kept.
     """
 
     w: np.ndarray
@@ -113,6 +117,7 @@ class Solution:
     converged: bool = False
     status: str = ""
     search_gap: float = 0.0
+    dev: DevScore | None = None
 
 
 # Beside what is said of a fit that ended early, which may be why.

@@ -38,6 +38,7 @@ class Solver(Stateful):
     looks = 20, 2.0
     falls = False  # whether a dual may have been higher than what can be proved now
     unit = "passes"  # what its steps are called
+    minimises = True  # if not, held-out data judge its last weights, not the best
     silent = False  # whether others show what it does: drivers that its steps run
 
     dual: float = 0.0

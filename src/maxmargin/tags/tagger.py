@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain as chain_lists
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -31,12 +32,14 @@ from maxmargin.tags.input import (
     warn_of_length,
     warn_of_truth,
 )
+from maxmargin.tags.metrics import SpanReport, TokenReport
 from maxmargin.tags.objectives import OBJECTIVES
 from maxmargin.tags.objects import as_columns, sequences_from
 from maxmargin.tags.parameters import SequenceTaggerParameters
 from maxmargin.tags.partial import fill_rows, known_runs
 from maxmargin.tags.prediction import TagPrediction
-from maxmargin.tags.schemes import check_scheme, forbidden_transitions
+from maxmargin.tags.schemes import check_scheme, forbidden_transitions, guess_scheme
+from maxmargin.tags.scorers import span_f1, token_accuracy
 from maxmargin.tags.structure import TagStructure
 
 if TYPE_CHECKING:
@@ -156,6 +159,7 @@ class SequenceTagger(
     """
 
     _model_name = "SequenceTagger.v1"
+    _scorers = span_f1, token_accuracy
     _C_by_objective: ClassVar[dict[str, float]] = {"hinge": 0.1}
     _objectives = OBJECTIVES
     _params_in_state = ("feature_options", "kernel")
@@ -181,10 +185,26 @@ class SequenceTagger(
     # training --------------------------------------------------------------------------
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        dev: Any = None,
+        Cs: Iterable[float] | None = None,
     ) -> Self:
-        """Train on sequences X and their labels y, or on a corpus alone."""
-        return super().fit(X, y, sample_weight)
+        """Train on sequences X and their labels y, or on a corpus alone.
+
+        ``dev`` and ``Cs`` are as in :meth:`maxmargin.StructuralSVM.fit`.
+        """
+        return super().fit(X, y, sample_weight, dev=dev, Cs=Cs)
+
+    def _evaluated(self, X: Any, y: Any = None) -> SpanReport | TokenReport:
+        """Spans where all labels follow a scheme, whatever is predicted so far."""
+        rows = X.label_sequences() if y is None else y
+        labels = {*chain_lists.from_iterable(rows), *self.classes_.tolist()}
+        scheme = None if guess_scheme(labels) is None else "auto"
+        return self.evaluate(X, y, scheme=scheme)
 
     def _check(self) -> None:
         self._check_together()

@@ -45,6 +45,7 @@ from maxmargin.trees.partial import (
     warn_left_out,
     words_of,
 )
+from maxmargin.trees.scorers import bracket_f1
 from maxmargin.trees.span_features import SpanFeatures, WordFeatures
 from maxmargin.trees.tree import Tree
 
@@ -137,6 +138,7 @@ class GrammarParser(
     """
 
     _model_name = "GrammarParser.v1"
+    _scorers = (bracket_f1,)
     _fields = (whole("n_left_out_"),)
     _C_by_objective: ClassVar = {
         "hinge": 0.1,

@@ -23,6 +23,7 @@ from maxmargin.alignments.homologs.structure import (
 )
 from maxmargin.alignments.homologs.view import homologs
 from maxmargin.alignments.parameters import HomologFinderParameters
+from maxmargin.alignments.scorers import homologs_found
 from maxmargin.core.decode import decode
 from maxmargin.core.encoded import Encoded, check_weights
 from maxmargin.core.kernel import direct
@@ -157,6 +158,7 @@ class HomologFinder(
     """
 
     _model_name = "HomologFinder.v1"
+    _scorers = (homologs_found,)
     _fields = (
         value("alphabet_", str),
         floats("substitution_matrix_", "k", "k", dtype=None),

@@ -1,0 +1,73 @@
+"""C chosen by held-out data: the best of a path, as the command line chooses it."""
+
+import numpy as np
+import pytest
+from held_out_cases import DEV, TRAIN
+from report_cases import QUERIES, cases
+from sklearn.base import clone
+
+from maxmargin import KernelSVM, MulticlassSVM, TopKRanker, load, save
+
+CS = [10, 0.001, 0.1]
+
+
+def test_the_best_of_the_path_is_kept():
+    model = MulticlassSVM(C=3).fit(*TRAIN, dev=DEV, Cs=CS)
+    path = sorted(MulticlassSVM().path(*TRAIN, CS), key=lambda one: one.C)
+    scores = [one.score(*DEV) for one in path]
+    best = path[int(np.argmax(scores))]
+    assert [(row.C, row.measures["accuracy"]) for row in model.choice_] == [
+        (one.C, score) for one, score in zip(path, scores, strict=True)
+    ]
+    assert model.C == 3
+    assert model.C_ == best.C
+    np.testing.assert_array_equal(model.coef_, best.coef_)
+    assert model.certificate_ == best.certificate_
+    assert model.converged_
+    assert model.dev_.score == max(scores)
+    assert not model.dev_.stopped
+
+
+def test_of_equal_scores_the_smallest_C_is_chosen():
+    X = [[-2.0], [-1.0], [1.0], [2.0]]
+    model = MulticlassSVM().fit(X, list("aabb"), dev=(X, list("aabb")), Cs=[5, 1, 2])
+    assert model.C_ == 1
+
+
+def test_other_estimators_choose_too():
+    _, X, y = cases()["TopKRanker"]
+    ranker = TopKRanker().fit(X, y, QUERIES, dev=(X, y, QUERIES), Cs=[0.1, 1])
+    assert [row.C for row in ranker.choice_] == [0.1, 1]
+    machine = KernelSVM(n_components=5).fit(*TRAIN, dev=DEV, Cs=[0.1, 1])
+    assert machine.dev_.score == machine.score(*DEV)
+    assert (
+        machine.C_ == max(machine.choice_, key=lambda row: row.measures["accuracy"]).C
+    )
+
+
+def test_another_fit_leaves_nothing_of_it(tmp_path):
+    model = MulticlassSVM().fit(*TRAIN, dev=DEV, Cs=CS)
+    save(model, tmp_path / "m.safetensors")
+    loaded = load(tmp_path / "m.safetensors")
+    assert (loaded.C_, loaded.dev_) == (model.C_, model.dev_)
+    assert not hasattr(clone(model), "choice_")
+    model.fit(*TRAIN)
+    assert not hasattr(model, "choice_")
+    assert not hasattr(model, "dev_")
+
+
+@pytest.mark.parametrize(
+    ("Cs", "dev", "sentence"),
+    [
+        (CS, None, "Cs needs held-out data"),
+        ([], DEV, "Cs is empty"),
+        (1.0, DEV, "give a list of values"),
+        ([1, -1], DEV, "C=-1 is not possible"),
+        (CS, (DEV[0], None), "no true outputs"),
+    ],
+)
+def test_what_cannot_be_chosen_from_is_refused(Cs, dev, sentence):
+    model = MulticlassSVM()
+    with pytest.raises(ValueError, match=sentence):
+        model.fit(*TRAIN, dev=dev, Cs=Cs)
+    assert not hasattr(model, "coef_")
