@@ -187,11 +187,7 @@ class KernelSVM(
         one of :meth:`path` that is best on them.
         """
         if Cs is not None:
-
-            def along(Cs):
-                return self.path(X, y, Cs=Cs, sample_weight=sample_weight)
-
-            choose_C(self, Cs, dev, along)
+            choose_C(self, Cs, dev, lambda Cs: self.path(X, y, Cs, None, sample_weight))
             return self
         if dev is not None:
             raise ValueError(

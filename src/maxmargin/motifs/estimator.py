@@ -333,11 +333,8 @@ class MotifFinder(
         codes, runs = batch.codes[known], batch.back[known]
         total = np.bincount(codes, self.coef_[runs], minlength=4)
         self.letter_background_ = total / np.maximum(np.bincount(codes, minlength=4), 1)
-        for name in (
-            "width_errors_",
-            "words_",
-            "composition_scale_",
-        ):  # of earlier fits
+        earlier = "width_errors_", "words_", "composition_scale_"  # of other fits
+        for name in earlier:
             self.__dict__.pop(name, None)
 
     def _completed(self, encoded: Encoded, truths) -> None:
