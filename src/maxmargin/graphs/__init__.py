@@ -8,7 +8,11 @@ FAMILY = Family(
     models=("GraphLabeler.v1",),
     commands={"graph": "command"},
     warmups={"graph": "warmup", "graph-wide": "warmup"},
-    files={"read_graph_file": "graph_file", "write_graph_file": "graph_file"},
+    files={
+        "read_graph_file": "graph_file",
+        "read_networkx": "networks",
+        "write_graph_file": "graph_file",
+    },
     metrics={"GraphReport": "metrics", "graph_scores": "metrics"},
     plots={
         "plot_edge_weights": "edge_plots",

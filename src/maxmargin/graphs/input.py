@@ -7,7 +7,11 @@ A graph is one of
     (nodes, edges, edge_features, sizes)        and how much each node counts in the loss
     {"nodes": ..., "edges": ..., "edge_features": ..., "sizes": ...}          the same
     {"nodes": {type: table}, "edges": {(type, type): pairs}, ...}             with types
+    the same with "edge_index", an array (2, edges), in place of "edges"
     a networkx graph: attributes "x" of nodes and edges, "size" of nodes
+    an object with x, edge_index and perhaps edge_attr, as of PyTorch Geometric
+
+An edge of an ``edge_index`` may be listed in both directions: it is one edge.
 
 Nodes of an edge are numbered within their types. Two edge types between the same types of
 nodes have names: ``(type, name, type)``. Whatever comes in, a :class:`GraphInput` goes out.
@@ -24,11 +28,21 @@ from scipy.sparse import issparse
 
 from maxmargin.core.arrays import LARGEST
 from maxmargin.core.encoded import listed_inputs
+from maxmargin.graphs.objects import (
+    as_array,
+    data_parts,
+    is_data,
+    is_networkx,
+    networkx_parts,
+    one_direction,
+    pairs_of_index,
+)
 
 PARTS = ("nodes", "edges", "edge_features", "sizes")
 FORMS = (
     "give a tuple (node features, edges) or (node features, edges, edge features), a dict "
-    "with the keys 'nodes' and 'edges', or a networkx graph"
+    "with the keys 'nodes' and 'edges' or 'edge_index', a networkx graph, or an object "
+    "with x and edge_index"
 )
 PLAIN = ""  # the type of all nodes of a graph without types
 EdgeKey = tuple[str, str, str]  # type of the first node, name, type of the second one
@@ -61,9 +75,13 @@ def read_graphs(X) -> list[GraphInput]:
     return [read_graph(x, f"X[{i}]") for i, x in enumerate(_listed(X, listed_inputs))]
 
 
-def _listed(X, listed_inputs) -> list:
-    if isinstance(X, Mapping) or _is_networkx(X):
+def refuse_one_graph(X) -> None:
+    if isinstance(X, Mapping) or is_networkx(X) or is_data(X):
         raise ValueError("X is one graph: give a list of graphs, also for one.")
+
+
+def _listed(X, listed_inputs) -> list:
+    refuse_one_graph(X)
     return listed_inputs("X", X, "graphs")
 
 
@@ -71,15 +89,26 @@ def read_graph(x, where: str) -> GraphInput:
     """A graph in any of the forms."""
     if isinstance(x, GraphInput):
         return x
-    if _is_networkx(x):
-        return _from_networkx(x, where)
+    names, index = None, None
+    if is_networkx(x):
+        x, names = networkx_parts(x, where)
+    elif is_data(x):
+        x = data_parts(x, where)
     if isinstance(x, Mapping):
+        if "edge_index" in x and "edges" in x:
+            raise ValueError(f"{where} has both 'edges' and 'edge_index': give one.")
+        index = pairs_of_index(x.get("edge_index"), where)
+        x = {key: part for key, part in x.items() if key != "edge_index"}
         unknown = [key for key in x if key not in PARTS]
         if unknown or "nodes" not in x:
             what = f"the key {unknown[0]!r}" if unknown else "no key 'nodes'"
             raise ValueError(f"{where} is a dict with {what}: its keys are {PARTS}.")
         parts = [x.get(key) for key in PARTS]
         if isinstance(parts[0], Mapping):
+            if index is not None:
+                raise ValueError(
+                    f"{where} has types of nodes: give 'edges' by type, no 'edge_index'."
+                )
             return _with_types(*parts, where)
     elif isinstance(x, tuple) and 2 <= len(x) <= 4:
         parts = [*x, *([None] * (4 - len(x)))]
@@ -89,10 +118,12 @@ def read_graph(x, where: str) -> GraphInput:
     nodes, pairs, features, sizes = parts
     nodes = _table(nodes, f"{where}: the node features")
     n = nodes.shape[0]
-    pairs = _pairs(pairs, where)
+    pairs = _pairs(pairs if index is None else index, where)
     _check_ends(pairs, (n, n), where, ("", ""))
     features = _edge_table(features, len(pairs), where)
-    graph = GraphInput({PLAIN: nodes}, {}, {})
+    if index is not None:
+        pairs, features = one_direction(pairs, features, where)
+    graph = GraphInput({PLAIN: nodes}, {}, {}, names)
     graph.edges[PLAIN, PLAIN, PLAIN] = pairs, features
     if sizes is not None:
         graph.sizes[PLAIN] = _sizes(sizes, n, where)
@@ -169,42 +200,6 @@ def _edge_key(key, tables, where) -> EdgeKey:
     return u, (name[0] if name else ""), v
 
 
-# networkx -------------------------------------------------------------------------------
-
-
-def _is_networkx(x) -> bool:
-    return all(callable(getattr(x, name, None)) for name in ("nodes", "edges")) and (
-        hasattr(x, "is_directed")
-    )
-
-
-def _from_networkx(x, where) -> GraphInput:
-    names = list(x.nodes())
-    number = {name: v for v, name in enumerate(names)}
-    rows = [data.get("x") for _, data in x.nodes(data=True)]
-    missing = [name for name, row in zip(names, rows, strict=True) if row is None]
-    if missing:
-        raise ValueError(
-            f"{where}: node {missing[0]!r} has no attribute 'x': give every node features."
-        )
-    triples = list(x.edges(data=True))
-    pairs = [(number[u], number[v]) for u, v, _ in triples]
-    features = [data.get("x") for _, _, data in triples]
-    given = [row is not None for row in features]
-    if any(given) and not all(given):
-        u, v, _ = triples[given.index(False)]
-        raise ValueError(
-            f"{where}: the edge ({u!r}, {v!r}) has no attribute 'x', but others have: give "
-            "all edges features, or none."
-        )
-    rows = [np.atleast_1d(row) for row in rows]
-    features = [np.atleast_1d(row) for row in features] if any(given) else None
-    sizes = [data.get("size", 1.0) for _, data in x.nodes(data=True)]
-    graph = read_graph((rows, pairs, features, sizes), where)
-    graph.names = names
-    return graph
-
-
 # parts of graphs ------------------------------------------------------------------------
 
 
@@ -215,7 +210,7 @@ def _table(x, what: str):
             raise ValueError(f"{what} are of type {x.dtype}: give real numbers.")
         return x
     try:
-        table = np.asarray(x)
+        table = np.asarray(as_array(x))
         if table.size == 0 and table.ndim == 1:
             table = table.reshape(len(table), 0)
         if table.dtype.kind not in "biuf" or table.ndim != 2:
@@ -242,6 +237,13 @@ def _edge_table(features, m: int, where: str):
 def _pairs(edges, where: str) -> np.ndarray:
     if edges is None:
         return np.zeros((0, 2), np.int64)
+    edges = as_array(edges)
+    shape = getattr(edges, "shape", ())
+    if len(shape) == 2 and shape[0] == 2 < shape[1]:
+        raise ValueError(
+            f"{where}: the edges have the shape {shape}, as an edge_index has: give a dict "
+            "{'nodes': ..., 'edge_index': ...}, or edges of shape (edges, 2)."
+        )
     try:
         pairs = np.asarray(edges)
         if pairs.size == 0:

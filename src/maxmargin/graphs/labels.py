@@ -1,7 +1,8 @@
 """y of a GraphLabeler: a label for every node, ``None`` where it is not known.
 
 y[i] is a list or an array of any shape, in the order of the nodes (an image of labels for
-a grid); by type, a dict {type: labels}; for a networkx graph also a dict {node: label}.
+a grid); by type, a dict {type: labels}; for a networkx graph also a dict {node: label}; or
+an object with labels ``y``, as of PyTorch Geometric.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from maxmargin.core.label_costs import cost_table
 from maxmargin.graphs.input import PLAIN, GraphInput
+from maxmargin.graphs.objects import as_array, is_data
 from maxmargin.graphs.schema import Schema
 
 WANTED = "labels must be all strings or all integers"
@@ -46,6 +48,10 @@ def compared(y: list, predicted: list, graphs: list[GraphInput]):
 
 
 def _read(labels, graph: GraphInput, where: str) -> dict[str, list]:
+    if is_data(labels):
+        labels = labels.y
+        if labels is None:
+            raise ValueError(f"{where} has no labels: its y is None.")
     if labels is None:
         return {name: [None] * graph.counts.get(name, 0) for name in graph.nodes}
     if graph.typed:
@@ -92,6 +98,7 @@ def _by_name(labels, graph, where) -> list:
 
 
 def _row(values, where: str) -> list:
+    values = as_array(values)
     if isinstance(values, np.ndarray) and values.ndim:
         return values.ravel().tolist()
     if not isinstance(values, Iterable) or isinstance(
