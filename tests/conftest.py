@@ -63,6 +63,14 @@ def _figures_are_closed():
         pyplot.close("all")
 
 
+@pytest.fixture
+def always_threads(monkeypatch):
+    """However little there is to do, all threads take part in it."""
+    monkeypatch.setattr("maxmargin.engine.threads.WORTH", 1e-9)
+    monkeypatch.setattr("maxmargin.engine.threads.PAYS", np.inf)
+    monkeypatch.setattr("maxmargin.engine.threads.IN_FLIGHT", 1)
+
+
 @pytest.fixture(scope="session")
 def data_home():
     """Folder of the public data sets; tests that need it are skipped without it."""

@@ -13,15 +13,19 @@ from maxmargin.core.kernel import run
 from maxmargin.core.row_changes import NO_LOCKS, row_locks
 from maxmargin.engine.threads import Team
 from maxmargin.solvers.best import LostPrecision
-from maxmargin.solvers.block_threads import BlockThreads, exact_block_pass
-from maxmargin.solvers.exact_blocks import ExactBlocks
+from maxmargin.solvers.block_threads import (
+    BlockThreads,
+    copied_block_pass,
+    exact_block_pass,
+)
+from maxmargin.solvers.exact_blocks import ExactBlocks, rebuild_blocks
 
 
-def words(n=400, seed=0):
+def words(n=400, seed=0, d=300):
     """Few features per row of many: rows of w have locks."""
     rng = np.random.default_rng(seed)
-    X = sp.random(n, 300, density=0.02, random_state=seed, format="csr")
-    scores = X @ rng.normal(size=(300, 4)) + 0.1 * rng.normal(size=(n, 4))
+    X = sp.random(n, d, density=6 / d, random_state=seed, format="csr")
+    scores = X @ rng.normal(size=(d, 4)) + 0.1 * rng.normal(size=(n, 4))
     return X, np.array(["a.x", "a.y", "b.x", "b.y"])[np.argmax(scores, axis=1)]
 
 
@@ -36,14 +40,6 @@ def pixels(n=400, seed=0):
 def fitted(make, data, n_jobs, **options):
     options = {"C": 0.5, "tol": 0.005, "random_state": 0, "max_iter": 500} | options
     return make(n_jobs=n_jobs, **options).fit(*data)
-
-
-@pytest.fixture
-def always_threads(monkeypatch):
-    """However little there is to do, all threads take part in it."""
-    monkeypatch.setattr("maxmargin.engine.threads.WORTH", 1e-9)
-    monkeypatch.setattr("maxmargin.engine.threads.PAYS", np.inf)
-    monkeypatch.setattr("maxmargin.engine.threads.IN_FLIGHT", 1)
 
 
 @pytest.mark.parametrize("make", [MulticlassSVM, TaxonomySVM])
@@ -130,8 +126,6 @@ class Task:
 @pytest.mark.parametrize("data", [words, pixels])
 def test_weights_are_those_of_the_dual_variables(always_threads, data):
     """After a pass of many threads nothing has been lost: w is what alpha says."""
-    from maxmargin.solvers.exact_blocks import rebuild_blocks
-
     task = Task(*data(3000), n_jobs=8)
     n, mass, w = task.n, np.full(task.n, 0.3), task.weights()
     alpha, gaps, hinges = np.zeros((n, task.batch.width)), np.zeros(n), np.zeros(n)
@@ -142,6 +136,30 @@ def test_weights_are_those_of_the_dual_variables(always_threads, data):
             threads.visit(
                 np.random.default_rng(0).permutation(n), mass, alpha, w, gaps, hinges
             )
+    found = task.weights()
+    run(rebuild_blocks, task.batch, 0, mass, alpha, found)
+    assert np.abs(w).max() > 0.01
+    np.testing.assert_allclose(w, found, atol=1e-10)
+
+
+def test_no_change_is_lost_when_copies_tell_it():
+    """Three threads that tell a long w what they changed after each block."""
+    task = Task(*words(4000, d=4000), n_jobs=3)
+    n, mass, w = task.n, np.full(task.n, 0.3), task.weights()
+    alpha, gaps, hinges = np.zeros((n, task.batch.width)), np.zeros(n), np.zeros(n)
+    alpha[np.arange(n), task.batch.y] = mass
+    locks, between = row_locks(), 1
+
+    def work(worker, part):
+        memory = task.buffers().theta, np.empty_like(w), np.empty_like(w)
+        shared = *memory, between, w, locks, gaps, hinges
+        run(copied_block_pass, task.batch, mass, alpha, part, *shared)
+
+    work(0, np.arange(1))
+    with task.team.at_work():
+        for _ in range(10):
+            task.team.run(work, np.array_split(np.arange(n), 3), 3)
+    assert not locks.any()
     found = task.weights()
     run(rebuild_blocks, task.batch, 0, mass, alpha, found)
     assert np.abs(w).max() > 0.01

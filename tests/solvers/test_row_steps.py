@@ -60,14 +60,6 @@ def small_data_too():
         yield
 
 
-@pytest.fixture
-def always_threads(monkeypatch):
-    """However little there is to do, all threads take part in it."""
-    monkeypatch.setattr("maxmargin.engine.threads.WORTH", 1e-9)
-    monkeypatch.setattr("maxmargin.engine.threads.PAYS", np.inf)
-    monkeypatch.setattr("maxmargin.engine.threads.IN_FLIGHT", 1)
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10**6), l1=st.sampled_from([0.0, 0.4]))
