@@ -6,6 +6,7 @@ from pathlib import Path
 
 import docstrings  # noqa: F401 - griffe finds what it imports
 import gallery
+import notebooks
 import outside
 import reference
 from mkdocs.config.defaults import MkDocsConfig
@@ -15,6 +16,7 @@ from mkdocs.structure.pages import Page
 HERE = Path(__file__).resolve().parent
 ASSETS = HERE / "assets"
 cards: dict[str, str] = {}  # {page: thumbnails that it shows, example: its own}
+shown: dict[str, str] = {}  # {page and number: HTML that a cell of a notebook shows}
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -22,6 +24,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     config.theme.static_templates.discard("404.html")  # it can only link from the root
     sections = {title: pages for entry in config.nav for title, pages in entry.items()}
     sections["Gallery"] += gallery.titles()
+    sections["Notebooks"] += notebooks.titles()
     sections["Reference"] += reference.titles()
     named = set(_leaves(config.nav)) | set(outside.INCLUDED.values())
     docs = Path(config.docs_dir)
@@ -44,9 +47,12 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     for path in sorted(ASSETS.iterdir()):
         name = f"assets/{path.name}"
         files.append(File.generated(config, name, abs_src_path=str(path)))
-    for name, content in gallery.build().items():
+    for name, content in (gallery.build() | notebooks.build()).items():
         if name.startswith(gallery.CARDS):
             cards[name.removeprefix(gallery.CARDS)] = content
+            continue
+        if name.startswith(notebooks.HTML):
+            shown[name.removeprefix(notebooks.HTML)] = content
             continue
         files.append(File.generated(config, name, content=content))
     return files
@@ -55,6 +61,10 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, *, page: Page, config, files) -> str:
     name = page.file.src_uri
     return outside.mended(gallery.with_cards(markdown, name, cards), name)
+
+
+def on_page_content(html: str, *, page: Page, config, files) -> str:
+    return notebooks.with_html(html, page.file.src_uri, shown)
 
 
 def _leaves(nav) -> list[str]:

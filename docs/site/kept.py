@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 JOBS = os.cpu_count() or 1  # at a time
 SECONDS = 300  # for one
+COLOURS = re.compile(r"\x1b\[[\d;]*m")  # of a terminal
 
 
 class BrokenExample(Exception):
@@ -78,7 +80,9 @@ def _trouble(command: list[str]) -> str:
         )
     except subprocess.TimeoutExpired:
         return f"it ran longer than {SECONDS} seconds."
-    return done.stderr.strip() or "it failed." if done.returncode else ""
+    if not done.returncode:
+        return ""
+    return COLOURS.sub("", done.stderr).strip() or "it failed."
 
 
 def run_all(paths: Sequence[Path], subject: Callable, run: Callable) -> dict:
