@@ -150,10 +150,12 @@ def test_a_pass_or_a_certificate(where, name, number, monkeypatch, optimum):
     check(model, optimum)
 
 
-@pytest.mark.parametrize("name", ["settle", "ask_again"])
-def test_the_last_look(name, monkeypatch, optimum):
+@pytest.mark.parametrize(
+    ("where", "name"), [(Best, "_settle"), (Objective, "check_maxima")]
+)
+def test_the_last_look(where, name, monkeypatch, optimum):
     model = fitted().set_params(callbacks=[lambda row: row["iteration"] == 3])
-    at_call(monkeypatch, Best, name, [1])
+    at_call(monkeypatch, where, name, [1])
     interrupted(model.fit, *NEW)
     check(model, optimum)
 

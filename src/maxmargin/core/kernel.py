@@ -231,7 +231,8 @@ def run(function, batch, *args):
     """Call a kernel on a batch: compiled for NamedTuples, interpreted for objects."""
     if not isinstance(batch, tuple):
         return interpreted(function)(batch, *args)
-    return (_machine or machine()).run(function, batch, *args)
+    handle, _words, args = (_machine or machine()).packed(function, batch, args)
+    return function(handle, *args)  # the words are alive until it returns
 
 
 def prepared(function, batch, *args):

@@ -118,11 +118,11 @@ def forget() -> None:
 _HANDLES = frozenset({Handle})
 
 
-def run(function, batch, *args):
+def packed(function, batch, args):
+    """(handle, what must stay alive as long as it is used, arguments) of a kernel."""
     known = recent(batch)
     table = _table(function, known.type, args, _HANDLES)
-    handle, _words = known.handle(batch, table)  # alive until the kernel returns
-    return function(handle, *_arguments(args))
+    return *known.handle(batch, table), _arguments(args)
 
 
 def _arguments(values):

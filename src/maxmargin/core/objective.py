@@ -175,7 +175,7 @@ class Objective(Stateful):
         """
         primal, multiple, sweep = point
         gap, squared = primal - dual, sum_of_squares(w)
-        if squared == 0:
+        if squared == 0 or not self.scalable:
             return point, share
         # Nearly separated, and C is large: a little longer, w violates nothing.
         t = self.obeying(sweep)

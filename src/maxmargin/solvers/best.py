@@ -25,8 +25,13 @@ from maxmargin.core.objective import Objective, Sweep
 from maxmargin.core.state import Stateful, require, restored
 from maxmargin.engine.interrupts import undisturbed
 from maxmargin.solvers.proofs import check_dual, compare
-from maxmargin.solvers.result import Certificate
+from maxmargin.solvers.result import Certificate, Solution
+from maxmargin.solvers.solver import Solver
 
+# Solver.looks where the search leaves a gap open, to see when it is all that is left:
+LOOSE = 4, 1.2
+SEARCH_ENDED = "ended, as the search for violated outputs can prove no more,"
+PROMISING = 1.2  # a certificate is worth its price when the guess is this near tol
 NEGLIGIBLE = 0.01  # share of the search's gap below which the solver's own may stay
 LOOKS = 3  # around, in search of more violated outputs
 EXPLORED = 20  # times that a batch may look around before the fit ends
@@ -61,6 +66,8 @@ class Best(Stateful):
         self.share = 0.1  # of the gap that the last search along w could close
         self.explored = 0
         self.latest = None  # (found, primal, w, sweep): the lowest found of a round
+        self.last_certified = 0  # the pass
+        self.estimate = math.inf  # that the solver has of its primal
 
     def state(self) -> dict:
         state = super().state()
@@ -129,7 +136,7 @@ class Best(Stateful):
                         compare("sweep", *pair, found, objective.dtype)
 
     def _judged(self) -> list:
-        """Weights that may still be returned (:meth:`settle`), and their primal."""
+        """Weights that may still be returned (:meth:`_settle`), and their primal."""
         if self.latest is None or self.latest[2] is None:
             return []
         return [(self.latest[2], self.latest[1])]
@@ -145,11 +152,12 @@ class Best(Stateful):
         self.proved = max(self.proved, dual)
         self.dual = max(self.dual, dual)
 
-    def claim(self, solver, history: list[dict]) -> Certificate:
+    def solution(self, solver: Solver, history: list[dict], status: str) -> Solution:
         """At the end of a fit, nothing is left that only single precision says."""
         self.check(self.primal)
-        if solver.drifts and self.proved < self.dual:
-            self.prove(solver.exact_dual())
+        asked = solver.deputy or solver
+        if asked.drifts and self.proved < self.dual:
+            self.prove(asked.exact_dual())
         if self.objective.exact:  # equal but for rounding, or check() would have raised
             self.proved = min(self.proved, self.primal)
         self.dual = self.proved
@@ -159,9 +167,67 @@ class Best(Stateful):
             row["dual"] = min(row["dual"], self.dual)
             row["gap"] = max(row["primal"] - row["dual"], 0.0)
         history[-1].update(self.bounds())
-        return self.certificate()
+        converged, left = status == "converged", self.search_gap()
+        return Solution(self.w, self.certificate(), history, converged, status, left)
 
-    def guess(self, solver) -> float:
+    # while the fit runs ------------------------------------------------------------------
+
+    def look(
+        self, solver: Solver, tol: float, iteration: int, status: str, wanted: bool
+    ) -> str:
+        """After a pass: a certificate, if wanted or due; how the fit ends, if it does."""
+        promising = self._guess(solver.deputy or solver) <= PROMISING * tol
+        loose = getattr(self.objective.batch, "recalls", False) or self.search_gap() > 0
+        first, later = LOOSE if loose else solver.looks
+        due = wanted or iteration >= max(first, later * self.last_certified)
+        # A certificate costs a full pass: not more than one every tenth.
+        spaced = iteration >= 1.1 * self.last_certified
+        if status or due or solver.stationary or (promising and spaced):
+            self.last_certified = iteration
+            self.certify(solver, tol)
+            if self._exhausted(tol) and not self._explore():
+                status = SEARCH_ENDED
+        done = solver.done(self.relative_gap(), tol)
+        return "converged" if done else status
+
+    def row(self, solver: Solver, iteration: int, seconds: float) -> dict:
+        """One row of history: the certified state after this pass.
+
+        ``primal`` is the exact primal of the best weights certified so far and ``dual``
+        the best dual so far, so ``gap`` is a proved bound in every row.
+        ``primal_estimate`` is the solver's guess of the primal at its present weights: it
+        costs nothing and proves nothing, but shows the way between certificates.
+        """
+        objective = self.objective
+        self.estimate = (solver.deputy or solver).estimate
+        # a user's Python oracle is timed call by call; compiled passes are timed whole
+        timed = getattr(objective.batch, "seconds", None)
+        update = solver.update_seconds if timed is None else seconds - timed
+        known = math.isfinite(self.estimate)
+        return {
+            "iteration": iteration,
+            "seconds": seconds,
+            **self.bounds(solver.primal),
+            "primal_estimate": float(self.estimate) if known else None,
+            "oracle_calls": objective.oracle_calls,
+            "oracle_seconds": seconds - update,
+            "update_seconds": update,
+            **solver.columns(),
+        }
+
+    def end(self, solver: Solver, tol: float, iteration: int, status: str) -> None:
+        """After the last pass: settle for the best that is known."""
+        if (
+            self.last_certified < iteration
+        ):  # a callback ended it: those passes count too
+            self.certify(solver, tol)
+        if status != "converged":
+            self._settle()
+        # let a Python batch look for outputs that its oracle should have found
+        if self.objective.exact and self.primal < math.inf:
+            self.objective.check_maxima(self.w, self.sweep)
+
+    def _guess(self, solver: Solver) -> float:
         """The relative gap that a certificate would find, judged by the last one."""
         self.see_dual(solver.dual)
         estimate = solver.estimate
@@ -169,8 +235,9 @@ class Best(Stateful):
             return math.inf
         return self.ratio * (estimate - self.dual) / estimate
 
-    def certify(self, solver, tol: float) -> None:
+    def certify(self, solver: Solver, tol: float) -> None:
         """Exact primal of the solver's candidates; keeps the best weights."""
+        solver = solver.deputy or solver
         candidates, drifts = solver.candidates(), solver.drifts
         if not drifts:
             self.prove(solver.exact_dual())
@@ -183,22 +250,20 @@ class Best(Stateful):
         round_best = math.inf
         for position, c in enumerate(order):
             late = time.perf_counter() >= self.objective.deadline
-            if position > 0 and (not others or late or self.relative_gap() <= tol):
+            if position > 0 and (
+                not others or late or self.certificate().relative_gap <= tol
+            ):
                 break
             w = candidates[c]
             primal, multiple, sweep = self.objective.primal(w)
             self.check(primal)
             solver.learn_from(sweep)
-            found = primal - self.objective.left_open(sweep)
+            found = primal - self._left_open(sweep)
             if self.latest is None or found < self.latest[0]:
                 chosen = w * w.dtype.type(multiple) if found < primal else None
                 self.latest = found, primal, chosen, sweep
             late = time.perf_counter() >= self.objective.deadline
-            if (
-                not late
-                and self.objective.scalable
-                and primal - self.dual > tol * primal
-            ):
+            if not late and primal - self.dual > tol * primal:
                 point = primal, multiple, sweep
                 bounds = self.dual, tol
                 point, self.share = self.objective.along(w, point, *bounds, self.share)
@@ -255,12 +320,7 @@ class Best(Stateful):
             f"out above the primal {primal:.6g} and nothing is proved: {remedy}."
         )
 
-    def ask_again(self) -> None:
-        """Let a Python batch look for outputs that its oracle should have found."""
-        if self.objective.exact and self.primal < math.inf:
-            self.objective.check_maxima(self.w, self.sweep)
-
-    def exhausted(self, tol: float) -> bool:
+    def _exhausted(self, tol: float) -> bool:
         """Whether only the search keeps the gap open; see the module."""
         if self.latest is None or not math.isfinite(self.latest[1]):
             return False
@@ -269,14 +329,14 @@ class Best(Stateful):
         allowed = tol * primal
         return own < left_open - allowed and own <= max(allowed, NEGLIGIBLE * left_open)
 
-    def explore(self) -> bool:
+    def _explore(self) -> bool:
         """Whether a Python batch whose search only bounds met more violated outputs."""
         self.explored += 1
         if self.explored > EXPLORED:
             return False
         return self.objective.explore(self.latest[2], LOOKS)
 
-    def settle(self) -> None:
+    def _settle(self) -> None:
         """Of a fit that did not converge, keep the weights with the lowest ``found``."""
         if self.latest is None or self.latest[2] is None:
             return
@@ -288,7 +348,10 @@ class Best(Stateful):
 
     def search_gap(self) -> float:
         """What the bounds of the search add to the primal, over the outputs found."""
-        return 0.0 if self.sweep is None else self.objective.left_open(self.sweep)
+        return 0.0 if self.sweep is None else self._left_open(self.sweep)
+
+    def _left_open(self, sweep) -> float:
+        return self.objective.left_open(sweep)
 
     def relative_gap(self) -> float:
         return self.certificate().relative_gap

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
 from typing import Any
 
 from maxmargin.core.objective import Objective
@@ -32,13 +31,9 @@ class NotSeparable(ValueError):
 
 
 DEFAULT_MAX_ITER = 1000
-# Solver.looks where the search leaves a gap open, to see when it is all that is left:
-LOOSE = 4, 1.2
 SMALL = 1_000  # slots: a certificate after every pass, which plots well, costs nothing
 # (unless it is one of many problems with hidden parts, where a slot may be long to fill)
-SEARCH_ENDED = "ended, as the search for violated outputs can prove no more,"
 LOST = "lost its cluster"
-PROMISING = 1.2  # a certificate is worth its price when the guess is this near tol
 GROWTH_PASSES = 400  # before growth of the dual is judged
 
 
@@ -51,19 +46,21 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
 def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     objective.prepare()
     solver.prepare()
-    seen = replace(limits, verbose=0, callbacks=()) if solver.silent else limits
-    best, progress, watch = Best(objective), Progress(seen), Watch(limits.held_out)
+    watched = not solver.silent and (limits.verbose or limits.callbacks)
+    progress = Progress(limits) if watched else None
+    held_out = Watch(limits.held_out) if limits.held_out is not None else None
+    small = objective.slots <= SMALL and isinstance(objective.batch, tuple)
+    small = small and not limits.part
+    best, dev = Best(objective), None
     history: list[dict] = []
     keeper = Keeper(limits, objective, solver, best, history)
     began = time.perf_counter() - keeper.seconds
     if limits.max_time is not None:
         objective.deadline = began + limits.max_time
-    last_certified, iteration = keeper.last_certified, len(history)
+    iteration = len(history)
     status = keeper.ended(limits.tol)
     if history and not status:
         status = solver.stuck or _limit_reached(objective, solver, limits, iteration)
-    small = objective.slots <= SMALL and isinstance(objective.batch, tuple)
-    small = small and not limits.part
     stepping = False
     try:
         while not status:
@@ -71,35 +68,20 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
             solver.step()
             iteration += 1
             stepping = False
-            promising = best.guess(solver) <= PROMISING * limits.tol
             status = _limit_reached(objective, solver, limits, iteration)
+            wanted = small or (held_out is not None and held_out.due(iteration))
             status = solver.stuck or status
-            loose = getattr(objective.batch, "recalls", False) or best.search_gap() > 0
-            first, later = LOOSE if loose else solver.looks
-            due = small or iteration >= max(first, later * last_certified)
-            due = due or watch.due(iteration)
-            # A certificate costs a full pass: not more than one every tenth.
-            spaced = iteration >= 1.1 * last_certified
-            if status or due or solver.stationary or (promising and spaced):
-                last_certified = iteration
-                best.certify(solver, limits.tol)
-                if best.exhausted(limits.tol) and not best.explore():
-                    status = SEARCH_ENDED
-            if solver.done(best.relative_gap(), limits.tol):
-                status = "converged"
-            row = _row(objective, solver, best, iteration, time.perf_counter() - began)
+            status = best.look(solver, limits.tol, iteration, status, wanted)
+            row = best.row(solver, iteration, time.perf_counter() - began)
             history.append(row)
-            status = watch.look(best, solver, row, status)
-            if progress(row, solver.estimate, best.ratio):
+            if held_out is not None:
+                status = held_out.look(best, solver, row, status)
+            if progress is not None and progress(row, best.estimate, best.ratio):
                 status = status or STOPPED
             if objective.hard:
                 _check_separable(best, history)
-            keeper.look(last_certified, status)
-        if last_certified < iteration:  # a callback ended it: the last passes count too
-            best.certify(solver, limits.tol)
-        if status != "converged":
-            best.settle()
-        best.ask_again()
+            keeper.look(status)
+        best.end(solver, limits.tol, iteration, status)
     except (KeyboardInterrupt, EngineLost) as error:
         lost = isinstance(error, EngineLost)
         status = LOST if lost else INTERRUPTED
@@ -110,19 +92,14 @@ def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
             best.certify(solver, limits.tol)
     if stepping or not history:
         seconds = time.perf_counter() - began
-        history.append(_row(objective, solver, best, len(history) + 1, seconds))
-    status, dev = watch.keep(best, status, limits.tol)
-    certificate = best.claim(solver, history)
-    converged, status = status == "converged", progress.end(status)
-    return Solution(
-        w=best.w,
-        certificate=certificate,
-        history=history,
-        converged=converged,
-        status=status,
-        search_gap=best.search_gap(),
-        dev=dev,
-    )
+        history.append(best.row(solver, len(history) + 1, seconds))
+    if held_out is not None:
+        status, dev = held_out.keep(best, status, limits.tol)
+    solution = best.solution(solver, history, status)
+    solution.dev = dev
+    if progress is not None:
+        solution.status = progress.end(status)
+    return solution
 
 
 def _limit_reached(objective, solver: Solver, limits: Limits, iteration: int) -> str:
@@ -163,29 +140,6 @@ def not_separable(reason: str) -> str:
     return f"The data cannot be separated with a hard margin: {reason}. {REMEDY}"
 
 
-def _row(objective, solver, best, iteration, seconds) -> dict:
-    """One line of history: the certified state after this pass.
-
-    ``primal`` is the exact primal of the best weights certified so far and ``dual`` the
-    best dual so far, so ``gap`` is a proved bound in every row. ``primal_estimate`` is the
-    solver's guess of the primal at its present weights: it costs nothing and proves
-    nothing, but shows the way between certificates.
-    """
-    # a user's Python oracle is timed call by call; compiled passes are timed whole
-    timed, guess = getattr(objective.batch, "seconds", None), solver.estimate
-    update = solver.update_seconds if timed is None else seconds - timed
-    return {
-        "iteration": iteration,
-        "seconds": seconds,
-        **best.bounds(solver.primal),
-        "primal_estimate": float(guess) if math.isfinite(guess) else None,
-        "oracle_calls": objective.oracle_calls,
-        "oracle_seconds": seconds - update,
-        "update_seconds": update,
-        **solver.columns(),
-    }
-
-
 # the checkpoint -----------------------------------------------------------------------
 
 STEPS = 3  # in which what was stationary must be so again
@@ -203,7 +157,7 @@ class Keeper:
     """
 
     def __init__(self, limits, objective, solver, best, history: list[dict]):
-        self.history, self.last_certified = history, 0
+        self.history = history
         self.most = math.inf  # that the dual of a checkpoint may be
         self.parts = {"objective": objective, "solver": solver, "best": best}
         if isinstance(objective.batch, Stateful):
@@ -230,10 +184,9 @@ class Keeper:
         status = self.notebook.ended(tol)
         return "" if status == "converged" else status  # its gap says whether it is
 
-    def look(self, last_certified: int, status: str) -> None:
+    def look(self, status: str) -> None:
         """After a pass."""
         if self.notebook is not None:
-            self.last_certified = last_certified
             self.notebook.note(self._state, status, self.history)
 
     def interrupted(self) -> None:
@@ -242,7 +195,8 @@ class Keeper:
 
     def _state(self) -> dict[str, Any]:
         state = {name: part.state() for name, part in self.parts.items()}
-        return state | {"history": self.history, "last_certified": self.last_certified}
+        last = self.parts["best"].last_certified
+        return state | {"history": self.history, "last_certified": last}
 
     def _restore(self, state: dict[str, Any]) -> None:
         for name in ("batch", "objective", "solver", "best"):  # planes name its outputs
@@ -257,8 +211,8 @@ class Keeper:
             row["gap"] = max(row["primal"] - row["dual"], 0.0)
         best.dual, best.proved = min(best.dual, self.most), min(best.proved, self.most)
         self.history[:] = history
-        self.last_certified = restored(0, state["last_certified"], "last_certified")
-        require(self.last_certified <= len(history), "last_certified", "out of range")
+        best.last_certified = restored(0, state["last_certified"], "last_certified")
+        require(best.last_certified <= len(history), "last_certified", "out of range")
 
     def _prove(self) -> None:
         """Compute anew what was proved; spoils the state."""

@@ -19,7 +19,7 @@ class HiddenObjective:
     Its searches are checked, and compiled, by the drivers of the convex problems.
     """
 
-    answer, scalable, slots = Completed, False, math.inf
+    answer, slots = Completed, math.inf
 
     def __init__(self, run: Any):
         self.run, self.inner = run, run.make(run.batch, None)
@@ -38,6 +38,10 @@ class HiddenObjective:
         if w is not run.w:
             value = run._value_at(w, run._complete(w)[1])
         return value, multiple, Completed(float(value))
+
+    def along(self, w, point: tuple, dual: float, tol: float, share: float) -> tuple:
+        """Multiples of w are not tried."""
+        return point, share
 
     def left_open(self, answer: Completed) -> float:
         return 0.0

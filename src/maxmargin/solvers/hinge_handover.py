@@ -40,7 +40,10 @@ PATIENCE = 100  # rounds of the second solver after which it is judged, and agai
 
 
 class HingeHandover(Relay):
-    """See the module. The first solver is kept as it was, in case that the turn returns."""
+    """See the module. The first solver is kept as it was, in case that the turn returns.
+
+    The driver asks the one whose turn it is.
+    """
 
     begins = BlockCoordinate
     kept = (*Relay.kept, "last_gap", "lowest", "calls", "rounds")
@@ -69,21 +72,28 @@ class HingeHandover(Relay):
         later = 0.0 if self.now is self.first else self.now.update_seconds
         return self.first.update_seconds + later
 
+    @property
+    def dual(self) -> float:
+        return self.now.dual
+
+    @property
+    def estimate(self) -> float:
+        return self.now.estimate
+
+    def follow(self) -> None:
+        self.deputy = self.now
+
     def step(self) -> None:
         if self.now is self.first and self._stuck():
             self._hand_over()
         self.now.step()
         self.passes += 1
-        self.follow()
         if self.now is not self.first:
             self.rounds += 1
-            self.lowest = min(self.lowest, self.estimate)
+            self.lowest = min(self.lowest, self.now.estimate)
             if self._vain():
                 self.now, self.returned = self.first, True
                 self.follow()
-
-    def learn_from(self, sweep) -> None:
-        self.now.learn_from(sweep)
 
     def successor(self) -> OneSlack:
         return OneSlack(self.objective, copied(self.first.planes))
@@ -96,7 +106,7 @@ class HingeHandover(Relay):
         """The relative gap at this primal, as the present solver estimates it."""
         if not 0 < primal < math.inf:
             return 0.0 if primal == 0 else 1.0
-        return max(primal - self.dual, 0.0) / primal
+        return max(primal - self.now.dual, 0.0) / primal
 
     def _stuck(self) -> bool:
         passes, size = self.passes, self.objective.n_weights

@@ -36,7 +36,8 @@ class Limits:
     held_out: Scored | None = None
 
     def __post_init__(self):
-        self.callbacks = guarded(self.callbacks)
+        if self.callbacks:
+            self.callbacks = guarded(self.callbacks)
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,8 @@ class Solver(Stateful):
     minimises = True  # if not, held-out data judge its last weights, not the best
     silent = False  # whether others show what it does: drivers that its steps run
 
+    deputy: Solver | None = None  # who answers for it at present, where it is another
+
     dual: float = 0.0
     estimate: float = math.inf
     primal: float = math.inf
