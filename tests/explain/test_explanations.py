@@ -179,4 +179,4 @@ def test_text_of_explanations():
     assert lines[0] == "class: a rather than b (+5.3)"
     assert lines[1] == "    -2.5000  x = 2.5"
     assert lines[-1] == "    +0.6000  3 more features"
-    assert str(Explanation("Model", [])) == "(nothing was decided)"
+    assert str(Explanation("Model", [])) == "(no part has a runner-up)"

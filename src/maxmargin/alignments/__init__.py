@@ -48,6 +48,7 @@ FAMILY = Family(
         "homologs_found": "scorers",
     },
     views={"alignment": "view", "homologs": "homologs.view"},
+    explains={"SequenceAligner": "explaining"},
     reports={"HomologFinder": "homologs.findings", "SequenceAligner": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

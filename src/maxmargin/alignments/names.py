@@ -10,7 +10,7 @@ def named_weights(model: Any) -> list[tuple[str, str, float]]:
     """(term, symbols, weight) of terms whose symbols have names, the largest first."""
     named = []
     for name, term in zip(model.model_.names, model.model_.terms, strict=True):
-        sides = [_symbols(model.model_, view, k) for k, view in enumerate(term[:2])]
+        sides = [symbols_of(model.model_, view, k) for k, view in enumerate(term[:2])]
         if None in sides:
             continue
         table = model.term_weights(name)
@@ -20,7 +20,7 @@ def named_weights(model: Any) -> list[tuple[str, str, float]]:
     return sorted(named, key=lambda row: -row[2])
 
 
-def _symbols(model: Any, view: Any, side: int) -> list[str] | None:
+def symbols_of(model: Any, view: Any, side: int) -> list[str] | None:
     """Names of the symbols of a view; None for windows and vectors."""
     if view.width > 1 or model.is_dense(view):
         return None

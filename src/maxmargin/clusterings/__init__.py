@@ -29,6 +29,7 @@ FAMILY = Family(
         "pair_loss": "scorers",
     },
     views={"clusters": "view"},
+    explains={"LinkClusterer": "explaining"},
     reports={"LinkClusterer": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -10,7 +10,7 @@ mentions are; how far apart; which words they share), each a group of patterns o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -18,6 +18,7 @@ from scipy.sparse import csr_matrix
 from maxmargin.clusterings import mentions as m
 from maxmargin.clusterings.documents import MentionDocument
 from maxmargin.clusterings.pairs import ALL, windowed_pairs
+from maxmargin.clusterings.titles import title_of
 
 SENTENCES = (0, 1, 2, 3, 5, 10, 20)  # upper ends of buckets
 MENTIONS = (1, 2, 3, 5, 10, 20, 50)
@@ -110,13 +111,19 @@ class PairFeatures:
 
     def names(self) -> list[str]:
         """Of all features, such as "form1=PROP form2=PRON nested=no"."""
-        found = []
+        return [" ".join(f"{f}={v}" for f, v in row.items()) for row in self._rows()]
+
+    def titles(self) -> list[str]:
+        """The same in words: "1st a name; 2nd a pronoun; not nested"."""
+        return list(map(title_of, self._rows()))
+
+    def _rows(self) -> Iterator[dict[str, str]]:
+        """The fields of every feature with their values."""
         for template in (t for group in GROUPS for t in group):
             names = template.split()
             for values in np.ndindex(*self._sizes(names)):
                 parts = zip(names, values, strict=True)
-                found.append(" ".join(f"{f}={self.fields[f][v]}" for f, v in parts))
-        return found
+                yield {f: self.fields[f][v] for f, v in parts}
 
     def encode(self, document: MentionDocument, window: int = ALL):
         """(codes of all pairs, CSR patterns) of one document, for ``pair_table``."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.clusterings.documents import MentionDocument, as_document, first_mentions
+from maxmargin.clusterings.explaining import feature_titles
 from maxmargin.clusterings.metrics import cluster_counts, cluster_scores
 from maxmargin.report.findings import Findings, Kind, Test, strongest
 from maxmargin.report.markup import Markup, element, joined
@@ -120,8 +121,7 @@ class ClusterFindings(Findings):
         return element("p", text, cls="soft")
 
     def weights(self, top: int) -> list[tuple[str, str, float]]:
-        names = getattr(self.model, "feature_names_", None)  # of documents with words
-        return strongest({"": self.model.coef_}, names, 2 * top)
+        return strongest({"": self.model.coef_}, feature_titles(self.model), 2 * top)
 
 
 FINDINGS = ClusterFindings

@@ -138,7 +138,7 @@ class Explanation:
         return self.view()._repr_html_()
 
     def __str__(self) -> str:
-        return "\n\n".join(map(_lines, self.parts)) or "(nothing was decided)"
+        return "\n\n".join(map(_lines, self.parts)) or "(no part has a runner-up)"
 
     __repr__ = __str__
 
@@ -185,7 +185,8 @@ def _lines(part: Part) -> str:
 
 def _said(f: Contribution) -> str:
     """A feature with its value, unless it is only there or not."""
-    return f.feature if f.value == 1.0 else f"{f.feature} = {f.value:.4g}"
+    value = f"{f.value:.4g}"
+    return f.feature if value == "1" else f"{f.feature} = {value}"
 
 
 def _colour(value: float, depth: float) -> str:

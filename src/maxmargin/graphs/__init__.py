@@ -25,6 +25,7 @@ FAMILY = Family(
         "node_accuracy": "scorers",
     },
     views={"graph": "view"},
+    explains={"GraphLabeler": "explaining"},
     reports={"GraphLabeler": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from maxmargin.classes.findings import ClassFindings
+from maxmargin.kernel_svm.explaining import basis_titles
 from maxmargin.report.findings import strongest
 
 
@@ -12,7 +13,7 @@ class KernelFindings(ClassFindings):
     def weights(self, top: int) -> list[tuple[str, str, float]]:
         coef = self.model.dual_coef_
         labels = map(str, self.model.classes_)
-        names = [f"k(b{j + 1}, x)" for j in range(len(coef))]
+        names = basis_titles(self.model)
         return strongest(dict(zip(labels, coef.T, strict=True)), names, top)
 
 

@@ -24,6 +24,7 @@ FAMILY = Family(
         "link_recall": "scorers",
     },
     views={"links": "view"},
+    explains={"WordAligner": "explaining"},
     reports={"WordAligner": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.matchings.explaining import feature_titles
 from maxmargin.matchings.metrics import aer_of, alignment_scores, as_links, count_links
 from maxmargin.report.findings import Findings, Kind, Test, strongest
 from maxmargin.report.markup import Markup, element
@@ -94,7 +95,7 @@ class MatchFindings(Findings):
         return element("p", text, cls="soft")
 
     def weights(self, top: int) -> list[tuple[str, str, float]]:
-        return strongest({"": self.model.coef_}, self.model.feature_names_, 2 * top)
+        return strongest({"": self.model.coef_}, feature_titles(self.model), 2 * top)
 
 
 FINDINGS = MatchFindings

@@ -26,6 +26,7 @@ FAMILY = Family(
         "motif_recall": "scorers",
     },
     views={"sites": "view"},
+    explains={"MotifFinder": "explaining"},
     reports={"MotifFinder": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

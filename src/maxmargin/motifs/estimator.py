@@ -175,12 +175,14 @@ class MotifFinder(
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The score of every sequence with its best site; above 0 it is positive."""
-        return self._search(X)[0]
+        return self._search(X)[1]
 
     def predict_sites(self, X: Any) -> list[Site]:
         """The best :class:`Site` of every sequence, also of negative ones."""
         found = []
-        columns = (column.tolist() for column in self._search(X))
+        batch, scores, places = self._search(X)
+        counts = np.diff(batch.first) - self.width_ + 1
+        columns = (column.tolist() for column in (scores, places, counts))
         for score, place, count in zip(*columns, strict=True):
             start = place % count
             strand = "+" if place < count else "-"
@@ -345,16 +347,14 @@ class MotifFinder(
         self.n_sites_ = int(np.count_nonzero(found))
 
     def _search(self, X):
-        """(scores, places, starts on a strand) of the best sites."""
+        """(a batch, the scores and the places of the best sites)."""
         check_is_fitted(self, "coef_")
-        X = dna_sequences(X)
-        codes, first = encode_sequences(X, self.unknown, self.width_)
-        nothing, strands = np.zeros(len(X), np.uint8), 1 + self.both_strands_
+        codes, first = encode_sequences(dna_sequences(X), self.unknown, self.width_)
+        nothing, strands = np.zeros(len(first) - 1, np.uint8), 1 + self.both_strands_
         batch = make_batch(codes, first, nothing, self.width_, self.order, strands)
         if self.composition:
             batch = with_composition(batch, self.order, self.composition_scale_)
-        scores, places = best_sites(batch, self.coef_, self._threads())
-        return scores, places, np.diff(first) - self.width_ + 1
+        return batch, *best_sites(batch, self.coef_, self._threads())
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -130,7 +130,7 @@ class TagFindings(Findings):
             return []
         labels = map(str, model.classes_.tolist())
         rows = dict(zip(labels, np.asarray(model.coef_, float), strict=True))
-        return strongest(rows, model.feature_names_, top)
+        return strongest(rows, model.feature_titles_, top)
 
     def prepare(self, few: Sequence[int], outputs: Any) -> None:
         if fits_probabilities(self.model) and hasattr(self.model, "predict_marginals"):

@@ -28,6 +28,7 @@ FAMILY = Family(
         "tree_exact_match": "scorers",
     },
     views={"tree": "view"},
+    explains={"GrammarParser": "explaining", "PCFGParser": "explaining"},
     reports={"GrammarParser": "findings", "PCFGParser": "findings"},
 )
 __getattr__, __dir__ = lazily(__name__, FAMILY.places("public"))

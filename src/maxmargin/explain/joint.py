@@ -1,0 +1,26 @@
+"""Differences of outputs of any structure: it lists the features of both itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.asker import Asker
+from maxmargin.explain.explanation import Contribution, ranked
+
+
+class Joint:
+    """One input in a batch, the weights, and what each weight is called."""
+
+    def __init__(self, batch: Any, w: Any, name: Callable[[int], str]):
+        self.w, self.name = np.ascontiguousarray(w), name
+        self.ask = Asker(batch, 0, self.w, compiled=True)
+
+    def between(self, one: Any, other: Any) -> list[Contribution]:
+        """What labelling ``one`` has and ``other`` has not, as contributions."""
+        one, other = (np.ascontiguousarray(y, np.int32) for y in (one, other))
+        apart = self.ask.features(one) - self.ask.features(other)
+        kept = np.flatnonzero(apart)
+        return ranked((self.name(j), apart[j], float(self.w[j])) for j in kept.tolist())

@@ -1,0 +1,87 @@
+"""Why nodes have their labels: against the best labelling with another label there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.completion import complete_all
+from maxmargin.core.decode import decode
+from maxmargin.core.partial import partly_known
+from maxmargin.explain.explanation import Explanation, Part
+from maxmargin.explain.joint import Joint
+from maxmargin.graphs.schema import named_weights as all_weights
+from maxmargin.graphs.schema import public_weights
+
+MOST = 50  # nodes that are explained without being asked for
+
+
+def explain(labeler: Any, x: Any, nodes: Sequence[int] | None = None) -> Explanation:
+    """Nodes (by number; the first 50 if None) against the best other label of each."""
+    if labeler.kernel is not None:
+        raise ValueError(
+            "a labeler with a kernel has no weights of features that explain could show: "
+            "fit without kernel."
+        )
+    inputs, graphs = labeler._graphs([x])
+    batch, w = labeler._labelling_batch(graphs), labeler._w
+    best = decode(batch, w, labeler._threads())
+    names = _nodes(labeler, inputs[0])
+    chosen = range(min(MOST, len(names))) if nodes is None else list(nodes)
+    bad = [v for v in chosen if not 0 <= v < len(names)]
+    if bad:
+        raise ValueError(
+            f"nodes has {bad[0]}, but x has the nodes 0 to {len(names) - 1}."
+        )
+    joint, parts = Joint(batch, w, namer(labeler)), []
+    for v in chosen:
+        name, labels = names[v]
+        others = [_completed(labeler, batch, best, v, k) for k in range(len(labels))]
+        scores = [joint.ask.value(y) for y in others]
+        scores[best[v]] = -np.inf
+        other = others[int(np.argmax(scores))]
+        said = str(labels[best[v]]), str(labels[other[v]])
+        parts.append(Part(name, *said, joint.between(best, other)))
+    note = "nodes, and the best labelling with another label there"
+    return Explanation(type(labeler).__name__, parts, note)
+
+
+def _completed(
+    labeler: Any, batch: Any, best: np.ndarray, v: int, k: int
+) -> np.ndarray:
+    """The best labelling in which node v has label k."""
+    if best[v] == k:
+        return best
+    y, known = best.copy(), np.zeros(len(best), bool)
+    y[v], known[v] = k, True
+    given = partly_known(batch._replace(y=y), known)
+    return complete_all(given, labeler._w, labeler._threads())
+
+
+def _nodes(labeler: Any, graph: Any) -> list[tuple[str, list]]:
+    """(name, labels) of every node, in the order of slots."""
+    schema, found = labeler._schema, []
+    for kind, labels in zip(schema.node_types, schema.labels, strict=True):
+        for v in range(graph.counts.get(kind, 0)):
+            own = graph.names[v] if graph.names is not None else v
+            found.append((f"{kind or 'node'} {own}", labels))
+    return found
+
+
+def namer(labeler: Any) -> Callable[[int], str]:
+    """What the weights are called, by number: names of weights that are their numbers."""
+    numbered, schema = copy(labeler), labeler._schema
+    numbers = np.arange(schema.n_weights, dtype=float)
+    for attribute, value in public_weights(schema, numbers).items():
+        setattr(numbered, attribute, value)
+    found = {int(j): f"{g}: {name}" for g, name, j in all_weights(numbered)}
+    return lambda j: found.get(j, f"weight {j}")
+
+
+def named_weights(labeler: Any) -> list[tuple[str, str, float]]:
+    """(type of nodes or edges, feature, weight), the largest first."""
+    rows = [row for row in all_weights(labeler) if row[2]]
+    return sorted(rows, key=lambda row: -abs(row[2]))
