@@ -85,6 +85,8 @@ def test_a_frame_of_two_columns_holds_pairs(aligner):
     model = SequenceAligner(C=100).fit(frame, y)
     assert (model.coef_ == aligner.coef_).all()
     assert model.predict(frame) == aligner.predict(TEXTS)
+    found = biopython_alignments(frame, PAIRS)
+    assert list(map(tuple, found)) == [gapped(*x, p) for x, p in zip(TEXTS, PAIRS)]  # noqa: B905
     wide = frame.assign(name="x")
     with pytest.raises(ValueError, match="sample 0 of X is not a pair"):
         aligner.predict(wide)

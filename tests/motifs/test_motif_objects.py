@@ -64,3 +64,11 @@ def test_what_is_no_dna_is_named(finder, x, message):
         finder.predict([TEXTS[0], x])
     with pytest.raises(ValueError, match=re.escape(message)):
         finder.predict(pd.Series([TEXTS[0], x], dtype=object))
+
+
+def test_one_sequence_is_no_list(finder):
+    for x in (Seq(TEXTS[0]), record(TEXTS[0])):
+        with pytest.raises(ValueError, match="X is 'ACTATAAGC': give a list of DNA"):
+            finder.predict(x)
+    with pytest.raises(ValueError, match="X is a data frame: give the column"):
+        finder.predict(pd.DataFrame({"sequence": TEXTS}))

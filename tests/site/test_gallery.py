@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 GALLERY = ROOT / "docs" / "gallery"
 SCRIPTS = sorted(GALLERY.glob("*.py"))
-MAY_IMPORT = {"maxmargin", "matplotlib", "numpy", "scipy", "sklearn"}
+MAY_IMPORT = {"maxmargin", "matplotlib", "networkx", "numpy", "scipy", "sklearn"}
 MOST_LINES, MOST_PRINTED = 60, 25
 
 
@@ -31,6 +31,7 @@ OF_NUMBERS = {
     "class_taxonomy": lambda n: n[0] < n[2] and n[1] < n[3],
     "cluster_mentions": lambda n: n[2] == n[3],
     "cluster_points": lambda n: n[2] > 0.9 > 2 * n[3],
+    "graph_club": lambda n: n[0] + 1 >= n[1] == 28,
     "graph_denoise": lambda n: n[0] + 10 < n[1] and n[2] <= 1,
     "graph_hidden": lambda n: rising(n),
     "graph_network": lambda n: rising(n),

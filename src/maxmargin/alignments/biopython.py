@@ -13,7 +13,7 @@ from maxmargin.alignments.export import missing
 from maxmargin.alignments.features.encoder import tracks_of
 from maxmargin.alignments.files.pairs import gapped
 from maxmargin.core.listed import is_pair, listed
-from maxmargin.core.objects import is_from, letters_of
+from maxmargin.core.objects import is_from, letters_of, rows_of
 
 if TYPE_CHECKING:
     from Bio.Align import Alignment
@@ -92,7 +92,7 @@ def biopython_alignments(X: Any, y: Any) -> list[Alignment]:
         from Bio.Align import Alignment as NewAlignment
     except ImportError:
         raise missing("Biopython", "biopython") from None
-    X = listed(X, "X must be a list of pairs of sequences, as for predict.")
+    X = listed(rows_of(X), "X must be a list of pairs of sequences, as for predict.")
     y = listed(y, "y must be a list of alignments, as predict returns them.")
     if len(X) != len(y):
         raise ValueError(

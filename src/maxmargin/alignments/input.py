@@ -17,7 +17,7 @@ from maxmargin.alignments.biopython import (
 from maxmargin.alignments.features.encoder import length_of, tracks_of
 from maxmargin.core.checks import is_whole
 from maxmargin.core.listed import is_pair, listed
-from maxmargin.core.objects import is_frame, letters_of
+from maxmargin.core.objects import letters_of, rows_of
 
 GAPS = "-."
 SCOPES = ("global", "local")
@@ -51,10 +51,8 @@ def check_loss_and_ends(loss, scope, free_ends):
 def check_sequences(X) -> tuple[list[dict], list[dict]]:
     """(targets, templates) as {track: symbols}."""
     targets, templates = [], []
-    if is_frame(X):
-        X = X.itertuples(index=False, name=None)
     for i, pair in enumerate(
-        listed(X, "X must be a list of pairs (s, t) of sequences.")
+        listed(rows_of(X), "X must be a list of pairs (s, t) of sequences.")
     ):
         wanted = (
             f"sample {i} of X is not a pair: give (s, t), texts or dicts of tracks."

@@ -23,6 +23,13 @@ def is_frame(value: Any) -> bool:
     return is_from(value, "pandas", "DataFrame")
 
 
+def rows_of(values: Any) -> Any:
+    """The rows of a ``pandas.DataFrame`` as tuples; all else as it is."""
+    if not is_frame(values):
+        return values
+    return list(values.itertuples(index=False, name=None))
+
+
 def letters_of(sequence: Any, where: str) -> Any:
     """A ``Seq`` or ``SeqRecord`` of Biopython as text; all else as it is."""
     if is_from(sequence, "Bio", "SeqRecord"):

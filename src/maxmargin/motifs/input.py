@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.objects import letters_of
+from maxmargin.core.objects import is_frame, letters_of
 from maxmargin.files.messages import short
 from maxmargin.motifs.structure import UNKNOWN
 
@@ -60,7 +60,11 @@ def encode_sequences(X, unknown: str, width: int, name="X[{}]".format):
 
 def dna_sequences(X, name="X[{}]".format) -> list:
     """X as a list, whose sequences of Biopython are texts."""
-    sequences = listed(X, "X", "DNA sequences")
+    if is_frame(X):
+        raise ValueError(
+            "X is a data frame: give the column of its sequences, as in frame['sequence']."
+        )
+    sequences = listed(letters_of(X, "X"), "X", "DNA sequences")
     return [letters_of(x, name(i)) for i, x in enumerate(sequences)]
 
 
