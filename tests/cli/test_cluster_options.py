@@ -61,6 +61,7 @@ def test_workers_leave_ctrl_c_to_the_command(monkeypatch):
     ("options", "sentence"),
     [
         (["--workers", 0], "--workers 0 is not possible: one is the least."),
+        (["--workers", 10**6], "--workers 1000000 is not possible: each is a process"),
         (["--workers", 1, "--cluster", "a:1"], "choose --cluster or --workers"),
         (["--engine", "threads"], "is no more: threads train together without it"),
         (["--engine", "dask"], "works on a Dask cluster: name its scheduler"),

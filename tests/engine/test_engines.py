@@ -140,7 +140,15 @@ def test_threads_are_no_engine_any_more():
         MulticlassSVM(engine="threads").fit([[1.0], [2.0]], [0, 1])
 
 
+get_ip = distributed.utils.get_ip
 MANY, ROUGH = engines.AUTO_SLOTS, engines.AUTO_TOL
+# addresses, and whether they may be faster than the threads of this machine
+WORKERS = {
+    ("tcp://127.0.0.1:1", "tcp://127.0.0.1:2", "inproc://203.0.113.7/1/2"): False,
+    (f"tls://{get_ip()}:1", "tcp://localhost:2", "tcp://[::1]:3"): False,
+    ("tcp://203.0.113.7:1",): False,
+    ("tcp://127.0.0.1:1", "tcp://203.0.113.7:2"): True,
+}
 
 
 def test_auto_takes_a_cluster_where_it_may_pay(inproc, monkeypatch):
@@ -150,8 +158,10 @@ def test_auto_takes_a_cluster_where_it_may_pay(inproc, monkeypatch):
     assert engines.decided("auto", MANY, ROUGH) is None  # no client
     with distributed.Client(inproc) as client:
         assert engines.decided("auto", MANY, ROUGH) is None  # one worker
-        monkeypatch.setattr(client, "nthreads", lambda: {"a": 1, "b": 1})
-        assert engines.decided("auto", MANY, ROUGH) is client
+        for workers, found in WORKERS.items():
+            monkeypatch.setattr(client, "nthreads", lambda w=workers: dict.fromkeys(w))
+            expected = client if found else None
+            assert engines.decided("auto", MANY, ROUGH) is expected, workers
         assert engines.decided("auto", MANY - 1, ROUGH) is None
         assert engines.decided("auto", MANY, ROUGH / 2) is None
 
@@ -182,6 +192,7 @@ Y = X.argmax(axis=1)
 def test_auto_in_a_fit(home, monkeypatch, options, shards):
     """What cannot be done in shards, or not well, is done here."""
     monkeypatch.setattr(engines, "AUTO_SLOTS", 40)
+    monkeypatch.setattr(engines, "_all_here", lambda workers: False)
     decided = engines.decided
     monkeypatch.setattr(engines, "decided", lambda *a: decided(*a) and "dask")
     home.count = 2

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
+from maxmargin.core.jobs import effective_jobs
 from maxmargin.engine.interrupts import undisturbed
 
 OPTIONS = """
@@ -15,6 +16,7 @@ OPTIONS = """
 --workers N  work in N processes of this machine
 """
 CONNECT = 10  # seconds
+PER_CORE, LEAST = 4, 16  # processes that a machine can be asked for, at the least
 # A terminal sends Ctrl-C to all processes of a command. Workers leave it to the first.
 DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 # Dask serves pages about itself, to whoever asks: nobody shall.
@@ -41,8 +43,8 @@ def check_cluster(args) -> None:
             "--engine dask works on a Dask cluster: name its scheduler with --cluster "
             "ADDRESS, or work in processes of this machine with --workers N."
         )
-    if "workers" in given and args.workers < 1:
-        raise ValueError(f"--workers {args.workers} is not possible: one is the least.")
+    if "workers" in given:
+        _check_workers(args.workers)
     needs = {"distributed": "Dask"} if given else {}
     if "workers" in given:  # for the keys of its processes
         needs["cryptography"] = "the package cryptography"
@@ -52,6 +54,19 @@ def check_cluster(args) -> None:
                 f"--{given[0]} needs {name}: install it with pip install "
                 "'maxmargin[cluster]'."
             )
+
+
+def _check_workers(workers: int) -> None:
+    if workers < 1:
+        raise ValueError(f"--workers {workers} is not possible: one is the least.")
+    cores = effective_jobs(-1)
+    most = max(PER_CORE * cores, LEAST)
+    if workers > most:
+        raise ValueError(
+            f"--workers {workers} is not possible: each is a process, and more than {most} "
+            f"would only take the memory of this machine, which has {cores} cores. Choose "
+            "fewer, or name a cluster of several machines with --cluster ADDRESS."
+        )
 
 
 @contextlib.contextmanager

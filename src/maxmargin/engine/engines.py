@@ -2,10 +2,10 @@
 
 None is this process, whose ``n_jobs`` threads step on one w. "dask" is the cluster of the
 current Dask client, a client its cluster: every worker gets a shard of the data. "auto" is
-the current client where there is one, it has several workers, and the data are so many that
-they may pay; this process otherwise. Within a task of a cluster, such as a fold of a
-cross-validation that runs on it, "dask" is that worker alone: workers that wait for each
-other would wait for ever.
+the current client where it has several workers, not all on this machine, and the data are
+so many that they may pay; this process otherwise, whose threads do better on one machine.
+Within a task of a cluster, such as a fold of a cross-validation that runs on it, "dask" is
+that worker alone: workers that wait for each other would wait for ever.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from maxmargin.engine.lost import EngineLost
 if TYPE_CHECKING:
     from maxmargin.engine.executor import Executor
 
-# From which "auto" takes a cluster: what a round costs beside its passes does not grow with
-# the data. Eight million tokens were not enough (``scaling.py --parts cluster``).
+# From which "auto" takes several machines: what a round costs beside its passes does not
+# grow with the data. For two workers on one machine, eight million tokens were not enough
+# (``scaling.py --parts cluster``).
 AUTO_SLOTS = 20_000_000
 AUTO_TOL = 0.05  # below which its shards would need too many rounds
 ANSWER = 30.0  # seconds that a cluster is given before any work
@@ -80,9 +81,20 @@ def decided(engine: Any, slots: int, tol: float) -> Any:
 
     try:
         client = Client.current()
-        return client if len(client.nthreads()) > 1 else None
+        workers = list(client.nthreads())
     except (ValueError, OSError, TimeoutError):
         return None
+    return client if len(workers) > 1 and not _all_here(workers) else None
+
+
+def _all_here(workers: list[str]) -> bool:
+    """Whether all these addresses are of this machine."""
+    import psutil
+    from distributed.comm import get_address_host
+
+    cards = psutil.net_if_addrs().values()
+    here = {address.address for card in cards for address in card} | {"localhost"}
+    return all(w.startswith("inproc:") or get_address_host(w) in here for w in workers)
 
 
 def client_of(engine: Any) -> Any:
