@@ -217,3 +217,8 @@ def test_what_sequence_files_of_biopython_hold(tmp_path, aligner):
     with path.open() as file:
         pair = tuple(SeqIO.parse(file, "fasta"))
     assert aligner.predict([pair]) == aligner.predict(TEXTS[:1])
+
+
+def test_letters_beyond_ascii_keep_their_place():
+    (one,) = biopython_alignments([("a\u00e9b", "\u00e9b")], [[(1, 0), (2, 1)]])
+    assert tuple(one) == ("a\u00e9b", "-\u00e9b")

@@ -1,9 +1,12 @@
 """Data frames of pandas: tokens in, labels out."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("pandas")
 
@@ -170,3 +173,26 @@ def test_frames_that_differ_are_named(features):
     ):  # fmt: skip
         with pytest.raises(ValueError, match=re.escape(message)):
             tagger.fit(X, Y)
+
+
+CELLS = st.text(st.characters(exclude_categories=["Cs"]), max_size=3)
+TOKENS = st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=4)
+
+
+@given(st.lists(TOKENS, min_size=1, max_size=4), st.data())
+def test_any_table_comes_back(sentences, data):
+    rows = [(i, *row) for i, tokens in enumerate(sentences) for row in tokens]
+    frame = pd.DataFrame(rows, columns=["id", "word", 7])
+    X, y = read_frame(frame, sentence="id", label=7)
+    assert X.strings("word") == [[word for word, _ in row] for row in sentences]
+    assert y == [[label for _, label in row] for row in sentences]
+    assert frame_column(frame, y, sentence="id").tolist() == frame[7].tolist()
+    order = data.draw(st.permutations(range(len(rows))))
+    numbers = [rows[t][0] for t in order]
+    torn = sum(a != b for a, b in pairwise(numbers)) + 1 > len(set(numbers))
+    mixed = frame.iloc[order]
+    if torn:
+        with pytest.raises(ValueError, match="again, after others"):
+            read_frame(mixed, sentence="id", label=7)
+    else:
+        assert frame_column(mixed, read_frame(mixed, "id", 7)[1], "id").equals(mixed[7])

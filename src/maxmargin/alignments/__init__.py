@@ -11,7 +11,9 @@ FAMILY = Family(
     files={
         "MultipleAlignment": "files.pairs",
         "PairAlignment": "files.pairs",
+        "biopython_aligner": "export",
         "biopython_alignments": "biopython",
+        "biopython_matrix": "export",
         "gapped": "files.pairs",
         "pairs_of": "files.pairs",
         "read_fasta": "files.fasta",

@@ -32,6 +32,8 @@ def rows_of(values: Any) -> Any:
 
 def letters_of(sequence: Any, where: str) -> Any:
     """A ``Seq`` or ``SeqRecord`` of Biopython as text; all else as it is."""
+    if type(sequence) is str:
+        return sequence
     if is_from(sequence, "Bio", "SeqRecord"):
         sequence = sequence.seq
         if sequence is None:

@@ -308,7 +308,7 @@ def parsed(label: str, children: list) -> Tree:
 
 def own_tree(tree: Any, where: str) -> Any:
     """A tree of nltk as one of ours; all else as it is."""
-    if not is_from(tree, "nltk", "Tree"):
+    if isinstance(tree, Tree) or not is_from(tree, "nltk", "Tree"):
         return tree
     try:
         return Tree.from_nltk(tree)
