@@ -34,7 +34,7 @@ def titles(template, rows=ROWS, names=(), **options):
     [
         ("U14:%s4[0,0]", "U14:arks", "suffix(4)=arks"),
         ("U01:%x[-1,0]", "U01:the", "word[-1]=the"),
-        ("U01:%x[1,0]", "U01:_B+1", "word[+1]=_B+1"),
+        ("U01:%x[1,0]", "U01:_B+1", "word[+1]=(end of sentence)"),
         ("U01:%X[0,0]", "U01:dog", "lowercase=dog"),
         ("U01:%P2[0,0]", "U01:do", "lowercase prefix(2)=do"),
         ("U01:%x[-1,0]/%x[0,0]", "U01:the/Dog", "word[-1]/word=the/Dog"),
@@ -52,10 +52,18 @@ def titles(template, rows=ROWS, names=(), **options):
         (
             "U01:%x[-2,0]/%x[0,0]/%x[2,0]",
             "U01:the/barks/_B+2",
-            "word[-2]/word/word[+2]=the/barks/_B+2",
+            "word[-2]/word/word[+2]=the/barks/(2 after the end)",
         ),
         ("U00\nU01:%x[0,0]", "U00", "every token"),
         ('U01:%m[0,0,"^D.g"]', "U01:Dog", "match(^D.g)=Dog"),
+        ('U01:%t[0,0,"^\\u"]', "U01:true", "word matches ^\\u"),
+        ('U01:%t[-1,1,"%.$"]', "U01:false", "column 1[-1] does not match %.$"),
+        ('U01:%t[-1,0,"e$"]', "U01:_B-1", "word[-1] (start of sentence) e$"),
+        (
+            'U01:%t[0,0,"^D"]/%x[0,0]',
+            "U01:true/Dog",
+            "test(^D)/word=matches/Dog",
+        ),
         ("U01:%x[0,0]", "U01:%s=", "word=%s="),  # values are not patterns
         ('U01:%m[0,0,"%s"]/%x[0,0]', "U01:%s/%s=", "match(%s)/word=%s/%s="),
         # what has a name of its own, or differs from line to line, keeps it

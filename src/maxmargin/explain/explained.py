@@ -30,6 +30,8 @@ def family_of(model: Any, what: str) -> Any:
             module = importlib.import_module(table[cls.__name__])
             if hasattr(module, what):
                 return module
+    if hasattr(model, "structure_"):  # a problem or a structure of a user's own
+        return importlib.import_module("maxmargin.explain.problems")
     raise TypeError(
         f"{type(model).__name__} has no features with names of their own: "
         f"{'explain' if what == 'explain' else 'its weights'} is not possible."

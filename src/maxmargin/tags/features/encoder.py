@@ -36,7 +36,7 @@ from maxmargin.tags.features.plan import (
 )
 from maxmargin.tags.features.ready import READY_NAMES, ready_template
 from maxmargin.tags.features.templates import Template, parse_template
-from maxmargin.tags.features.titles import title_pattern
+from maxmargin.tags.features.titles import title_pattern, titled_values
 from maxmargin.tags.features.tokens import TokenMatrix
 from maxmargin.tags.features.views import values
 
@@ -170,6 +170,9 @@ class ColumnEncoder:
             listed = [f"hash:{k}" for k in range(self._n_sparse)]
         else:
             strings = [list(index) for index in self._indexes]
+            if titles:
+                both = zip(self._domains, strings, strict=True)
+                strings = [titled_values(domain, values) for domain, values in both]
             for group, tables in zip(self._groups, self._tables, strict=True):
                 pattern = title_pattern(group, self._fitted) if titles else None
                 listed += names(group, tables, strings, pattern)

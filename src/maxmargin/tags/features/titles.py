@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from maxmargin.tags.features.plan import Group
+from maxmargin.tags.features.plan import Domain, Group
 from maxmargin.tags.features.ready import ready_columns
 from maxmargin.tags.features.templates import Part, Template
+from maxmargin.tags.features.views import View
 
 _NUMBERED = re.compile(r"[Uu*]\d*:?")
 _FLAGS = {
@@ -21,8 +22,10 @@ _FLAGS = {
     "hyphen": "has hyphen",
     "punct": "punctuation",
 }
-_VIEWS = {"p": "prefix", "s": "suffix", "t": "found", "m": "match"}
+_VIEWS = {"p": "prefix", "s": "suffix", "t": "test", "m": "match"}
+_TESTS = {"true": "matches", "false": "does not match"}
 _SIMPLE = {"low": "lowercase", "shape": "shape", "short": "short shape"}
+_WORD = View("x")
 WORDS = ("word", "form")  # names of columns that go without saying
 
 
@@ -55,7 +58,32 @@ def title_pattern(group: Group, template: Template) -> str | None:
         left = f"{titles[0].partition('[')[0]}[{ends[0]:+d}..{ends[1]:+d}]"
     if len(titles) == 1 and parts[0][0].view.is_flag:
         return f"{left}%.0s"  # its value says the same
+    if len(titles) == 1 and parts[0][0].view.macro == "t":
+        name = _title([part._replace(view=_WORD) for part in parts[0]], names)
+        argument = parts[0][0].view.argument.replace("%", "%%")
+        return f"{name} %s {argument}"
     return f"{left}={right}"
+
+
+def titled_values(domain: Domain, values: list[str]) -> list[str]:
+    """Values as titles have them: those outside of the sentence, and of tests, in words.
+
+    >>> from maxmargin.tags.features.plan import Domain
+    >>> titled_values(Domain([], 2, 1), ["_B-1", "_B-2", "_B+1", "dog"])
+    ['(start of sentence)', '(2 before the start)', '(end of sentence)', 'dog']
+    """
+    markers = domain.markers()
+    found = [_outside(marker) for marker in markers]
+    tests = any(view.macro == "t" for _, view in domain.sources)
+    rest = values[len(markers) :]
+    return found + [_TESTS.get(value, value) if tests else value for value in rest]
+
+
+def _outside(marker: str) -> str:
+    side, far = marker[2], int(marker[3:])
+    if far == 1:
+        return f"({'start' if side == '-' else 'end'} of sentence)"
+    return f"({far} {'before the start' if side == '-' else 'after the end'})"
 
 
 def _is_run(lines: list[tuple[Part, ...]]) -> bool:
