@@ -11,7 +11,7 @@ from maxmargin import GraphLabeler, StructuralSVM
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective
 from maxmargin.core.vectors import sum_of_squares
-from maxmargin.solvers import hinge_handover, registry
+from maxmargin.solvers import handover, registry
 from maxmargin.solvers.block_coordinate import BlockCoordinate
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.one_slack import OneSlack
@@ -61,7 +61,7 @@ def test_signs_go_along():
 
 
 def test_a_turn_in_vain_goes_back(monkeypatch):
-    monkeypatch.setattr(hinge_handover, "PATIENCE", 1)
+    monkeypatch.setattr(handover, "PATIENCE", 1)
     objective = objective_on(2.0)
     solver = handed_over(objective)
     solver.last_gap = solver.calls = 0  # nothing is good enough

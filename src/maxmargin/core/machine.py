@@ -122,7 +122,7 @@ def packed(function, batch, args):
     """(handle, what must stay alive as long as it is used, arguments) of a kernel."""
     known = recent(batch)
     table = _table(function, known.type, args, _HANDLES)
-    return *known.handle(batch, table), _arguments(args)
+    return *known.handle(batch, table), list(_arguments(args))
 
 
 def _arguments(values):

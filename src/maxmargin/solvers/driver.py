@@ -45,7 +45,7 @@ def drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
 
 def _drive(objective: Objective, solver: Solver, limits: Limits) -> Solution:
     objective.prepare()
-    solver.prepare()
+    (solver.deputy or solver).prepare()
     watched = not solver.silent and (limits.verbose or limits.callbacks)
     progress = Progress(limits) if watched else None
     held_out = Watch(limits.held_out) if limits.held_out is not None else None

@@ -62,7 +62,7 @@ SOLVERS = {
         SolverRecord(
             "hinge-handover",
             (
-                _HERE + "hinge_handover:HingeHandover",
+                _HERE + "handover:HingeHandover",
                 _HERE + "block_coordinate:BlockCoordinate",
             ),
             public=False,

@@ -2,14 +2,12 @@
 
 A solver improves weights pass by pass. The driver (``driver.py``) owns everything else:
 limits, certificates, history, progress, Ctrl-C. What it asks of a solver stands here,
-with the defaults that serve a solver without a dual. A ``Relay`` is one solver after
-another.
+with the defaults that serve a solver without a dual.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -107,65 +105,3 @@ class Solver(Stateful):
 
     def finish(self, solution) -> None:
         """Last words, once the driver is done: may change the solution or warn."""
-
-
-class Relay(Solver):
-    """Delegates to ``now``, the first solver or, where that is stuck, a second one.
-
-    ``begins`` is the class of the first, ``successor()`` makes a second one, still empty.
-    Whoever changes ``now`` itself says so by :meth:`follow`.
-    """
-
-    begins: type
-    kept: tuple[str, ...] = ("first", "passes", "returned")
-
-    def __init__(self, objective, planes=None):
-        self.objective = objective
-        self.first = self.now = self.begins(objective, planes)
-        self.passes = 0
-        self.returned = False  # whether the turn has gone back, to a lower dual
-        self.follow()
-
-    def successor(self) -> Solver:
-        raise NotImplementedError(f"{type(self).__name__} must define successor().")
-
-    def follow(self) -> None:
-        """Take over what the driver looks at from the solver whose turn it is."""
-        now = self.now
-        self.dual, self.estimate, self.drifts = now.dual, now.estimate, now.drifts
-
-    @property
-    def update_seconds(self) -> float:
-        return self.first.update_seconds
-
-    @property
-    def falls(self) -> bool:
-        return self.returned or self.first.falls
-
-    @property
-    def w(self):
-        return self.now.w
-
-    def state(self) -> dict[str, Any]:
-        second = None if self.now is self.first else self.now.state()
-        return {**super().state(), "second": second}
-
-    def restore(self, state) -> None:
-        self.now = self.first
-        super().restore(state)
-        if state["second"] is not None:
-            self.now = self.successor()
-            self.now.prepare()
-            self.now.restore(state["second"])
-        self.follow()
-
-    def prepare(self) -> None:
-        self.first.prepare()
-
-    def candidates(self) -> list:
-        found = self.now.candidates()
-        self.follow()
-        return found
-
-    def exact_dual(self) -> float:
-        return self.now.exact_dual()
