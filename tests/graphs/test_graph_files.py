@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from maxmargin.files import RawText, read_graph_file, write_graph_file
-from maxmargin.graphs.graph_file import write_label_file
+from maxmargin.graphs import json_lines, npz_file
 from maxmargin.graphs.input import read_graphs
 
 NAMES = ("g.npz", "g.npz.gz", "g.jsonl", "g.jsonl.gz")
@@ -98,16 +98,16 @@ def test_sparse_features_are_written(tmp_path):
 def test_predicted_labels_are_written(tmp_path):
     y = [np.array(["a", "b"]), np.array(["b"])]
     shares = [np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[0.5, 0.5]])]
-    write_label_file(tmp_path / "y.jsonl", y, shares)
+    json_lines.write_labels(tmp_path / "y.jsonl", y, shares, "marginals", "utf-8")
     lines = list(map(json.loads, (tmp_path / "y.jsonl").read_text().splitlines()))
     assert lines[0] == {"labels": ["a", "b"], "marginals": shares[0].tolist()}
-    write_label_file(tmp_path / "y.npz", y, shares)
+    npz_file.write_labels(tmp_path / "y.npz", y, shares, "marginals", "utf-8")
     with np.load(tmp_path / "y.npz") as found:
         assert found["labels"].tolist() == ["a", "b", "b"]
         assert found["node_start"].tolist() == [0, 2, 3]
         np.testing.assert_array_equal(found["marginals"], np.concatenate(shares))
     typed = [{"word": np.array([1, 2]), "page": np.array([0])}, {"word": np.array([1])}]
-    write_label_file(tmp_path / "t.npz", typed)
+    npz_file.write_labels(tmp_path / "t.npz", typed, None, "marginals", "utf-8")
     with np.load(tmp_path / "t.npz") as found:
         assert found["node_types"].tolist() == ["word", "page"]
         assert found["labels.0"].tolist() == [1, 2, 1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maxmargin.cli.task import K_BEST, MARGINALS, Task
+from maxmargin.cli.task import K_BEST, MARGINALS, Output, Task
 
 
 class AlignTask(Task):
@@ -45,6 +45,12 @@ Files may be compressed with gzip. What they look like: docs/alignment.md."""
       --prior  begin with BLOSUM62, or other usual scores of letters and gaps
       --C  weight of the data
     """
+    outputs = {
+        "fasta": Output((".fasta", ".fa", ".fas", ".faa", ".afa"), marginals=False),
+        "stockholm": Output((".sto", ".stk", ".stockholm"), k_best=False),
+        "clustal": Output((".aln", ".clustal", ".clw"), k_best=False, marginals=False),
+        "tsv": Output((".tsv",), k_best=False, marginals=False),
+    }
     predict_options = K_BEST + MARGINALS
 
 

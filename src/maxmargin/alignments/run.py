@@ -20,6 +20,7 @@ from maxmargin.alignments.command_files import (
     read_sequences,
 )
 from maxmargin.alignments.features.prior import with_usual_letters
+from maxmargin.alignments.files.clustal import clustal_lines
 from maxmargin.alignments.files.pairs import UNKNOWN
 from maxmargin.alignments.names import named_weights
 from maxmargin.alignments.scorers import alignment_q
@@ -103,10 +104,33 @@ class Align(AlignTask, Command):
             more=pairs,
         )
 
+    def inputs(self, sample: Sample) -> list:
+        return sample.more
+
+    def record(self, x, output, chance=None) -> dict[str, Any]:
+        """Names, rows with gaps, and probabilities of the matched letters."""
+        a, b = files.gapped(x.a, x.b, output)
+        rows = {"name_a": x.name_a, "name_b": x.name_b, "aln_a": a, "aln_b": b}
+        if chance is None:
+            return rows
+        return rows | {"probabilities": [float(chance[i, j]) for i, j in output]}
+
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
         """Aligned FASTA; with probabilities, Stockholm with a line of them."""
-        if chances is not None:
-            found = zip(sample.more, outputs, chances, strict=True)
+        if self.form in ("clustal", "tsv"):
+            pairs = [
+                replace(pair, pairs=list(output), core=None)
+                for pair, output in zip(sample.more, outputs, strict=True)
+            ]
+            if self.form == "tsv":
+                files.write_pair_table(path, pairs, self.encoding)
+            else:
+                self.write_lines(path, clustal_lines(pairs))
+            return
+        if chances is not None or self.form == "stockholm":
+            found = zip(
+                sample.more, outputs, chances or itertools.repeat(None), strict=False
+            )
             files.write_stockholm(
                 path, itertools.starmap(_with_chances, found), self.encoding
             )
@@ -239,13 +263,15 @@ def _with_chances(pair, output, table):
     As HMMER writes them: 9 is from 0.85 to 0.95, * is more.
     """
     rows = files.gapped(pair.a, pair.b, output)
+    names = [pair.name_a, pair.name_b]
+    name = " ".join(names)
+    if table is None:
+        return files.MultipleAlignment(name, names, list(rows), [{}, {}], {})
     marks, chances = "", iter([float(table[i, j]) for i, j in output])
     for a, b in zip(*rows, strict=True):
         chance = next(chances) if "-" not in (a, b) else None
         mark = "*" if chance is not None and chance >= 0.95 else None
         marks += mark or ("." if chance is None else str(int(10 * chance + 0.5)))
-    name = f"{pair.name_a} {pair.name_b}"
-    names = [pair.name_a, pair.name_b]
     return files.MultipleAlignment(
         name, names, list(rows), [{}, {}], {"PP_cons": marks}
     )

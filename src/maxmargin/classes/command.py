@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maxmargin.cli.task import Task
+from maxmargin.cli.task import Output, Task
 
 
 class ClassifyTask(Task):
@@ -47,6 +47,7 @@ gzip."""
       --penalty linear|quadratic
       --C  weight of the data (default: 1, for log 20, / total variance of the features)
     """
+    outputs = {"text": Output()}
     evaluate_options = "--confusion FILE.png  draw which labels are confused"
     inspect_options = "--label L+  only of this label; repeatable"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -180,6 +180,20 @@ class Classify(ClassifyTask, Command):
             texts = zip(outputs, sample.more, strict=True)
             outputs = [f"{label}{self.between}{text}" for label, text in texts]
         self.write_lines(path, outputs)
+
+    def inputs(self, sample: Sample) -> Sequence:
+        return [None] * len(sample) if sample.more is None else sample.more
+
+    def record(self, x, output, chance=None) -> dict[str, Any]:
+        """The label or labels, before the text if there is one."""
+        said = {"label": output} if not self.multilabel else {"labels": output}
+        return said if x is None else said | {"text": x}
+
+    def cells(self, record):
+        labels = record.get("labels")
+        return [
+            record if labels is None else record | {"labels": self.joined([labels])[0]}
+        ]
 
     def joined(self, outputs) -> list[str]:
         """Sets of nodes as files have them: without what their descendants say."""

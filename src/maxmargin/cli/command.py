@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar
 
 from maxmargin import plots
-from maxmargin.cli.task import Task
+from maxmargin.cli.task import TABLES, Output, Task
 from maxmargin.files.text_files import encode_text, write_raw
 from maxmargin.metrics.report import Report
 from maxmargin.metrics.scorer import Scorer
@@ -57,6 +57,7 @@ class Command(Task):
 
     encoding: str = "utf-8"
 
+    form = ""  # one of `outputs` that --format or a name asks for
     scorers: ClassVar[tuple[Scorer, ...]] = ()  # what C is chosen by: the first decides
 
     # a run -----------------------------------------------------------------------------
@@ -112,8 +113,29 @@ class Command(Task):
         """A file like that of training; without the truth if it need not be there."""
         raise NotImplementedError
 
+    def formats(self) -> dict[str, Output]:
+        """The formats in which predictions can be written; its own win over tables."""
+        return {**self.outputs, **TABLES, **self.outputs}
+
+    @property
+    def native(self) -> str:
+        """The one in which `write` writes if ``form`` is ""."""
+        return next(iter(self.outputs))
+
+    def inputs(self, sample: Sample) -> Sequence:
+        """What `record` is told of every sample."""
+        return sample.X
+
+    def record(self, x, output, chance=None) -> dict[str, Any]:
+        """A prediction for programs, of plain values; its probabilities, if given."""
+        raise NotImplementedError
+
+    def cells(self, record: dict[str, Any]) -> Iterable[dict[str, Any]]:
+        """The same as rows of a table; lists in a cell are JSON."""
+        return [record]
+
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
-        """Predictions, perhaps with their probabilities."""
+        """Predictions in the format ``form``, perhaps with their probabilities."""
         raise NotImplementedError
 
     def lines(self, sample: Sample, i: int, output) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import textwrap
 import time
@@ -13,7 +12,6 @@ from importlib import import_module
 
 from maxmargin import __version__, start
 from maxmargin.cli import cluster, shard, warmup
-from maxmargin.cli.command import Command
 from maxmargin.cli.common import INTERRUPTED, load_model, say, took
 from maxmargin.cli.language import options_of, spoken
 from maxmargin.cli.model_commands import COMMANDS, MODEL, SHARED, STRUCTURE
@@ -27,17 +25,14 @@ from maxmargin.cli.options import (
 )
 from maxmargin.cli.outputs import held
 from maxmargin.cli.parser import HELP, Parser
-from maxmargin.cli.task import Task
+from maxmargin.cli.task import TABLES, TASKS, Task, command_of, task_of
 from maxmargin.cli.train import train as train_model
 from maxmargin.core.jobs import effective_jobs
 from maxmargin.engine.interrupts import was_ctrl_c
 from maxmargin.engine.lost import EngineLost
-from maxmargin.families import places
 from maxmargin.files.model_values import Refused
 from maxmargin.fitting.parameters import Shared
 
-TASKS = {**places("commands"), "structure": "maxmargin.cli.structure"}
-TASKS = dict(sorted(TASKS.items()))
 ENDED = (
     "Ctrl-C ends training; the best weights so far are saved, and the exit code is 130."
 )
@@ -193,7 +188,9 @@ def _add_model_commands(commands, asked: type[Task] | None) -> None:
             add_options(parser, SHARED, {"n_jobs": THREADS})
             add_options(parser, cluster.OPTIONS)
         idle = {"plot"} if asked and name == "evaluate" and not asked.draws else set()
-        done = add_options(parser, command.options, done=idle)
+        formats = dict.fromkeys(f for task in tasks for f in [*task.outputs, *TABLES])
+        text = command.options.replace("FORMATS", ", ".join(formats))
+        done = add_options(parser, text, done=idle)
         if asked:
             done |= {*asked.alone}  # a model remembers these
         for task in tasks:
@@ -216,15 +213,6 @@ def _own(kind: type[Task], which: str) -> set[str]:
 
 
 # running -----------------------------------------------------------------------------
-
-
-def task_of(name: str) -> type[Task]:
-    return import_module(TASKS[name]).COMMAND
-
-
-def command_of(name: str) -> type[Command]:
-    """How the task runs: in the module ``run`` beside that of the task."""
-    return import_module(re.sub(r"\bcommand$", "run", TASKS[name])).RUN
 
 
 def _with_model(args) -> int:

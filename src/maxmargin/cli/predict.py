@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from maxmargin.cli.command import Command
 from maxmargin.cli.common import check_output, no_probabilities, say
+from maxmargin.cli.formats import form_of, write_table
+from maxmargin.cli.task import TABLES
 from maxmargin.report.facts import fits_probabilities
 
 
@@ -13,10 +15,19 @@ def predict(command: Command, model, args) -> int:
         raise ValueError("--k-best and --marginals cannot be combined: choose one.")
     if args.output != "-":
         check_output(args.output, "The output")
+    command.form = form = form_of(command, args)
+    table = form in TABLES and form not in command.outputs
     sample = command.read(args.file, False)
     if args.k_best is not None:
         ranked = command.k_best(model, sample, args.k_best)
-        command.write_ranked(args.output, sample, ranked)
+        if table:
+            found = [
+                [({"rank": k, "score": s}, y) for k, (y, s) in enumerate(best, 1)]
+                for best in ranked
+            ]
+            write_table(command, args.output, sample, found)
+        else:
+            command.write_ranked(args.output, sample, ranked)
         return 0
     outputs = command.predict(model, sample)
     chances = None
@@ -24,5 +35,9 @@ def predict(command: Command, model, args) -> int:
         chances = command.chances(model, sample, outputs)
         if not fits_probabilities(model):
             say(f"{no_probabilities(model)} The numbers are shares in exp(score).")
-    command.write(args.output, sample, outputs, chances)
+    if table:
+        found = [[({}, output)] for output in outputs]
+        write_table(command, args.output, sample, found, chances)
+    else:
+        command.write(args.output, sample, outputs, chances)
     return 0

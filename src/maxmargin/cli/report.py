@@ -7,7 +7,7 @@ import os
 from maxmargin.cli.command import Command
 from maxmargin.cli.common import check_output, load_model, say
 from maxmargin.cli.notes import checked_notes
-from maxmargin.families import places
+from maxmargin.cli.task import TASKS
 from maxmargin.report.findings import Findings, Test, findings_of
 from maxmargin.report.report import report_of
 
@@ -49,8 +49,7 @@ def report(command: Command, model, args) -> int:
 
 def _other(command: Command, args) -> tuple:
     """(command, model): what --against names, which must be of the same task."""
-    tasks = {*places("commands"), "structure"}
-    model, task = load_model(args.against, tasks, args.structure)
+    model, task = load_model(args.against, TASKS, args.structure)
     if task != command.name:
         raise ValueError(
             f"{args.against} is a model of the task {task!r}, but {args.model} of "

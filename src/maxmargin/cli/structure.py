@@ -17,10 +17,11 @@ import json
 import os
 import sys
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 from maxmargin.cli.command import Command, Sample, seconds_of
-from maxmargin.cli.task import K_BEST, MARGINALS
+from maxmargin.cli.task import K_BEST, MARGINALS, Output
 from maxmargin.files.text_files import json_values, read_text
 from maxmargin.metrics import scorers
 
@@ -71,6 +72,8 @@ Lines are {"x": ..., "y": ...}, unless the class has read(path): docs/command-li
     the model
       --C  weight of the data
     """
+    numbered = "sample"
+    outputs = {"jsonl": Output((".jsonl", ".ndjson"))}
     predict_options = K_BEST + MARGINALS
     draws = False
 
@@ -130,10 +133,15 @@ Lines are {"x": ..., "y": ...}, unless the class has read(path): docs/command-li
         if chances is None and hasattr(self.problem, "write"):
             self.problem.write(path, outputs)
             return
-        rows = [{"x": x, "y": y} for x, y in zip(sample.X, outputs, strict=True)]
-        for row, chance in zip(rows, chances or (), strict=False):
-            row["marginals"] = chance
-        self.write_lines(path, list(map(self._json, rows)))
+        rows = zip(sample.X, outputs, chances or repeat(None), strict=False)
+        self.write_lines(path, [self._json(self.record(*row)) for row in rows])
+
+    def formats(self) -> dict[str, Output]:
+        return {} if hasattr(self.problem, "write") else super().formats()
+
+    def record(self, x, output, chance=None) -> dict[str, Any]:
+        more = {} if chance is None else {"marginals": chance}
+        return json.loads(self._json({"x": x, "y": output, **more}))
 
     def lines(self, sample: Sample, i: int, output) -> list[str]:
         return [self._json({"x": sample.X[i], "y": output})]

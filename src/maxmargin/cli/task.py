@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import ClassVar
+from importlib import import_module
+from typing import Any, ClassVar, NamedTuple
+
+from maxmargin.families import places
+
+TASKS = {**places("commands"), "structure": "maxmargin.cli.structure"}
+TASKS = dict(sorted(TASKS.items()))
 
 K_BEST = """
 --k-best N  write the N best outputs of every sample, one after the other, each after a
@@ -12,6 +19,22 @@ K_BEST = """
 MARGINALS = """
 --marginals  write probabilities beside the outputs
 """
+
+
+class Output(NamedTuple):
+    """A format of predictions: endings of names, and what else has a place in it."""
+
+    endings: tuple[str, ...] = ()
+    k_best: bool = True
+    marginals: bool = True
+
+
+TABLES = {  # which all tasks write
+    "csv": Output((".csv",)),
+    "tsv": Output((".tsv",)),
+    "json": Output((".json",)),
+    "jsonl": Output((".jsonl", ".ndjson")),
+}
 
 
 class Task:
@@ -33,8 +56,20 @@ class Task:
     usual: ClassVar[tuple[float, ...]] = (0.01, 0.1, 1.0, 10.0, 100.0)  # C, for --cv
     smaller: ClassVar[bool] = False  # is the better measure the smaller one?
     predict_options: ClassVar[str] = ""
+    # formats of predictions besides TABLES; the first is written if nothing else is said
+    outputs: ClassVar[Mapping[str, Output]]
+    numbered: ClassVar[str] = ""  # what samples are numbered as in tables, if they are
     draws: ClassVar[bool] = True  # --plot of evaluate
     evaluate_options: ClassVar[str] = ""  # files of these are drawn by `draw`
     inspect_options: ClassVar[str] = ""
     # options of evaluate for a file with predictions, without a model (`read_pair`)
     alone: ClassVar[tuple[str, ...]] = ()
+
+
+def task_of(name: str) -> type[Task]:
+    return import_module(TASKS[name]).COMMAND
+
+
+def command_of(name: str) -> Any:
+    """How the task runs: in the module ``run`` beside that of the task."""
+    return import_module(re.sub(r"\bcommand$", "run", TASKS[name])).RUN

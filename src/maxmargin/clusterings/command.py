@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maxmargin.cli.task import Task
+from maxmargin.cli.task import Output, Task
 
 
 class ClusterTask(Task):
@@ -39,6 +39,10 @@ be compressed with gzip."""
       --window  mentions before each that it is compared with (default: 1000)
       --pair-memory  bytes that the pairs of mentions may take (default: 4e9)
     """
+    outputs = {
+        "jsonl": Output((".jsonl", ".ndjson")),
+        "conll2012": Output((".conll", ".v4_gold_conll", ".v4_auto_conll")),
+    }
 
 
 COMMAND = ClusterTask

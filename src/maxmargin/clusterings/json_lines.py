@@ -85,15 +85,24 @@ def write_mentions(
     X = [as_document(x, f"X[{i}]") for i, x in enumerate(X)]
     lines = []
     for i, x in enumerate(X):
-        n = len(x.mentions)
-        ids: list = [None] * n
-        if clusters is not None:
-            ids = numbered(first_mentions(clusters[i], n, f"clusters[{i}]").tolist())
-        rows = [
-            [m.sentence, m.first, m.last, c, m.type, m.form]
-            for m, c in zip(x.mentions, ids, strict=True)
-        ]
-        value = {"doc": x.name, "sentences": x.sentences, "mentions": rows}
+        value = document_json(
+            x, None if clusters is None else clusters[i], f"clusters[{i}]"
+        )
         lines.append(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
     text = "".join(f"{line}\n" for line in lines)
     write_raw(path, encode_text(text, path, encoding))
+
+
+def document_json(
+    x: MentionDocument, clusters: Any = None, where: str = "clusters"
+) -> dict[str, Any]:
+    """A document as its line has it."""
+    n = len(x.mentions)
+    ids: list = [None] * n
+    if clusters is not None:
+        ids = numbered(first_mentions(clusters, n, where).tolist())
+    rows = [
+        [m.sentence, m.first, m.last, c, m.type, m.form]
+        for m, c in zip(x.mentions, ids, strict=True)
+    ]
+    return {"doc": x.name, "sentences": x.sentences, "mentions": rows}

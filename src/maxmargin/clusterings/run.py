@@ -8,7 +8,11 @@ from typing import Any
 from maxmargin.cli.command import Command, Sample
 from maxmargin.clusterings.command import ClusterTask
 from maxmargin.clusterings.conll import read_conll2012, write_conll2012
-from maxmargin.clusterings.json_lines import read_mentions, write_mentions
+from maxmargin.clusterings.json_lines import (
+    document_json,
+    read_mentions,
+    write_mentions,
+)
 from maxmargin.clusterings.metrics import cluster_scores
 from maxmargin.clusterings.plots import plot_clusters
 from maxmargin.clusterings.scorers import conll_f1, pair_loss
@@ -47,8 +51,23 @@ class Cluster(ClusterTask, Command):
             found = read_mentions(path, truth, self.encoding)
         return Sample(found.X, found.y if truth else None, found.path)
 
+    @property
+    def native(self) -> str:
+        return "conll2012" if self.format == "conll2012" else "jsonl"
+
+    def record(self, x, output, chance=None) -> dict[str, Any]:
+        return document_json(x, output)
+
+    def cells(self, record):
+        """A mention per row, with its words and the number of its cluster."""
+        for s, first, last, cluster, *_ in record["mentions"]:
+            text = " ".join(record["sentences"][s][first : last + 1])
+            place = {"sentence": s, "first": first, "last": last, "text": text}
+            yield {"doc": record["doc"], **place, "cluster": cluster}
+
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
-        write = write_conll2012 if self.format == "conll2012" else write_mentions
+        form = self.form or self.native
+        write = write_conll2012 if form == "conll2012" else write_mentions
         write(path, sample.X, outputs, self.encoding)
 
     # use -------------------------------------------------------------------------------

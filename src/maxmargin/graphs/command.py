@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maxmargin.cli.task import K_BEST, MARGINALS, Task
+from maxmargin.cli.task import K_BEST, MARGINALS, Output, Task
 
 
 class GraphTask(Task):
@@ -43,6 +43,11 @@ docs/graphs.md. Files may be compressed with gzip."""
       --gamma  a number, scale or auto
       --kernel-memory  bytes that its tables may take
     """
+    numbered = "graph"
+    outputs = {
+        "jsonl": Output((".jsonl", ".ndjson")),
+        "npz": Output((".npz",), k_best=False),
+    }
     predict_options = K_BEST + MARGINALS
     evaluate_options = """
       --confusion FILE.png  draw which labels are confused

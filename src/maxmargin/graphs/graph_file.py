@@ -77,17 +77,6 @@ def write_graph_file(
     _form(path).write_graphs(path, inputs, rows, shapes, encoding)
 
 
-def write_label_file(
-    path: str | os.PathLike,
-    y,
-    marginals=None,
-    encoding: str = "utf-8",
-    name: str = "marginals",
-) -> None:
-    """Write predicted labels without the graphs, perhaps with tables of that name."""
-    _form(path).write_labels(path, y, marginals, name, encoding)
-
-
 def _form(path: str | os.PathLike):
     name = os.fsdecode(path).lower().removesuffix(".gz")
     return npz_file if name.endswith(".npz") else json_lines

@@ -11,9 +11,9 @@ from typing import Any
 
 from maxmargin.cli.command import Command, Sample
 from maxmargin.cli.common import say
-from maxmargin.graphs import plots
+from maxmargin.graphs import json_lines, npz_file, plots
 from maxmargin.graphs.command import GraphTask
-from maxmargin.graphs.graph_file import read_graph_file, write_label_file
+from maxmargin.graphs.graph_file import read_graph_file
 from maxmargin.graphs.input import read_graphs
 from maxmargin.graphs.json_lines import plain
 from maxmargin.graphs.labels import compared, label_sets, read_labels
@@ -40,6 +40,7 @@ class Graph(GraphTask, Command):
     """A file is graphs: an NPZ archive, or JSON lines."""
 
     scorers = (node_accuracy, mean_iou)
+    measured = "marginals"  # what shares of labels are called
 
     # training --------------------------------------------------------------------------
 
@@ -81,12 +82,33 @@ class Graph(GraphTask, Command):
         return Part(found.X, found.y, found.path, found.where, more=found.shapes)
 
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
-        """Labels of every graph, in its order of nodes; ``chances`` as above."""
-        name, tables = chances or ("marginals", None)
-        write_label_file(path, outputs, tables, self.encoding, name)
+        """Labels of every graph, in its order of nodes."""
+        form = npz_file if self.form == "npz" else json_lines
+        form.write_labels(path, outputs, chances, self.measured, self.encoding)
 
     def lines(self, sample: Sample, i: int, output) -> list[str]:
         return [json.dumps({"labels": plain(output)}, ensure_ascii=False)]
+
+    def inputs(self, sample: Sample) -> range:
+        return range(len(sample))
+
+    def record(self, x, output, chance=None) -> dict[str, Any]:
+        labels = {"labels": plain(output)}
+        return labels if chance is None else labels | {self.measured: plain(chance)}
+
+    def cells(self, record):
+        """A node per row, under its type if nodes have types."""
+        labels, shares = record["labels"], record.get(self.measured)
+        rest = {k: v for k, v in record.items() if k not in ("labels", self.measured)}
+        for kind in labels if isinstance(labels, dict) else [None]:
+            row = rest if kind is None else rest | {"type": kind}
+            own, tables = (
+                part.get(kind) if isinstance(part, dict) else part
+                for part in (labels, shares)
+            )
+            for v, label in enumerate(own):
+                more = {} if tables is None else {self.measured: tables[v]}
+                yield row | {"node": v, "label": label} | more
 
     # use -------------------------------------------------------------------------------
 
@@ -98,18 +120,19 @@ class Graph(GraphTask, Command):
         with in_file(sample):
             return super().k_best(model, sample, k)
 
-    def chances(self, model, sample: Sample, outputs) -> tuple[str, list]:
-        """(what they are called, tables): graphs may be too wide for probabilities."""
+    def chances(self, model, sample: Sample, outputs) -> list:
+        """Tables; ``measured`` says of what: graphs may be too wide for probabilities."""
         with in_file(sample):
             try:
-                return "marginals", super().chances(model, sample, outputs)
+                return super().chances(model, sample, outputs)
             except TooWide:
                 say(
                     "some graphs are too wide for probabilities: what is written as "
                     "pseudo_marginals are shares of labels by a tree-reweighted bound, "
                     "which rank labels but are no probabilities."
                 )
-                return "pseudo_marginals", model.predict_pseudo_marginals(sample.X)
+                self.measured = "pseudo_marginals"
+                return model.predict_pseudo_marginals(sample.X)
 
     def known_labels(self, model) -> set:
         classes = model.classes_

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maxmargin.cli.task import Task
+from maxmargin.cli.task import Output, Task
 
 
 class KernelTask(Task):
@@ -52,6 +52,7 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
       --memory  bytes for tables of kernel values
       --max-terms  support vectors beyond which nothing is proved of the exact machine
     """
+    outputs = {"labels": Output((".labels",))}
     evaluate_options = "--confusion FILE.png  draw which labels are confused"
     inspect_options = """
     --label L+  only of this label; repeatable

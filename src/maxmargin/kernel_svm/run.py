@@ -144,6 +144,17 @@ class Kernel(KernelTask, Command):
         labels = found.labels if truth else None
         return Sample(found.X, labels, found.path, found.where)
 
+    @property
+    def native(self) -> str:
+        return super().native if self.columns is None else "csv"
+
+    def inputs(self, sample: Sample) -> Sequence:
+        return range(len(sample))
+
+    def record(self, x, output, chance=None) -> dict[str, Any]:
+        named = self.columns is not None and self.columns.label is not None
+        return {self.columns.label if named else "label": output}
+
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
         """One label per line; under the name of their column, if it has one."""
         lines = list(map(str, outputs))

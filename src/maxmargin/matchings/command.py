@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maxmargin.cli.task import K_BEST, Task
+from maxmargin.cli.task import K_BEST, Output, Task
 
 
 class MatchTask(Task):
@@ -40,6 +40,11 @@ are i-j (sure) or i?j (possible), with words counted from 0: docs/matching.md.""
       --features G,G,...  groups of features: bias, dictionary, neighbours, position,
           spelling, frequency, competition (default: all)
     """
+    outputs = {
+        "pharaoh": Output((".links", ".pharaoh")),
+        "naacl": Output((".naacl",), k_best=False),
+        "tsv": Output((".tsv",), k_best=False),
+    }
     predict_options = K_BEST
 
 

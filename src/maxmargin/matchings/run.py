@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from maxmargin.cli.command import Command, Sample
-from maxmargin.matchings.bitext import links_text, read_aligned, write_pharaoh
+from maxmargin.matchings.bitext import (
+    links_text,
+    read_aligned,
+    write_aligned,
+    write_pharaoh,
+)
 from maxmargin.matchings.command import MatchTask
 from maxmargin.matchings.plots import plot_links
 from maxmargin.matchings.scorers import aer
@@ -63,8 +68,31 @@ class Match(MatchTask, Command):
         text = read_aligned(path, truth, self.encoding)
         return Sample(text.X, text.y, text.path, more=text.ids)
 
+    def inputs(self, sample: Sample) -> list[tuple]:
+        return list(zip(self._ids(sample), sample.X, strict=True))
+
+    def _ids(self, sample: Sample) -> list[str]:
+        return sample.more or [str(k) for k in range(1, len(sample) + 1)]
+
+    def record(self, x, output, chance=None) -> dict[str, Any]:
+        name, (source, target) = x
+        links = [list(link) for link in output]
+        return {"id": name, "source": source, "target": target, "links": links}
+
+    def cells(self, record):
+        both = {side: " ".join(record[side]) for side in ("source", "target")}
+        return [record | both | {"links": links_text(map(tuple, record["links"]))}]
+
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
-        write_pharaoh(path, outputs)
+        if self.form == "tsv":
+            write_aligned(path, sample.X, outputs, sample.more)
+        elif self.form == "naacl":
+            found = zip(self._ids(sample), outputs, strict=True)
+            self.write_lines(
+                path, [f"{k} {i + 1} {j + 1} S" for k, links in found for i, j in links]
+            )
+        else:
+            write_pharaoh(path, outputs)
 
     def lines(self, sample: Sample, i: int, output) -> list[str]:
         return [links_text(output)]

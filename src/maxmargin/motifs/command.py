@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maxmargin.cli.task import Task
+from maxmargin.cli.task import Output, Task
 
 
 class FindMotifTask(Task):
@@ -49,6 +49,7 @@ Files are FASTA, also compressed with gzip; see docs/motifs.md."""
       --max-outer  completions of the sites in one start
       --self-paced  easy sequences first
     """
+    outputs = {"bed": Output((".bed",)), "gff3": Output((".gff3", ".gff"))}
 
 
 COMMAND = FindMotifTask

@@ -184,12 +184,21 @@ class FindMotif(FindMotifTask, Command):
             )
         say(f"{said}. They count as sequences without the motif.")
 
+    def inputs(self, sample: Sample) -> list[str]:
+        return sample.more
+
+    def record(self, x, output, chance=None) -> dict[str, Any]:
+        """The best site of a sequence, and whether it is one of the motif."""
+        place = {"start": output.start, "end": output.end, "strand": output.strand}
+        score = float(output.score)
+        return {"sequence": x, "motif": score > 0, **place, "score": score}
+
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
-        """Sites of positive sequences: GFF3 if the file is named so, else BED."""
+        """Sites of positive sequences, as BED or GFF3."""
         kept = [
             pair for pair in zip(sample.more, outputs, strict=True) if pair[1].score > 0
         ]
-        lines = gff_lines if path.lower().endswith((".gff", ".gff3")) else bed_lines
+        lines = gff_lines if self.form == "gff3" else bed_lines
         names, sites = zip(*kept, strict=True) if kept else ((), ())
         self.write_lines(path, lines(names, sites))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maxmargin.cli.task import Task
+from maxmargin.cli.task import Output, Task
 
 
 class RankTask(Task):
@@ -35,6 +35,7 @@ may be compressed with gzip."""
       --max-outer  outer steps of a start, for precision
       --self-paced  easy queries first, for precision
     """
+    outputs = {"scores": Output((".scores",))}
 
 
 COMMAND = RankTask

@@ -61,6 +61,12 @@ class Rank(RankTask, Command):
             X, found.y.tolist(), found.path, found.where, None, groups, found.comments
         )
 
+    def inputs(self, sample: Sample) -> list[tuple]:
+        return list(zip(sample.groups, sample.more, strict=True))
+
+    def record(self, x, output, chance=None) -> dict[str, Any]:
+        return {"query": x[0], "document": x[1], "score": output}
+
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
         """A score per line, in the order of the documents."""
         write_scores(path, outputs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maxmargin.cli.task import K_BEST, MARGINALS, Task
+from maxmargin.cli.task import K_BEST, MARGINALS, Output, Task
 from maxmargin.tags.formats import FORMATS
 
 
@@ -67,6 +67,11 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
       --gamma  a number, scale or auto
       --kernel-memory  bytes that its tables may take
     """
+    numbered = "sentence"
+    outputs = {  # "same" is as the file that is tagged
+        "same": Output((".conll", ".tsv", ".iob", ".bio", ".tagged")),
+        "conllu": Output((".conllu",)),
+    }
     predict_options = K_BEST + MARGINALS
     evaluate_options = """
       --confusion FILE.png  draw which labels are confused

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maxmargin.cli.task import K_BEST, MARGINALS, Task
+from maxmargin.cli.task import K_BEST, MARGINALS, Output, Task
 
 
 class ParseTask(Task):
@@ -48,6 +48,10 @@ Function tags and empty elements are left out. Files may be compressed with gzip
       --C  weight of the data
       --smoothing  added to counts of a pcfg
     """
+    outputs = {
+        "brackets": Output((".mrg", ".ptb", ".trees", ".parse")),
+        "svg": Output((".svg",), k_best=False, marginals=False),
+    }
     predict_options = K_BEST + MARGINALS
 
 

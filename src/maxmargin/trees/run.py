@@ -11,8 +11,10 @@ from maxmargin import files, plots
 from maxmargin.cli.command import Command, Sample, both_ends, seconds_of
 from maxmargin.files.text_files import read_text
 from maxmargin.trees.command import ParseTask
+from maxmargin.trees.input import read_sentences
 from maxmargin.trees.rules import named_rules
 from maxmargin.trees.scorers import bracket_f1
+from maxmargin.trees.svg import trees_svg
 from maxmargin.trees.treebank import MISSING
 
 # the beginning of a tree, perhaps behind comments: a bracket within a bracket
@@ -125,8 +127,27 @@ class Parse(ParseTask, Command):
         ]
         return Sample(X, None, name, more=[bool(line) for line in lines])
 
+    def inputs(self, sample: Sample) -> list[tuple]:
+        """The line and the words of every sentence."""
+        numbers = [k for k, there in enumerate(sample.more, 1) if there]
+        words = read_sentences(sample.X, self.input).words
+        return list(zip(numbers, words, strict=True))
+
+    def record(self, x, output, chance=None) -> dict[str, Any]:
+        found = {"sentence": x[0], "words": x[1], "tree": output and repr(output)}
+        if chance is None:
+            return found
+        spans = output.spans() if output is not None else []
+        return found | {"brackets": [[*span, chance.get(span, 0.0)] for span in spans]}
+
+    def cells(self, record):
+        return [record | {"words": " ".join(record["words"])}]
+
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
         """A tree per line; with probabilities, a comment per bracket behind it."""
+        if self.form == "svg":
+            self.write_lines(path, [trees_svg(filter(None, outputs))])
+            return
         found = iter(zip(outputs, chances or [{}] * len(outputs), strict=True))
         lines = []
         for there in sample.more:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from maxmargin.trees.text import lay_out
@@ -60,6 +61,17 @@ def tree_svg(
     path = f'<path d="{"".join(lines)}" {LINE}/>' if lines else ""
     width = places[id(tree)][0] + 2 * MARGIN
     return svg(width, bottom + MARGIN, [path, *texts])
+
+
+def trees_svg(trees: Iterable[Tree]) -> str:
+    """Trees below each other."""
+    found, wide, high = [], 0, 0
+    for tree in trees:
+        text = tree_svg(tree)
+        width, height = re.search(r'width="(\d+)" height="(\d+)"', text).groups()
+        found.append(text.replace("<svg ", f'<svg y="{high}" ', 1))
+        wide, high = max(wide, int(width)), high + int(height)
+    return svg(wide, high, found)
 
 
 def _levels(tree: Tree) -> dict[int, int]:
