@@ -26,7 +26,6 @@ from maxmargin.cli.options import (
 from maxmargin.cli.outputs import held
 from maxmargin.cli.parser import HELP, Parser
 from maxmargin.cli.task import TABLES, TASKS, Task, command_of, task_of
-from maxmargin.cli.train import train as train_model
 from maxmargin.core.jobs import effective_jobs
 from maxmargin.engine.interrupts import was_ctrl_c
 from maxmargin.engine.lost import EngineLost
@@ -132,13 +131,8 @@ def _task_asked(argv: Sequence[str]) -> type[Task] | None:
                 # which takes longer to import than all other help
                 header = import_module("maxmargin.files.model_format").peek(path)
                 return task_of(header["notes"]["task"])
-            except (
-                *BAD,
-                Refused,
-                KeyError,
-                TypeError,
-            ):  # of that, other commands speak
-                continue
+            except (*BAD, Refused, KeyError, TypeError):
+                continue  # other commands say what is wrong with it
     return None
 
 
@@ -164,8 +158,7 @@ def _add_train(commands, argv: Sequence[str]) -> None:
         parser = tasks.add_parser(name, help=about, description=about, epilog=end)
         if name in argv[:2]:  # the options of others take time, and are not asked for
             parameters = add_train_options(parser, task)
-            run = lambda args: train_model(command_of(args.task), args)  # noqa: E731
-            _ready(parser, run, parameters)
+            _ready(parser, _train, parameters)
             shown = {*ESSENTIAL, *task.essential.split()}
             parser.rare |= {a.dest for a in parser._actions if a.option_strings} - shown
 
@@ -213,6 +206,11 @@ def _own(kind: type[Task], which: str) -> set[str]:
 
 
 # running -----------------------------------------------------------------------------
+
+
+def _train(args) -> int:
+    # what it needs takes time, and help does not ask for it
+    return import_module("maxmargin.cli.train").train(command_of(args.task), args)
 
 
 def _with_model(args) -> int:
