@@ -18,6 +18,7 @@ INCLUDED = {  # {file of the repository: page of the site}
     "benchmarks/README.md": "benchmarks.md",
     "reproduction/README.md": "reproduction.md",
 }
+MADE = "docs/gallery", "docs/notebooks"  # folders that have a page
 NO_SEARCH = "---\nsearch:\n  exclude: true\n---\n\n"
 LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s#]+)((?:#[^)\s]*)?(?:\s\"[^\"]*\")?\))")
 HTML = re.compile(r"""(<[^>]*?\s(?:src|srcset|href)=")([^"#]+)((?:#[^"]*)?")""")
@@ -38,6 +39,8 @@ def page_of(file: str) -> str | None:
         return INCLUDED[file]
     if f"{file}/README.md" in INCLUDED:
         return INCLUDED[f"{file}/README.md"]
+    if file in MADE:
+        return f"{file.removeprefix('docs/')}/index.md"
     if file.startswith("docs/") and not file.endswith(".py"):
         return file.removeprefix("docs/")
     return f"source/{file}.md" if (ROOT / file).is_file() else None

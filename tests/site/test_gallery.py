@@ -28,6 +28,7 @@ OF_NUMBERS = {
     "class_costs": lambda n: rising(n[2::3]) and rising(n[-2::-3]),
     "class_few_labels": lambda n: n[1] < n[2],
     "class_grades": lambda n: n[1] < n[4] and n[3] > 4 * n[6],
+    "class_scales": lambda n: n[0] > 300 and n[2] < 50 and n[4] > 90,
     "class_taxonomy": lambda n: n[0] < n[2] and n[1] < n[3],
     "cluster_mentions": lambda n: n[2] == n[3],
     "cluster_points": lambda n: n[2] > 0.9 > 2 * n[3],

@@ -13,6 +13,8 @@ def mended(text, page="scaling.md"):
     [
         ("../README.md#saving", "scaling.md", "index.md#saving"),
         ("docs/tagging.md", "index.md", "tagging.md"),
+        ("docs/gallery", "index.md", "gallery/index.md"),
+        ("notebooks", "pictures.md", "notebooks/index.md"),
         ("../../CONTRIBUTING.md", "contributing/new-solver.md", "../contributing.md"),
         ("new-family.md", "contributing/new-solver.md", "new-family.md"),
         ("../mkdocs.yml", "scaling.md", "source/mkdocs.yml.md"),

@@ -1,4 +1,7 @@
-"""Commands on the pages of the site run: ``<!-- run -->`` stands above them."""
+"""Commands on the pages of the site run: ``<!-- run -->`` stands above them.
+
+A block of text below is what they print.
+"""
 
 import os
 import re
@@ -10,7 +13,9 @@ from site_tools import ROOT
 
 pytestmark = pytest.mark.slow
 
-COMMANDS = re.compile(r"^<!-- run -->\n```sh\n(.*?)^```", re.M | re.S)
+COMMANDS = re.compile(
+    r"^<!-- run -->\n```sh\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.M | re.S
+)
 PAGES = [
     page
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -25,7 +30,7 @@ def test_commands_run(page, tmp_path):
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m maxmargin "$@"\n')
     program.chmod(0o755)
     path = os.pathsep.join([str(program.parent), os.environ["PATH"]])
-    for commands in COMMANDS.findall(page.read_text(encoding="utf-8")):
+    for commands, shown in COMMANDS.findall(page.read_text(encoding="utf-8")):
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", commands],
             cwd=tmp_path,
@@ -35,3 +40,4 @@ def test_commands_run(page, tmp_path):
             check=False,
         )
         assert done.returncode == 0, done.stderr
+        assert not shown or done.stdout == shown
