@@ -63,7 +63,7 @@ def test_another_fit_leaves_nothing_of_it(tmp_path):
         ([], DEV, "Cs is empty"),
         (1.0, DEV, "give a list of values"),
         ([1, -1], DEV, "C=-1 is not possible"),
-        (CS, (DEV[0], None), "no true outputs"),
+        (CS, (DEV[0], None), "there are no true outputs"),
     ],
 )
 def test_what_cannot_be_chosen_from_is_refused(Cs, dev, sentence):

@@ -182,7 +182,7 @@ HOSTILE = {
     "three": ((X, Y, Y), "dev is of type tuple with 3 values"),
     "lengths": ((X, Y[:-1]), "dev cannot be used: .*(149|150)"),
     "empty": ((X[:0], Y[:0]), "dev is empty"),
-    "no truth": ((X, None), "no true outputs"),
+    "no truth": ((X, None), "there are no true outputs"),
     "a truth that is not known": ((X, [None, *Y[1:]]), "None at 0"),
     "a generator": (((x for x in X), Y), "X of dev is a generator"),
     "a map": ((X, map(int, Y)), "y of dev is a map"),

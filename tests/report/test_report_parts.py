@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from report_cases import fitted
 
-from maxmargin.report.charts import Axis, convergence, curve, nice, reliability, short
+from maxmargin.metrics.calibration import reliability
+from maxmargin.report.charts import Axis, convergence, curve, nice, short
 from maxmargin.report.examples import FEWER, ONLY, Errors, compared, confusions
 from maxmargin.report.findings import Kind, strongest
 from maxmargin.report.markup import Markup, element, joined, png, table

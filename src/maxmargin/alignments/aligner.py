@@ -46,6 +46,7 @@ from maxmargin.core.listed import given_or, listed
 from maxmargin.core.partial import partly_known
 from maxmargin.core.structure import Outputs, check_k
 from maxmargin.engine.prediction import over_cluster
+from maxmargin.fitting.calibration import Chances, of_parts, temperature_of
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.saving import floats, number
 from maxmargin.fitting.tables import weigh
@@ -192,7 +193,8 @@ class SequenceAligner(SequenceAlignerParameters, Shown, MaxMarginEstimator, init
         Alignments y have probabilities proportional to exp(sharpness * score): those
         that were fitted, with objective="log" and sharpness 1. Other objectives fit
         none, and features are not divided by ``len(s) + len(t)``: probabilities say
-        which pairs compete, not how often they are right.
+        which pairs compete, not how often they are right, unless ``calibrate`` has
+        divided the scores by a temperature.
         """
         if not isinstance(sharpness, numbers.Real) or not 0 < sharpness < math.inf:
             raise ValueError(
@@ -200,8 +202,27 @@ class SequenceAligner(SequenceAlignerParameters, Shown, MaxMarginEstimator, init
             )
         batch = self._batch(X)
         norm = batch.norm if self.objective == "log" else np.ones(len(batch.norm))
-        batch = batch._replace(norm=float(sharpness) * norm)
+        batch = batch._replace(norm=float(sharpness) / temperature_of(self) * norm)
         return match_marginals(batch, self.coef_, self._threads())
+
+    def _chances(self, X: Any, y: Any, predicted: Any) -> Chances:
+        said: list[float] = []
+        right: list[bool] = []
+        rows = zip(self.predict_marginals(X), self._pairs(X, y), predicted, strict=True)
+        for table, truth, found in rows:
+            said += [float(table[pair]) for pair in found]
+            right += [pair in truth for pair in found]
+        return of_parts(said, right)
+
+    def _right(self, X: Any, y: Any) -> list[bool]:
+        pairs = zip(self.predict(X), self._pairs(X, y), strict=True)
+        return [set(found) == truth for found, truth in pairs]
+
+    def _pairs(self, X: Any, y: Any) -> list[set]:
+        """The matched pairs of true alignments."""
+        batch = self._batch(X, y)
+        parts = np.split(batch.y, batch.start[1:-1])
+        return [set(matched_pairs(labels)) for labels in parts]
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Mean Q: the share of the reference pairs that are found, averaged over samples.

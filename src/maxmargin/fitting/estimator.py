@@ -22,6 +22,12 @@ from maxmargin.core.jobs import effective_jobs
 from maxmargin.core.scales import advice_on_scales
 from maxmargin.core.warn import warn
 from maxmargin.engine.engines import portable
+from maxmargin.fitting.calibration import (
+    Chances,
+    calibrate,
+    confidence,
+    ranked_margins,
+)
 from maxmargin.fitting.choosing import choose_C
 from maxmargin.fitting.fit import Settings, fit, settings_of
 from maxmargin.fitting.path import path
@@ -105,6 +111,34 @@ class MaxMarginEstimator(Saving, BaseEstimator):
         """
         return path(self, X, y, Cs, sample_weight)
 
+    def calibrate(self, X: Any, y: Any, method: str = "temperature") -> Self:
+        """Fit what the model says of its outputs to held-out data, as probabilities.
+
+        See ``docs/evaluation.md``. Predictions stay as they are; another ``fit`` undoes it.
+
+        Parameters
+        ----------
+        X, y : inputs that training has not seen, and their true outputs
+        method : {"temperature", "isotonic"}
+            "temperature" divides scores by a number, so that ``predict_proba`` or
+            ``predict_marginals`` are right as often as they say. "isotonic" makes
+            ``predict_confidence`` of the margin between the best output and the second:
+            the probability that the whole prediction is right.
+
+        Returns
+        -------
+        self, with ``calibration_``: a :class:`~maxmargin.fitting.calibration.Calibration`
+        """
+        calibrate(self, X, y, method)
+        return self
+
+    def predict_confidence(self, X: Any) -> np.ndarray:
+        """How probable it is that each prediction is right as a whole.
+
+        After ``calibrate(X_held_out, y_held_out, method="isotonic")``.
+        """
+        return confidence(self, X)
+
     # copies ----------------------------------------------------------------------------
 
     def __getstate__(self):
@@ -179,6 +213,32 @@ class MaxMarginEstimator(Saving, BaseEstimator):
     def _evaluated(self, *held_out: Any) -> Report:
         """The report that it is chosen by."""
         return self.evaluate(*held_out, **self._scorers[0].options)  # type: ignore[attr-defined]
+
+    def _chances(self, X: Any, y: Any, predicted: Any) -> Chances:
+        """What the model says of parts of outputs, at its temperature."""
+        raise ValueError(
+            f"{type(self).__name__} has no probabilities that a temperature could "
+            "calibrate, as it does not sum over outputs."
+        )
+
+    def _margins(self, X: Any) -> np.ndarray:
+        """By how much each best output beats the second."""
+        if not hasattr(self, "predict_k_best"):
+            raise ValueError(
+                f"{type(self).__name__} does not find second best outputs, so there are "
+                "no margins that calibrate could make probabilities of."
+            )
+        return ranked_margins(self.predict_k_best(X, 2))
+
+    def _right(self, X: Any, y: Any) -> list[bool]:
+        """Whether each prediction is right as a whole."""
+        found, truth = list(self.predict(X)), list(y)  # type: ignore[attr-defined]
+        if len(found) != len(truth):
+            raise ValueError(
+                f"X has {len(found)} samples, but y has {len(truth)}: give one output per "
+                "input."
+            )
+        return [bool(np.array_equal(a, b)) for a, b in zip(found, truth, strict=True)]
 
     def _check(self) -> None:
         """Refuse parameters of the family that do not go together."""

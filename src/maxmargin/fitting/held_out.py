@@ -20,31 +20,36 @@ def check_dev(names: tuple[str, ...], dev: Any) -> tuple:
     """Held-out data as ``evaluate`` takes them, ``names`` of them or two at least."""
     if hasattr(dev, "shards"):  # a corpus on disk, which has its truth
         return (dev,)
-    wanted = f"dev=({', '.join(f'{name}_dev' for name in names)})"
     if not isinstance(dev, (tuple, list)) or not 2 <= len(dev) <= len(names):
+        wanted = f"dev=({', '.join(f'{name}_dev' for name in names)})"
         raise ValueError(
             f"dev is of type {type(dev).__name__}"
             + (f" with {len(dev)} values" if isinstance(dev, (tuple, list)) else "")
             + f": give held-out inputs and their true outputs, as in {wanted}."
         )
-    for name, values in zip(names, dev, strict=False):
+    return check_held_out("dev", names, dev)
+
+
+def check_held_out(what: str, names: tuple[str, ...], given: Any) -> tuple:
+    """Inputs and true outputs that can be gone through more than once."""
+    for name, values in zip(names, given, strict=False):
         if isinstance(values, Iterator):
             raise ValueError(
-                f"{name} of dev is a {type(values).__name__}, which can be read only once, "
-                "but held-out data are looked at many times: make a list of it."
+                f"{name} of {what} is a {type(values).__name__}, which can be read only "
+                "once, but held-out data are looked at many times: make a list of it."
             )
-    X, y = dev[:2]
+    X, y = given[:2]
     if y is None:
-        raise ValueError(f"dev has no true outputs: give them, as in {wanted}.")
+        raise ValueError(f"there are no true outputs in {what}: give them as y.")
     if 0 in (_size(X), _size(y)):
-        raise ValueError("dev is empty: at least one sample is needed to choose by.")
+        raise ValueError(f"{what} is empty: at least one sample is needed.")
     missing = [i for i, truth in enumerate(y) if truth is None] if _plain(y) else []
     if missing:
         raise ValueError(
-            f"y of dev is None at {missing[0]}, where the truth is not known: leave such "
-            "samples out of dev."
+            f"y of {what} is None at {missing[0]}, where the truth is not known: leave "
+            "such samples out."
         )
-    return tuple(dev)
+    return tuple(given)
 
 
 def _plain(values: Any) -> bool:

@@ -18,6 +18,7 @@ import numpy as np
 
 from maxmargin.core.encoded import C_of
 from maxmargin.core.saved import Saved
+from maxmargin.fitting.calibration import plain, restored
 from maxmargin.solvers.held_out import DevScore
 from maxmargin.solvers.result import Certificate, StationaryPoint
 
@@ -196,6 +197,8 @@ def shared_state(model) -> dict:
         state["C"] = model.C_
     if hasattr(model, "dev_"):
         state["dev"] = list(astuple(model.dev_))
+    if hasattr(model, "calibration_"):
+        state["calibration"] = plain(model.calibration_)
     if latent:
         state |= {"rounds": model.rounds_, "restarts": model.restarts_}
     return state
@@ -225,6 +228,8 @@ def restore_shared(model, state):
         model.C_ = _used_C(model, saved)
     if "dev" in state:
         model.dev_ = _dev_score(saved)
+    if "calibration" in state:
+        model.calibration_ = restored(saved.part("calibration"))
     if latent:
         model.rounds_ = _rows(saved, "rounds")
         model.n_outer_ = len(model.rounds_)

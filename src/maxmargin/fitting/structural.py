@@ -32,6 +32,7 @@ from maxmargin.core.structure import (
 )
 from maxmargin.engine.prediction import over_cluster
 from maxmargin.files.model_values import Refused, encode
+from maxmargin.fitting.calibration import Chances, of_parts, temperature_of
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.parameters import StructuralSVMParameters
 from maxmargin.fitting.saving import restore_shared, shared_state
@@ -190,10 +191,25 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
         """Probabilities of parts under exp(score) / Z, for structures that know them.
 
         Scores of a maximum-margin model are not calibrated: these rank the parts, but
-        0.9 need not mean right nine times out of ten.
+        0.9 need not mean right nine times out of ten, unless ``calibrate`` has seen
+        held-out data.
         """
         ask = self._asked("predict_marginals")
-        return ask(listed_inputs("X", X, "inputs"), self.coef_, self._threads())
+        w = self.coef_ / temperature_of(self)
+        return ask(listed_inputs("X", X, "inputs"), w, self._threads())
+
+    def _chances(self, X, y, predicted) -> Chances:
+        X, y = check_lengths(X, y)
+        parts_of = self._asked("parts_of")
+        said: list[float] = []
+        right: list[bool] = []
+        tables = self.predict_marginals(X)
+        for x, table, truth, found in zip(X, tables, y, predicted, strict=True):
+            true = set(parts_of(x, truth))
+            for part in parts_of(x, found):
+                said.append(table.get(part, 0.0))
+                right.append(part in true)
+        return of_parts(said, right)
 
     def _asked(self, name):
         """The method of that name of a structure which offers it."""
@@ -205,6 +221,9 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
                 "structures, such as a DynamicProgram, can answer this."
             )
         return method
+
+    def _right(self, X, y) -> list[bool]:
+        return [loss == 0 for loss in self._losses(*check_lengths(X, y))]
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Minus the average loss of the predictions: greater is better."""

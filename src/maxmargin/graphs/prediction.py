@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from maxmargin.core.listed import given_or
 from maxmargin.core.partial import partly_known
 from maxmargin.core.structure import Outputs, check_k
 from maxmargin.engine.prediction import over_cluster
+from maxmargin.fitting.calibration import Chances, of_table, temperature_of
 from maxmargin.graphs.batch import make_graphs, node_rows
 from maxmargin.graphs.bounds import labelling_bounds
 from maxmargin.graphs.inference.fractional import UNIT
@@ -82,11 +83,13 @@ class GraphPrediction(Shown):
         that are too wide for that are refused
         (:class:`~maxmargin.graphs.methods.TooWide`), see :meth:`predict_pseudo_marginals`.
         Scores of a maximum-margin model are not calibrated: these rank the labels, but
-        0.9 need not mean right nine times out of ten.
+        0.9 need not mean right nine times out of ten, unless ``calibrate`` has seen
+        held-out data.
         """
         inputs, graphs = self._graphs(X)
         y = np.zeros(int(graphs.node_start[-1]), np.int32)
-        return self._expected(inputs, exact_sums(graphs, y))
+        w = self._w / temperature_of(self)
+        return self._expected(inputs, exact_sums(graphs, y), w)
 
     predict_proba = predict_marginals
 
@@ -101,7 +104,7 @@ class GraphPrediction(Shown):
         """
         inputs, graphs = self._graphs(X)
         y = np.zeros(int(graphs.node_start[-1]), np.int32)
-        return self._expected(inputs, with_search(graphs, y, Reweighting()))
+        return self._expected(inputs, with_search(graphs, y, Reweighting()), self._w)
 
     def decision_function(self, X: Any) -> list[Any]:
         """Per graph (nodes, labels): the scores of nodes alone; with types, a dict."""
@@ -207,11 +210,26 @@ class GraphPrediction(Shown):
             )
         return batch
 
-    def _expected(self, inputs, batch) -> list[Any]:
+    def _expected(self, inputs, batch, w) -> list[Any]:
         """Tables of the nodes' expected states, by a batch with sums."""
-        return self._node_tables(
-            inputs, expectations(batch, self._w, self._threads())[0]
-        )
+        return self._node_tables(inputs, expectations(batch, w, self._threads())[0])
+
+    def _chances(self, X, y, predicted) -> Chances:
+        if isinstance(self.classes_, dict):
+            raise ValueError(
+                "calibrate needs nodes of one type, which all have the same labels."
+            )
+        _, truth, found = self._compared(*check_lengths(X, y), predicted)
+        table = np.concatenate(self.predict_marginals(X))
+        flat = [list(chain.from_iterable(rows)) for rows in (truth, found)]
+        known = [k for k, label in enumerate(flat[0]) if label is not None]
+        rows = ([labels[k] for k in known] for labels in flat)
+        return of_table(table[known], self.classes_.tolist(), *rows)
+
+    def _right(self, X, y) -> list[bool]:
+        _, truth, found = self._compared(*check_lengths(X, y))
+        pairs = zip(truth, found, strict=True)
+        return [all(a in (None, b) for a, b in zip(*p, strict=True)) for p in pairs]
 
     def _outputs(self, inputs: list[GraphInput], flat) -> list[Any]:
         types = self._schema.node_types

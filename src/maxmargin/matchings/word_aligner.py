@@ -171,6 +171,12 @@ class WordAligner(WordAlignerParameters, Shown, MaxMarginEstimator, init=False):
         found = given_or(predicted, lambda: self.predict(X))
         return alignment_scores(truth, found, bootstrap, sample_weight=weights)
 
+    def _right(self, X, y) -> list[bool]:
+        """Whether all sure links were found, and none that is not possible."""
+        truth = match_input.check_alignments(y, match_input.check_pairs(X).pairs)
+        rows = zip(truth, map(set, self.predict(X)), strict=True)
+        return [set(a.sure) <= found <= {*a.sure, *a.possible} for a, found in rows]
+
     def _batches(self, X):
         """Encoded sentence pairs, some at a time."""
         check_is_fitted(self, "coef_")

@@ -10,12 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.classes.input import rows_of
 from maxmargin.classes.multiclass import MulticlassSVM
+from maxmargin.classes.probabilities import has_probabilities
 from maxmargin.classes.variance_rule import FACTORS_OF_SETS, C_by_variance
 from maxmargin.classes.view import classes
 from maxmargin.core.decode import decode
 from maxmargin.core.encoded import Encoded, check_weights
 from maxmargin.core.expectations import expectations
 from maxmargin.core.label_costs import label_weights
+from maxmargin.fitting.calibration import Chances, temperature_of
 from maxmargin.fitting.saving import labels, value
 from maxmargin.fitting.tables import one_row, read_rows
 from maxmargin.multilabel.label_graph import (
@@ -119,19 +121,37 @@ class MultilabelSVM(MultilabelSVMParameters, MulticlassSVM, init=False):
             return self._scores(X)
         return label_margins(*self._searched(X), len(self.classes_), self._threads())  # type: ignore[call-arg]
 
-    @available_if(lambda self: self.objective == "log")
+    @available_if(has_probabilities)
     def predict_proba(self, X) -> np.ndarray:
-        """Probabilities of shape (samples, labels), for objective="log".
+        """Probabilities (samples, labels), of objective="log" or after calibrate().
 
         Graphs of labels that are too wide to sum over all sets are refused.
         """
         if self.edge_coef_ is None:
-            return 0.5 * (1.0 + np.tanh(0.5 * self._scores(X)))
+            scores = self._scores(X) / temperature_of(self)
+            return 0.5 * (1.0 + np.tanh(0.5 * scores))
         batch, w = self._searched(X)
         summed = summing_batch(batch.graphs, batch.y)
-        tables, _ = expectations(summed, w, self._threads())
+        tables, _ = expectations(summed, w / temperature_of(self), self._threads())
         n = len(self.classes_)
         return np.array([flat[1 : 2 * n : 2] for flat in tables]).reshape(-1, n)
+
+    def _chances(self, X, y, predicted) -> Chances:
+        truth = read_sets(y, self.classes_)[0] > 0
+        found = read_sets(predicted, self.classes_)[0] > 0
+        p = self.predict_proba(X)
+        _check_sizes(len(p), len(truth))
+        true, said = np.where(truth, p, 1.0 - p), np.where(found, p, 1.0 - p)
+        return Chances(true.ravel(), said.ravel(), (truth == found).ravel())
+
+    def _margins(self, X) -> np.ndarray:
+        return np.abs(self.decision_function(X)).min(axis=1)
+
+    def _right(self, X, y) -> list[bool]:
+        truth, _ = read_sets(y, self.classes_)
+        found = self._found(X)
+        _check_sizes(len(found), len(truth))
+        return (truth == found).all(axis=1).tolist()
 
     def predict(self, X: Any) -> np.ndarray | list[tuple[Any, ...]]:
         """Sets as y had them in training: a 0/1 table, or a list of tuples of labels."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from maxmargin import __version__
+from maxmargin.fitting.calibration import calibrated
 
 PLAIN = (int, float, str, bool, tuple, type(None))
 PROBABLE = ("log", "marginal", "likelihood")  # objectives that fit probabilities
@@ -37,8 +38,8 @@ def versions() -> str:
 
 
 def fits_probabilities(model: Any) -> bool:
-    """Was the model trained as one of probabilities, by likelihood or from counts?"""
-    return getattr(model, "objective", "likelihood") in PROBABLE
+    """Was the model trained as one of probabilities, or calibrated on held-out data?"""
+    return calibrated(model) or getattr(model, "objective", "likelihood") in PROBABLE
 
 
 def _parameters(model: Any) -> Iterator[tuple[str, str]]:

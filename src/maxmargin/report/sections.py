@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from maxmargin.metrics.calibration import reliability
 from maxmargin.plots.curves import tolerance_of
 from maxmargin.report.charts import (
     bar,
     convergence,
     curve,
     outer_steps,
-    reliability,
     whiskers,
 )
 from maxmargin.report.examples import Errors, confusions, kind_table

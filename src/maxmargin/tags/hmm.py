@@ -106,6 +106,7 @@ class HMMTagger(HMMTaggerParameters, SequenceTagger, init=False):
             w, objective = solve(encoded)
         else:  # labels that are not known
             w, objective = alternate(encoded, solve, self._threads())
+        self.__dict__.pop("calibration_", None)  # of an earlier fit
         self._install(encoded, w)
         for attribute, value in encoded.attributes.items():
             setattr(self, attribute, value)

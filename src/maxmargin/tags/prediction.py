@@ -17,6 +17,7 @@ from maxmargin.core.listed import given_or
 from maxmargin.core.partial import partly_known
 from maxmargin.core.structure import Outputs, check_k
 from maxmargin.engine.prediction import over_cluster
+from maxmargin.fitting.calibration import Chances, of_table, temperature_of
 from maxmargin.tags.chain_inference import decode_posteriors, k_best, table_per_token
 from maxmargin.tags.corpus import TagCorpus
 from maxmargin.tags.corpus.training import predicted
@@ -117,7 +118,8 @@ class TagPrediction(Shown):
         """Per sequence (tokens, labels): probabilities under exp(score) / Z.
 
         Scores of a maximum-margin model are not calibrated: these rank the labels, but
-        0.9 need not mean right nine times out of ten.
+        0.9 need not mean right nine times out of ten, unless ``calibrate`` has seen
+        held-out data.
         """
         return self._tables(X, "sum")
 
@@ -207,11 +209,21 @@ class TagPrediction(Shown):
 
     # helpers -----------------------------------------------------------------------------
 
+    def _chances(self, X, y, predicted) -> Chances:
+        X, y = check_samples(X, y)
+        check_matching(np.cumsum([0, *map(len, predicted)]), y)
+        tables = self.predict_marginals(X)
+        table = np.concatenate(tables) if tables else np.zeros((0, len(self._labels)))
+        flat = (chain_lists.from_iterable(rows) for rows in (y, predicted))
+        return of_table(table, self._labels, *flat)
+
     def _tables(self, X, kind):
         if self.order == 2:
             raise ValueError("order=2 has no scores per token: fit with order=1.")
         batch, start = self._batch(X)
-        table = table_per_token(kind, batch, self._w, self._threads())
+        T = temperature_of(self) if kind == "sum" else 1.0
+        w = self._w if T == 1.0 else (self._w / T).astype(self._w.dtype)
+        table = table_per_token(kind, batch, w, self._threads())
         return np.split(table, start[1:-1]) if len(start) > 1 else []
 
     def _batch(self, X):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from maxmargin.core.decode import decode
 from maxmargin.core.encoded import check_weights
 from maxmargin.core.structure import Outputs, check_k
 from maxmargin.engine.prediction import over_cluster
+from maxmargin.fitting.calibration import Chances, of_parts, temperature_of
 from maxmargin.trees.binarize import base_label
 from maxmargin.trees.cky.k_best import k_best
 from maxmargin.trees.cky.sums import bracket_probabilities
@@ -101,15 +103,13 @@ class ParserMixin(Shown):
 
         Brackets below the threshold are left out; a sentence without trees has none.
         Scores of a maximum-margin model are not calibrated: these rank brackets, but 0.9
-        need not mean right nine times out of ten. objective="log" fits them.
+        need not mean right nine times out of ten. objective="log" fits them, and so does
+        ``calibrate`` with held-out data.
         """
         check_is_fitted(self, "grammar_")
-        sentences = read_sentences(X, self.input)
-        batch, w = self._batch(sentences)
         labels = self._derivations.labels
         result = []
-        for i, words in enumerate(sentences.words):
-            _, table, _ = bracket_probabilities(batch, i, w.astype(np.float64))
+        for table, words in self._bracket_tables(read_sentences(X, self.input)):
             begin, end = cells(len(words))
             result.append(
                 {
@@ -120,6 +120,40 @@ class ParserMixin(Shown):
                 }
             )
         return result
+
+    def _bracket_tables(self, sentences: Sentences) -> Iterator[tuple]:
+        """(probabilities of labels in the cells, words) of every sentence."""
+        batch, w = self._batch(sentences)
+        w = w.astype(np.float64) / temperature_of(self)
+        for i, words in enumerate(sentences.words):
+            yield bracket_probabilities(batch, i, w)[1], words
+
+    def _chances(self, X: Any, y: Any, predicted: Any) -> Chances:
+        y = read_trees_of(y)
+        sentences = read_sentences(y if X is None else X, self.input)
+        check_same_words(sentences, y, self.input)
+        number = {label: k for k, label in enumerate(self._derivations.labels)}
+        said: list[float] = []
+        right: list[bool] = []
+        rows = zip(self._bracket_tables(sentences), y, predicted, strict=True)
+        for (table, words), truth, found in rows:
+            cell = {
+                place: c for c, place in enumerate(zip(*cells(len(words)), strict=True))
+            }
+            true = set(truth.spans())
+            for label, *place in found.spans() if found is not None else ():
+                known = label in number and tuple(place) in cell
+                said.append(table[cell[tuple(place)], number[label]] if known else 0.0)
+                right.append((label, *place) in true)
+        return of_parts(said, right)
+
+    def _right(self, X: Any, y: Any) -> list[bool]:
+        y = read_trees_of(y)
+        found = self.predict(y if X is None else X)
+        pairs = zip(found, y, strict=True)
+        return [
+            a is not None and sorted(a.spans()) == sorted(b.spans()) for a, b in pairs
+        ]
 
     def evaluate(
         self, X: Any, y: Any, *, predicted: Any = None, **options: Any

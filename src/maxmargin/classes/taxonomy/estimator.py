@@ -30,6 +30,7 @@ from maxmargin.classes.taxonomy.view import taxonomy
 from maxmargin.classes.view import classes, members
 from maxmargin.core.encoded import Encoded
 from maxmargin.core.listed import given_or, listed
+from maxmargin.fitting.calibration import Chances
 from maxmargin.fitting.saving import labels, value
 from maxmargin.fitting.tables import one_row
 from maxmargin.views.view import View
@@ -145,6 +146,21 @@ class TaxonomySVM(TaxonomySVMParameters, MulticlassSVM, init=False):
             if name in number:  # columns that were all 0 stay so
                 out[:, j] = marks[:, number[name]]
         return out
+
+    def _chances(self, X, y, predicted) -> Chances:
+        self._one_class()
+        return super()._chances(X, y, predicted)
+
+    def _margins(self, X) -> np.ndarray:
+        self._one_class()
+        return super()._margins(X)
+
+    def _one_class(self) -> None:
+        if self._sets:
+            raise ValueError(
+                "calibrate needs one class per sample: closed sets of nodes "
+                "(multilabel=True) have no sums over all of them."
+            )
 
     def predict_path(self, X: Any) -> list[list[Node]]:
         """The predicted class of every sample and its ancestors, from the top down."""
