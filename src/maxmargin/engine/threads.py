@@ -29,6 +29,7 @@ FINE = (
 WORTH = 4e-4  # seconds of work for which a thread is woken
 STARTED = 8  # times as much where it must be started first
 HINDERED = 2.5  # times as much where threads write to the same memory
+STEPS = 7.5  # times as much in a pass whose steps several threads take at all
 CALL = 1.5e-5  # seconds of a call that do no work
 TRIED = 64  # part of the work that is tried to see what the rest takes
 COMPARED = 16  # part of the work that one thread does alone, to compare
@@ -84,7 +85,7 @@ class Team:
         def work(part) -> float:
             return float(len(part) if sizes is None else sizes[part].sum())
 
-        threads = self.threads_for(kind, work(items), most, len(items))
+        threads = self.threads_for(kind, work(items), most, len(items), steps)
         if threads == 1:
             return [self._alone(how, kind, items, work)]
         calls = self._calls[kind] = self._calls.get(kind, 0) + 1
@@ -100,7 +101,8 @@ class Team:
         self._single[kind] = min(AGEING * self._single.get(kind, pace), pace)
         rest = items[some:]
         if calls == 1:
-            threads = min(threads, self.threads_for(kind, work(rest), most, len(rest)))
+            enough = self.threads_for(kind, work(rest), most, len(rest), steps)
+            threads = min(threads, enough)
         # what has not paid is tried on a part
         tried = len(rest) // RETRIED if self._most.get(kind, 0) == 1 else len(rest)
         found, several = self._timed(
@@ -169,13 +171,18 @@ class Team:
             self.stepping = max(self.stepping // 2, 1)
         return bool(self.size > 1 and found < before)
 
-    def threads_for(self, kind: Any, work: float, most: int | None, count: int) -> int:
+    def threads_for(
+        self, kind: Any, work: float, most: int | None, count: int, steps: bool = False
+    ) -> int:
         """How many threads so much work is worth, of so many items."""
         most = min(self.size, count, self.size if most is None else most)
         pace = self._pace.get(kind)
         if most > 1 and pace is not None:
+            seconds = pace * work
             worth = HINDERED * WORTH * (1 if self.started else STARTED)
-            most = min(most, 1 + int(pace * work / worth))
+            most = min(most, 1 + int(seconds / worth))
+            if steps and seconds < STEPS * WORTH:
+                most = 1
         return max(most, 1)
 
     def run(self, function: Callable, parts: list, threads: int) -> list:

@@ -86,7 +86,9 @@ class PlaneSolver(Solver):
         def part(worker, blocks):
             return self.ask(kernel, self._buffers_of(worker), blocks, *rest)
 
-        return self.team.share(part, kernel, blocks, steps=True)
+        # blocks of many slots take longer: paces are compared by slots
+        sizes = np.diff(self.objective.batch.start) if self.team.size > 1 else None
+        return self.team.share(part, kernel, blocks, sizes=sizes, steps=True)
 
     def _buffers_of(self, worker: int):
         while len(self._others) < worker:
