@@ -24,7 +24,7 @@ from maxmargin.alignments.files.clustal import clustal_lines
 from maxmargin.alignments.files.pairs import UNKNOWN
 from maxmargin.alignments.names import named_weights
 from maxmargin.alignments.scorers import alignment_q
-from maxmargin.cli.command import Command, Sample, both_ends, seconds_of
+from maxmargin.cli.command import Command, Sample, both_ends
 
 
 @dataclass
@@ -198,8 +198,10 @@ class Align(AlignTask, Command):
 
     # inspection ------------------------------------------------------------------------
 
-    def rows(self, model) -> list[tuple[str, str]]:
-        notes = model.notes
+    def source(self, notes: dict[str, Any]) -> str:
+        return f"{notes['file']}: {notes['pairs']:,} pairs{_families(notes)}"
+
+    def facts(self, model, notes) -> list[tuple[str, str]]:
         gaps = "by position"
         if hasattr(model, "gap_open_"):
             gaps = (
@@ -207,16 +209,11 @@ class Align(AlignTask, Command):
             )
         kind = model.model if isinstance(model.model, str) else " ".join(model.model)
         rows = [
-            (
-                "trained on",
-                f"{notes['file']}: {notes['pairs']:,} pairs{_families(notes)}",
-            ),
             ("tracks", ", ".join(notes["tracks"])),
             ("letters", " ".join(model.alphabet_)),
             ("model", f"{kind}, {len(model.coef_):,} weights"),
             ("gaps", f"{model.gaps}: {gaps}"),
             ("alignments", f"{model.scope}, loss {model.loss}, C={model.C_:g}"),
-            ("seconds", seconds_of(model)),
         ]
         if notes["masked"]:
             rows.append(("core", f"{notes['masked']:,} pairs count core columns only"))

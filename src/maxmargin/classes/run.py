@@ -268,16 +268,13 @@ class Classify(ClassifyTask, Command):
         labels = self.named_rows(model)
         return list(strongest_of(labels, model.coef_, args, name, kind))
 
-    def strongest(self, model, args) -> str:
+    def listed(self, model, args):
         nodes, tree = model.nodes_.tolist(), model.taxonomy_
         shown = lines_of(self.weights(model, args), args.label or nodes)
         levels = [max(int(tree.depth[tree.position_of(z)]) - 1, 0) for z in nodes]
-        lines = [
-            f"{'  ' * level}{z}: {shown[z]}"
-            for z, level in zip(nodes, levels, strict=True)
-            if z in shown
-        ]
-        return "\n".join(["Strongest features", "", *lines])
+        for z, level in zip(nodes, levels, strict=True):
+            if z in shown:
+                yield f"{'  ' * level}{shown[z]}"
 
 
 RUN = Classify

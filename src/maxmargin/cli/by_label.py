@@ -27,8 +27,8 @@ def strongest_of(
 
 
 def lines_of(found: Sequence[Row], labels: Sequence[str] = ()) -> dict[str, str]:
-    """{label: its weights on a line}; of these labels, also if there are none."""
+    """{label: a line of it and its weights}; of these labels, also if there are none."""
     shown: dict[str, list[str]] = {label: [] for label in labels}
     for label, name, weight in found:
         shown.setdefault(label, []).append(f"{weight:+.3f} {name}")
-    return {label: ", ".join(row) or "no weights" for label, row in shown.items()}
+    return {z: f"{z}: {', '.join(row) or 'no weights'}" for z, row in shown.items()}

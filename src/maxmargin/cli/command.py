@@ -58,6 +58,7 @@ class Command(Task):
     encoding: str = "utf-8"
 
     form = ""  # one of `outputs` that --format or a name asks for
+    weighed = "features"  # what has weights
     scorers: ClassVar[tuple[Scorer, ...]] = ()  # what C is chosen by: the first decides
 
     # a run -----------------------------------------------------------------------------
@@ -211,9 +212,17 @@ class Command(Task):
     def rows(self, model) -> list[tuple[str, str]]:
         """(name, value): how the model was trained."""
         notes = model.notes
+        rows = [("trained on", self.source(notes)), *self.facts(model, notes)]
+        if hasattr(model, "history_"):  # not from counts alone
+            # a search for a basis, before the last solver, counts too
+            last = model.history_[-1]["seconds"] if model.history_ else 0.0
+            rows.append(("seconds", f"{getattr(model, 'seconds_', last):.2f}"))
+        return rows
+
+    def source(self, notes: dict[str, Any]) -> str:
+        """The file, and what it is."""
         kind = f" ({notes['format']})" if "format" in notes else ""
-        first = ("trained on", f"{notes['file']}{kind}")
-        return [first, *self.facts(model, notes), ("seconds", seconds_of(model))]
+        return f"{notes['file']}{kind}"
 
     def facts(self, model, notes: dict[str, Any]) -> list[tuple[str, str]]:
         """The rows between the file and the time."""
@@ -230,10 +239,12 @@ class Command(Task):
 
     def strongest(self, model, args) -> str:
         """The same as text, under a title."""
-        lines = [
-            f"{weight:+9.4f}  {name}" for _, name, weight in self.weights(model, args)
-        ]
-        return "\n".join(["Strongest features", "", *lines])
+        return "\n".join([f"Strongest {self.weighed}", "", *self.listed(model, args)])
+
+    def listed(self, model, args) -> Iterable[str]:
+        """Its lines."""
+        for _, name, weight in self.weights(model, args):
+            yield f"{weight:+9.4f}  {name}"
 
     def sections(self, model, args) -> list[str]:
         """More texts to show."""
@@ -249,13 +260,6 @@ class Command(Task):
         self.write_lines(
             path, [f"{group}\t{name}\t{w:.9g}" for group, name, w in found]
         )
-
-
-def seconds_of(model) -> str:
-    """How long training took."""
-    if hasattr(model, "seconds_"):  # with the search for a basis
-        return f"{model.seconds_:.2f}"
-    return f"{model.history_[-1]['seconds'] if model.history_ else 0.0:.2f}"
 
 
 def both_ends(rows: list, top: int) -> list:

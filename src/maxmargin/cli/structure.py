@@ -16,11 +16,12 @@ import importlib
 import json
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
 
-from maxmargin.cli.command import Command, Sample, seconds_of
+from maxmargin.cli.command import Command, Sample
 from maxmargin.cli.task import K_BEST, MARGINALS, Output
 from maxmargin.files.text_files import json_values, read_text
 from maxmargin.metrics import scorers
@@ -162,29 +163,20 @@ Lines are {"x": ..., "y": ...}, unless the class has read(path): docs/command-li
             "--plot means nothing for a structure of your own: leave it out."
         )
 
-    def rows(self, model) -> list[tuple[str, str]]:
+    def source(self, notes: dict[str, Any]) -> str:
+        return f"{notes['file']}: {notes['samples']:,} samples"
+
+    def facts(self, model, notes) -> list[tuple[str, str]]:
         return [
-            (
-                "trained on",
-                f"{model.notes['file']}: {model.notes['samples']:,} samples",
-            ),
             ("structure", self.structure),
             ("weights", f"{len(model.coef_):,}"),
             ("objective", f"{model.rescaling} rescaling, C={model.C_:g}"),
-            ("seconds", seconds_of(model)),
         ]
 
-    def weights(self, model, args) -> list[tuple[str, str, float]]:
+    def named_weights(self, model) -> Iterator[tuple[str, str, float]]:
         names = getattr(model.structure_, "feature_names", None)
-        order = sorted(range(len(model.coef_)), key=lambda j: -abs(model.coef_[j]))
-        return [
-            (
-                "features",
-                str(names[j]) if names else f"feature {j}",
-                float(model.coef_[j]),
-            )
-            for j in order[: args.top]
-        ]
+        for j, weight in enumerate(model.coef_.tolist()):
+            yield "features", str(names[j]) if names else f"feature {j}", weight
 
 
 COMMAND = RUN = OwnStructure

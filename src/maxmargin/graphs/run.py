@@ -40,6 +40,7 @@ class Graph(GraphTask, Command):
     """A file is graphs: an NPZ archive, or JSON lines."""
 
     scorers = (node_accuracy, mean_iou)
+    weighed = "weights"
     measured = "marginals"  # what shares of labels are called
 
     # training --------------------------------------------------------------------------
@@ -175,12 +176,9 @@ class Graph(GraphTask, Command):
     def named_weights(self, model):
         return [row for row in named_weights(model) if row[2] != 0.0]
 
-    def strongest(self, model, args) -> str:
-        lines = [
-            f"{weight:+9.4f}  {group}: {name}"
-            for group, name, weight in self.weights(model, args)
-        ]
-        return "\n".join(["Strongest weights", "", *lines])
+    def listed(self, model, args):
+        for group, name, weight in self.weights(model, args):
+            yield f"{weight:+9.4f}  {group}: {name}"
 
     def draw_model(self, model, args):
         return plots.plot_edge_weights(model)

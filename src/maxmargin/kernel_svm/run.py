@@ -37,6 +37,7 @@ class Kernel(KernelTask, Command):
     format: str = "auto"
 
     scorers = (accuracy,)
+    weighed = "basis functions"
     gammas = ()  # to choose from; empty if there is one
     columns = None  # of a table
     width = None  # columns of vectors
@@ -216,10 +217,8 @@ class Kernel(KernelTask, Command):
         found = strongest_of(labels, columns, args, lambda j: f"k(b{j + 1}, x)", kind)
         return list(found)
 
-    def strongest(self, model, args) -> str:
-        shown = lines_of(self.weights(model, args))
-        lines = [f"{label}: {row}" for label, row in shown.items()]
-        return "\n".join(["Strongest basis functions", "", *lines])
+    def listed(self, model, args):
+        return lines_of(self.weights(model, args)).values()
 
     def draw_model(self, model, args):
         if args.shape is not None:

@@ -93,11 +93,9 @@ class Multilabel(MultilabelTask, Classify):
     def named_rows(self, model) -> list[str]:
         return list(map(str, model.classes_.tolist()))
 
-    def strongest(self, model, args) -> str:
+    def listed(self, model, args):
         labels = args.label or self.named_rows(model)
-        shown = lines_of(self.weights(model, args), labels)
-        lines = [f"{label}: {row}" for label, row in shown.items()]
-        return "\n".join(["Strongest features", "", *lines])
+        return lines_of(self.weights(model, args), labels).values()
 
 
 RUN = Multilabel

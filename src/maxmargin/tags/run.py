@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin import files, metrics, plots
-from maxmargin.cli.command import Sample, seconds_of
+from maxmargin.cli.command import Sample
 from maxmargin.cli.common import say
 from maxmargin.cli.notes import INVALID
 from maxmargin.report.facts import fits_probabilities
@@ -196,11 +196,10 @@ class Tag(TagTask, TagFiles):
 
     # inspection ------------------------------------------------------------------------
 
-    def rows(self, model) -> list[tuple[str, str]]:
-        notes, coef = model.notes, model.coef_
+    def facts(self, model, notes) -> list[tuple[str, str]]:
+        coef = model.coef_
         used = int(np.count_nonzero(np.abs(coef).max(axis=0, initial=0)))
         rows = [
-            ("trained on", f"{notes['file']} ({notes['format']})"),
             ("sentences", f"{notes['sentences']:,}, with {notes['tokens']:,} tokens"),
             ("labels", f"{len(model.classes_)}: {' '.join(map(str, model.classes_))}"),
             (
@@ -210,11 +209,10 @@ class Tag(TagTask, TagFiles):
             ("objective", f"{model.objective}, {_strength(model)}"),
             ("scheme", str(model.scheme or "none")),
             ("order", str(model.order)),
-            ("seconds", seconds_of(model)),
         ]
         if not self.holds_features:
             label, n = self._called(notes["label_column"]), notes["n_columns"]
-            rows.insert(1, ("columns", f"{n}, the labels in column {label}"))
+            rows.insert(0, ("columns", f"{n}, the labels in column {label}"))
         if getattr(model, "l1", 0):
             rows.append(("l1", f"{model.l1:g}"))
         return rows

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from typing import Any
 
 from maxmargin import files, plots
-from maxmargin.cli.command import Command, Sample, both_ends, seconds_of
+from maxmargin.cli.command import Command, Sample, both_ends
 from maxmargin.files.text_files import read_text
 from maxmargin.trees.command import ParseTask
 from maxmargin.trees.input import read_sentences
@@ -38,6 +37,7 @@ class Parse(ParseTask, Command):
     method: str = "max-margin"
 
     scorers = (bracket_f1,)
+    weighed = "rules"
     input = None  # of the parser
 
     # training --------------------------------------------------------------------------
@@ -197,14 +197,12 @@ class Parse(ParseTask, Command):
 
     # inspection ------------------------------------------------------------------------
 
-    def rows(self, model) -> list[tuple[str, str]]:
-        notes = model.notes
+    def facts(self, model, notes) -> list[tuple[str, str]]:
         trees = (
             f"{notes['sentences']:,}, with {notes['words']:,} words{_left_out(notes)}"
         )
         siblings = "all" if model.horizontal is None else model.horizontal
         rows = [
-            ("trained on", os.path.basename(notes["file"])),
             ("trees", trees),
             ("input", model.input),
             ("grammar", repr(model.grammar_)[10:-1]),
@@ -219,7 +217,6 @@ class Parse(ParseTask, Command):
             rows += [
                 ("loss", f"{model.loss}, {model.rescaling} rescaling, C={model.C_:g}"),
                 ("features", str(model.features or "none")),
-                ("seconds", seconds_of(model)),
             ]
         return rows
 
@@ -227,14 +224,12 @@ class Parse(ParseTask, Command):
         rules = both_ends(named_rules(model), args.top)
         return [("rules", *rule) for rule in rules]
 
-    def strongest(self, model, args) -> str:
+    def listed(self, model, args):
         rules, top = named_rules(model), args.top
         lines = [f"{weight:>10.4f}  {name}" for name, weight in rules]
         if len(rules) > 2 * top:
-            lines = [*lines[:top], f"{'...':>10}", *lines[-top:]]
-        else:
-            lines = lines[:top]
-        return "\n".join(["Strongest rules", "", *lines])
+            return [*lines[:top], f"{'...':>10}", *lines[-top:]]
+        return lines[:top]
 
     def export(self, path: str, model) -> None:
         rules = sorted(named_rules(model), key=lambda rule: (-rule[1], rule[0]))
