@@ -24,7 +24,9 @@ import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.asker import Asker
+from maxmargin.core.by_label import LinearInLabels, by_label
 from maxmargin.core.formulation import make_form
+from maxmargin.core.kernel import implemented
 from maxmargin.core.objective import Objective
 from maxmargin.files.model_variants import check_model_file as check_model_file
 from maxmargin.solvers import registry
@@ -91,7 +93,9 @@ def check_structure(
     ``difference`` agree with it;
     ``argmax`` finds the maximum with and without loss; the search for the most violated
     output is right, or bounded, in all four formulations. Where there are ``sums``, they
-    are those of all outputs, and ``spread`` is the adjoint of ``score``.
+    are those of all outputs, and ``spread`` is the adjoint of ``score``. Where there is
+    ``solve_block``, it and ``emit_block`` do what they say, and solvers find what they read
+    beside them (``core/by_label.py``).
 
     Raises AssertionError with a sentence that names example, function and numbers.
     """
@@ -151,6 +155,36 @@ def _check_example(batch, i, w, outputs, rng, compiled, where) -> None:
         assert got <= best + slop, f"{what}: found {got}, above the maximum {best}."
         if form.slack == 0 and form.quadratic == 0:
             _close(got, best, f"{what}: not the maximum")
+    if implemented(contract.solve_block, type(batch)):
+        labels = np.array([int(y[0]) for y in outputs])
+        _check_block(ask, labels, psi_truth - np.array(psi), losses, rng, where)
+
+
+def _check_block(ask, labels, psi, losses, rng, where) -> None:
+    """The block of an example in closed form, and what solvers read beside it."""
+    batch, mass = by_label(ask.batch), 1.0 + rng.random()
+    alpha = np.zeros(batch.width)
+    alpha[labels] = mass * rng.dirichlet(np.ones(len(labels)))
+    total, w = ask.emit_block(mass, alpha)
+    _close(w, alpha[labels] @ psi, f"{where}: emit_block() is not sum alpha psi")
+    _close(total, alpha[labels] @ losses, f"{where}: emit_block() has another loss")
+    if isinstance(batch, LinearInLabels):
+        scores = batch.dense_rows()[ask.i] @ batch.weight_table(ask.w)
+        same = scores[batch.y[ask.i]] - scores[labels]
+        _close(same, psi @ ask.w, f"{where}: dense_rows() and weight_table() differ")
+    violations = losses - psi @ ask.w
+    solved, w = alpha.copy(), ask.w.copy()
+    gap, hinge = ask.solve_block(mass, solved, w)
+    _close(hinge, violations.max(), f"{where}: solve_block() has another hinge")
+    open_ = mass * violations.max() - alpha[labels] @ violations
+    _close(gap, open_, f"{where}: solve_block() has another gap")
+    moved = (solved - alpha)[labels]
+    _close(w, ask.w + moved @ psi, f"{where}: solve_block() has other weights")
+    assert solved.min() >= -1e-9, f"{where}: solve_block() has negative shares."
+    _close(solved.sum(), mass, f"{where}: shares of solve_block() are not the mass")
+    gained = moved @ losses - 0.5 * (w @ w - ask.w @ ask.w)
+    slop = 1e-7 * (1.0 + w @ w)
+    assert gained >= -slop, f"{where}: with solve_block() the dual falls by {-gained}."
 
 
 def _check_sums(ask, outputs, psi, values, rng, where) -> None:

@@ -1,6 +1,7 @@
 """Decoders, losses and features against enumeration on random small problems."""
 
 import itertools
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin.core import contract
+from maxmargin.core.by_label import by_label
 from maxmargin.core.decode import decode
 from maxmargin.tags.chain_inference import k_best, table_per_token
 from maxmargin.tags.chain_spans import span_tables
@@ -29,6 +31,31 @@ BARRIER[3, 2] = -np.inf  # first
 def test_multiclass_equals_enumeration(seed, cost):
     batch, n_weights = random_multiclass(seed, cost=COSTS[cost])
     check_structure(batch, n_weights, enumerate_multiclass, seed=seed, trials=1)
+
+
+def test_a_block_that_is_solved_wrongly_is_found():
+    batch, n_weights = random_multiclass(0)
+    check_structure(batch, n_weights, enumerate_multiclass)
+    shorter = batch._replace(norms=0.1 * batch.norms)  # steps go too far
+    with pytest.raises(AssertionError, match="the dual falls"):
+        check_structure(shorter, n_weights, enumerate_multiclass)
+
+
+class Bare(NamedTuple):
+    start: np.ndarray
+    y: np.ndarray
+    cost: np.ndarray
+    n_labels: int
+
+
+def test_what_a_batch_with_blocks_lacks_is_named():
+    batch, _ = random_multiclass(0)
+    assert by_label(batch) is batch
+    bare = Bare(batch.start, batch.y, batch.cost, batch.n_labels)
+    with pytest.raises(
+        TypeError, match=r"Bare has .*: values, norms, width, n_features"
+    ):
+        by_label(bare)
 
 
 @given(

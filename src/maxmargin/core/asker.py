@@ -10,6 +10,7 @@ import numpy as np
 from maxmargin.core import contract
 from maxmargin.core.kernel import interpreted, kernel, run
 from maxmargin.core.oracle import most_violated
+from maxmargin.core.row_changes import NO_LOCKS
 
 
 class Asker:
@@ -80,6 +81,15 @@ class Asker:
         y = np.zeros(self.size, np.int32)
         self.call(_argmax)(self.batch, self.i, self.theta, scale, y)
         return y
+
+    def solve_block(self, mass: float, alpha: np.ndarray, w: np.ndarray) -> tuple:
+        theta = self.theta.copy()  # is used up
+        more = theta, mass, alpha, w, NO_LOCKS
+        return self.call(_solve_block)(self.batch, self.i, *more)
+
+    def emit_block(self, mass: float, alpha: np.ndarray) -> tuple[float, np.ndarray]:
+        w = np.zeros(len(self.w))
+        return self.call(_emit_block)(self.batch, self.i, mass, alpha, w), w
 
     def most_violated(self, form: Any) -> tuple:
         y = np.zeros(self.size, np.int32)
@@ -155,3 +165,13 @@ def _sums(batch, i, theta, mu):
 @kernel
 def _argmax(batch, i, theta, scale, y):
     contract.argmax(batch, i, theta, scale, y)
+
+
+@kernel
+def _solve_block(batch, i, theta, mass, alpha, w, locks):
+    return contract.solve_block(batch, i, theta, mass, alpha, w, locks)
+
+
+@kernel
+def _emit_block(batch, i, mass, alpha, w):
+    return contract.emit_block(batch, i, mass, alpha, w)

@@ -1,11 +1,12 @@
 """What solvers may know of structures whose outputs are labels: classes.
 
-The functions of such a structure are solve_block() and emit_block() of the contract.
+The functions of such a structure are solve_block() and emit_block() of the contract, which
+``testing.check_structure`` compares with a list of all outputs.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -27,6 +28,7 @@ class OutputsByLabel(Protocol):
     n_features: int
 
 
+@runtime_checkable
 class LinearInLabels(OutputsByLabel, Protocol):
     """The same where <w, Psi(x, y)> = x.w_y: second-order steps need the tables themselves.
 
@@ -38,3 +40,14 @@ class LinearInLabels(OutputsByLabel, Protocol):
 
     def weight_table(self, w: np.ndarray) -> np.ndarray:
         """w as a table (features, labels), a view."""
+
+
+def by_label(batch: Any) -> OutputsByLabel:
+    """The batch, if it has all that is read of it; else TypeError says what it lacks."""
+    lacking = [n for n in OutputsByLabel.__annotations__ if not hasattr(batch, n)]
+    if lacking:
+        raise TypeError(
+            f"{type(batch).__name__} has solve_block(), but not what solvers read beside "
+            f"it: {', '.join(lacking)} (core/by_label.py)."
+        )
+    return batch

@@ -233,7 +233,7 @@ def solve_block(
     w: Vector,
     locks: Labels,
 ) -> Floats:
-    """Solve the block of example i exactly and update w, given theta.
+    """Solve the block of example i, all but exactly at least, and update w, given theta.
 
     For structures with so few outputs that every one has its own dual variable
     (``core/by_label.py``; ``alpha`` is by label and sums to ``mass``), margin

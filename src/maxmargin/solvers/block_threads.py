@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from maxmargin.core.by_label import OutputsByLabel
 from maxmargin.core.contract import score, solve_block
 from maxmargin.core.kernel import inlined, kernel, prepared
 from maxmargin.core.row_changes import NO_LOCKS, leave_row, row_locks, take_row
@@ -91,7 +92,7 @@ class BlockThreads:
         return self._memory[worker]
 
 
-def reach(batch) -> float:
+def reach(batch: OutputsByLabel) -> float:
     """The share of the rows of w that an example reaches, on average."""
     return batch.values.size / max(len(batch.y) * batch.n_features, 1)
 

@@ -20,6 +20,7 @@ import time
 
 import numpy as np
 
+from maxmargin.core.by_label import OutputsByLabel, by_label
 from maxmargin.core.contract import emit_block
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.state import require
@@ -65,7 +66,7 @@ class ExactBlocks(Solver):
 
     def __init__(self, objective, planes=None):
         super().__init__(objective)
-        batch = objective.batch
+        batch = by_label(objective.batch)
         self.threads = BlockThreads(objective)
         self.schedule = Schedule(objective, max_wait=32, longest_run=8)
         self.hinges = np.zeros(objective.n)
@@ -270,7 +271,7 @@ def check_simplices(alpha: np.ndarray, mass: np.ndarray, name: str) -> None:
     require((apart <= slack).all(), name, "not of this C")
 
 
-def planes_from(batch, alpha: np.ndarray, mass: np.ndarray) -> Planes:
+def planes_from(batch: OutputsByLabel, alpha: np.ndarray, mass: np.ndarray) -> Planes:
     """A plane store from dual variables by label, the truth first."""
     n, k = len(alpha), batch.n_labels
     labels = np.tile(np.arange(-1, k - 1, dtype=np.int32), (n, 1))
@@ -289,7 +290,7 @@ def planes_from(batch, alpha: np.ndarray, mass: np.ndarray) -> Planes:
     return planes
 
 
-def alpha_from(batch, planes: Planes) -> np.ndarray:
+def alpha_from(batch: OutputsByLabel, planes: Planes) -> np.ndarray:
     """Dual variables by label from a plane store."""
     n, room = planes.alpha.shape
     alpha = np.zeros((n, batch.width))

@@ -19,6 +19,7 @@ import math
 
 import numpy as np
 
+from maxmargin.core.by_label import by_label
 from maxmargin.core.state import require, restored
 from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.driver import NotSeparable, not_separable
@@ -40,7 +41,7 @@ class HardMargin(Solver):
 
     def __init__(self, objective, planes=None):
         super().__init__(objective)
-        norms = objective.batch.norms
+        norms = by_label(objective.batch).norms
         self.size = math.sqrt(max(float(np.max(norms, initial=0.0)), 1e-300))
         self.C = 1.0 / max(float(np.mean(norms)), 1e-300)
         self.dual, self.stage = 0.0, 0

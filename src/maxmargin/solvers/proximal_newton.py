@@ -25,6 +25,7 @@ import time
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from maxmargin.core.by_label import LinearInLabels
 from maxmargin.core.kernel import kernel
 from maxmargin.core.state import Stateful, require, require_within
 
@@ -42,7 +43,7 @@ class ProximalNewton(Stateful):
     kept = ("a", "active", "weights", "scores", "nu", "easy")
 
     def __init__(self, objective, alpha):
-        batch = objective.batch
+        batch: LinearInLabels = objective.batch
         self.objective = objective
         self.mass, self.y = objective.mass, batch.y
         k = self.classes = batch.n_labels
@@ -69,7 +70,7 @@ class ProximalNewton(Stateful):
     def applies(objective) -> bool:
         batch = objective.batch
         return (
-            hasattr(batch, "dense_rows")  # by_label.LinearInLabels
+            isinstance(batch, LinearInLabels)
             and batch.n_features <= MAX_FEATURES
             and objective.n * max(batch.n_features, batch.width) <= MAX_ENTRIES
         )
