@@ -1,5 +1,6 @@
 """A tiny file and a model of every task."""
 
+import csv
 import random
 
 from maxmargin.cli.main import main
@@ -65,3 +66,15 @@ def train_all(folder):
         assert main(command) == 0
         found[task] = model, str(train)
     return found
+
+
+# reading what was written ------------------------------------------------------------
+
+
+def lines_of(path):
+    return path.read_text().splitlines()
+
+
+def table(path, between=","):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file, delimiter=between))

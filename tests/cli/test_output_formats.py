@@ -1,6 +1,5 @@
 """Formats of predictions, by the ending of a name or --format: read back, they agree."""
 
-import csv
 import gzip
 import json
 import re
@@ -10,7 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from task_cases import train_all
+from task_cases import lines_of, table, train_all
 
 from maxmargin import Tree, files
 from maxmargin.cli.main import TASKS, main, task_of
@@ -22,15 +21,6 @@ from maxmargin.matchings.bitext import parse_links, read_aligned, read_naacl
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     return train_all(tmp_path_factory.mktemp("models"))
-
-
-def lines_of(path):
-    return path.read_text().splitlines()
-
-
-def table(path, between=","):
-    with open(path, newline="") as file:
-        return list(csv.DictReader(file, delimiter=between))
 
 
 def tokens(rows, *names):
@@ -308,38 +298,6 @@ def test_probabilities_are_in_tables(predict, models, capsys):
     assert main(["predict", *models["align"], "-o", "x.fa", "--marginals"]) == 2
     said = capsys.readouterr().err
     assert "--marginals cannot be written as fasta: choose stockholm, csv" in said
-
-
-# formats that a training file decides ---------------------------------------------------
-
-
-def test_csv_stays_as_the_training_file_has_it(tmp_path, monkeypatch):
-    """Columns with commas, and tables of vectors, have a way of their own to be csv."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.csv").write_text("Ada,B\nin,O\n\nBob,B\nmet,O\n")
-    train = ["train", "tag", "t.csv", "--separator", ",", "--features", "words"]
-    assert main([*train, "-o", "t.model", "--quiet"]) == 0
-    assert main(["predict", "t.model", "t.csv", "-o", "out.csv"]) == 0
-    assert (tmp_path / "out.csv").read_text() == "Ada,B,B\nin,O,O\n\nBob,B,B\nmet,O,O\n"
-    assert main(["evaluate", "out.csv", "--separator", ","]) == 0
-    (tmp_path / "k.csv").write_text("a,b,kind\n1,0,x\n0,1,y\n0.9,0,x\n0,0.8,y\n")
-    assert main(["train", "kernel", "k.csv", "-o", "k.model", "--quiet"]) == 0
-    assert main(["predict", "k.model", "k.csv", "-o", "kinds.csv"]) == 0
-    assert lines_of(tmp_path / "kinds.csv") == ["kind", "x", "y", "x", "y"]
-    assert main(["predict", "k.model", "k.csv", "-o", "kinds.json"]) == 0
-    assert json.loads((tmp_path / "kinds.json").read_text())[0] == {"kind": "x"}
-
-
-def test_features_have_no_words_for_conllu(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "f.txt").write_text("B\tw=Ada\nO\tw=in\n\nB\tw=Bob\nO\tw=met\n")
-    train = ["train", "tag", "f.txt", "--format", "crfsuite", "-o", "f.model"]
-    assert main([*train, "--quiet"]) == 0
-    assert main(["predict", "f.model", "f.txt", "-o", "x.conllu"]) == 2
-    assert "choose a name that ends in .conll, .csv" in capsys.readouterr().err
-    assert main(["predict", "f.model", "f.txt", "-o", "x.jsonl"]) == 0
-    first = json.loads(lines_of(tmp_path / "x.jsonl")[0])
-    assert first == {"sentence": 1, "labels": ["B", "O"]}
 
 
 def test_every_format_stands_in_the_table_of_the_page():

@@ -175,7 +175,7 @@ class Classify(ClassifyTask, Command):
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
         """Labels in front of the texts; alone, one per line, for vectors."""
         if self.multilabel:
-            outputs = self.joined(outputs)
+            outputs = [",".join(self.labels(output)) for output in outputs]
         if sample.more is not None:
             texts = zip(outputs, sample.more, strict=True)
             outputs = [f"{label}{self.between}{text}" for label, text in texts]
@@ -186,19 +186,16 @@ class Classify(ClassifyTask, Command):
 
     def record(self, x, output, chance=None) -> dict[str, Any]:
         """The label or labels, before the text if there is one."""
-        said = {"label": output} if not self.multilabel else {"labels": output}
+        said = {"labels": self.labels(output)} if self.multilabel else {"label": output}
         return said if x is None else said | {"text": x}
 
     def cells(self, record):
-        labels = record.get("labels")
-        return [
-            record if labels is None else record | {"labels": self.joined([labels])[0]}
-        ]
+        labels = {k: ",".join(v) for k, v in record.items() if k == "labels"}
+        return [record | labels]
 
-    def joined(self, outputs) -> list[str]:
-        """Sets of nodes as files have them: without what their descendants say."""
-        lowest = self.tree.lowest
-        return [",".join(map(str, lowest(nodes))) for nodes in outputs]
+    def labels(self, output) -> list[str]:
+        """A set of nodes as files have it: without what their descendants say."""
+        return list(map(str, self.tree.lowest(output)))
 
     # use -------------------------------------------------------------------------------
 

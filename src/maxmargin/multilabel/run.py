@@ -60,8 +60,8 @@ class Multilabel(MultilabelTask, Classify):
             f"{model.coef_.shape[1]:,} features; C={model.C_:g}"
         )
 
-    def joined(self, outputs) -> list[str]:
-        return [",".join(map(str, labels)) for labels in outputs]
+    def labels(self, output) -> list[str]:
+        return list(map(str, output))
 
     # use -------------------------------------------------------------------------------
 
