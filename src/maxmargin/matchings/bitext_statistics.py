@@ -78,8 +78,8 @@ class BitextStatistics:
         pairs = [pair for pair in pairs if len(pair[0]) and len(pair[1])]
         if not pairs:
             raise ValueError("the bitext is empty: give at least one sentence pair.")
-        corpus = Corpus(pairs, functions)
         with team.at_work():
+            corpus = Corpus(pairs, functions, team)
             model1, *hmms = corpus.train(team)
         *self.counts_, together = corpus.presence()
         self.n_pairs_ = len(pairs)

@@ -7,7 +7,7 @@ forms are numbered through all forms, so one array holds the tables of all of th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +50,7 @@ class Corpus:
         self,
         pairs: Iterable[tuple[Sequence[str], Sequence[str]]],
         forms: Sequence[Callable[[str], str]],
+        team: Team = ALONE,
     ):
         pairs = list(pairs)
         self.vocabularies: tuple[list[dict], list[dict]] = ([], [])
@@ -57,15 +58,17 @@ class Corpus:
         for side in (0, 1):
             sentences = [pair[side] for pair in pairs]
             self.starts.append(np.cumsum([0, *map(len, sentences)]))
+            tokens = list(chain.from_iterable(sentences))
+            distinct = {word: k for k, word in enumerate(dict.fromkeys(tokens))}
+            number = np.array([distinct[word] for word in tokens], np.int64)
             rows, first = [], 0
             for form in forms:
                 table: dict[str, int] = {}
                 row = [
                     table.setdefault(form(word), first + len(table))
-                    for words in sentences
-                    for word in words
+                    for word in distinct
                 ]
-                rows.append(np.array(row, np.int64))
+                rows.append(np.array(row, np.int64)[number])
                 self.vocabularies[side].append(table)
                 first += len(table)
             self.words.append(np.stack(rows))
@@ -73,19 +76,21 @@ class Corpus:
         self.sizes = tuple(map(np.diff, self.starts))
         self.cells = np.concatenate([[0], np.cumsum(self.sizes[0] * self.sizes[1])])
         self.width = int(self.words[1].max()) + 1
-        self.keys, self.pair = self._pairs(len(forms))
+        self.keys, self.pair = self._pairs(len(forms), team)
         self.of = (self.keys // self.width, self.keys % self.width)
 
-    def _pairs(self, n_forms):
+    def _pairs(self, n_forms: int, team: Team):
         """Sorted keys (source word * width + target word) and their numbers by cell."""
         sentence = np.repeat(np.arange(len(self.cells) - 1), np.diff(self.cells))
         at = np.arange(self.cells[-1]) - self.cells[sentence]
         i, j = np.divmod(at, self.sizes[1][sentence])
         i, j = i + self.starts[0][sentence], j + self.starts[1][sentence]
-        found = []
-        for f in range(n_forms):  # numbers of words rise from form to form: so do keys
+
+        def number(f):  # numbers of words rise from form to form: so do keys
             keys = self.words[0][f, i] * self.width + self.words[1][f, j]
-            found.append(np.unique(keys, return_inverse=True))
+            return np.unique(keys, return_inverse=True)
+
+        found = self._each(team, number, n_forms)
         first = np.cumsum([0, *(len(keys) for keys, _ in found)])
         numbers = [
             (row + k).astype(np.int32)
@@ -103,6 +108,11 @@ class Corpus:
             )
         ]
 
+    def _each(self, team: Team, function: Callable, count: int = 2) -> list:
+        """``function`` of 0, 1, ...: side by side where there is much to do."""
+        threads = max(min(team.size, count, int(self.cells[-1]) // CELLS), 1)
+        return team.run(lambda _, k: function(k), list(range(count)), threads)
+
     def likeness(self) -> np.ndarray:
         """Common prefix of the words of each pair, relative to the longer; 0 if short."""
         letters, sizes = zip(*map(_letters, self.vocabularies), strict=True)
@@ -118,35 +128,27 @@ class Corpus:
         together they are more often right.
         """
         prior = SPARSITY + COGNATE * self.likeness()
-        model1 = self._model1(prior)
+        model1 = self._model1(prior, team)
         alone = [[f] for f in range(len(self.pair))]
         together = [list(range(len(self.pair)))]
         return [model1, *(self._hmm(model1, prior, g, team) for g in (alone, together))]
 
-    def _model1(self, prior):
-        t = [prior / np.bincount(of, prior)[of] for of in self.of]
-        nulls = [_shares_by_form(self.vocabularies[1 - d]) for d in (0, 1)]
-        for _ in range(MODEL1_PASSES):
-            for d in (0, 1):
-                counts, null = np.zeros(len(self.keys)), np.zeros(len(nulls[d]))
+    def _model1(self, prior, team: Team) -> Model:
+        def learn(d):
+            vocabulary, of = self.vocabularies[1 - d], self.of[d]
+            t, nulls = prior / np.bincount(of, prior)[of], _shares_by_form(vocabulary)
+            sizes = self.sizes[d], self.sizes[1 - d], d == 0, self.starts[1 - d]
+            for _ in range(MODEL1_PASSES):
+                counts, null = np.zeros(len(self.keys)), np.zeros(len(nulls))
                 for pair, words in zip(self.pair, self.words[1 - d], strict=True):
-                    model1_counts(
-                        self.cells,
-                        pair,
-                        self.sizes[d],
-                        self.sizes[1 - d],
-                        d == 0,
-                        self.starts[1 - d],
-                        words,
-                        t[d],
-                        nulls[d],
-                        P_NULL,
-                        counts,
-                        null,
-                    )
-                t[d] = _sparse_shares(counts + prior, self.of[d])
-                nulls[d] = _shares_by_form(self.vocabularies[1 - d], null)
-        return Model(t, nulls, [])
+                    tables = words, t, nulls, P_NULL
+                    model1_counts(self.cells, pair, *sizes, *tables, counts, null)
+                t = _sparse_shares(counts + prior, of)
+                nulls = _shares_by_form(vocabulary, null)
+            return t, nulls
+
+        t, nulls = zip(*self._each(team, learn), strict=True)
+        return Model(list(t), list(nulls), [])
 
     def _hmm(self, start: Model, prior, groups: list[list[int]], team: Team) -> Model:
         """HMMs of groups of forms, each in both directions, which agree."""
@@ -156,13 +158,17 @@ class Corpus:
         for _ in range(HMM_PASSES):
             counts = np.zeros(len(self.keys))
             null = tuple(map(np.zeros_like, nulls))
-            logs, null_logs = (tuple(map(np.log, tables)) for tables in (t, nulls))
+            logs = tuple(self._each(team, lambda d, t=t: np.log(t[d])))
+            null_logs = tuple(map(np.log, nulls))
             for g, forms in enumerate(groups):
                 moved = tuple(map(np.zeros_like, jumps[g]))
                 tables = logs, null_logs, tuple(jumps[g]), P_NULL
                 self._expect(team, forms, tables, (counts, null, moved))
                 jumps[g] = [(j + JUMP_PRIOR) / (j + JUMP_PRIOR).sum() for j in moved]
-            t = [_sparse_shares(counts + prior, of) for of in self.of]
+            total = counts + prior
+            t = self._each(
+                team, lambda d, total=total: _sparse_shares(total, self.of[d])
+            )
             nulls = [_shares_by_form(self.vocabularies[1 - d], null[d]) for d in (0, 1)]
         return Model(t, nulls, jumps)
 
