@@ -117,3 +117,14 @@ def test_queries_beside_and_in_the_table():
         model.report(table, GRADES)
     with pytest.raises(ValueError, match="qid has shape"):
         model.report(table, GRADES, QUERIES[:5])
+
+
+@pytest.mark.parametrize("name", ["KernelSVM", "MulticlassSVM", "SequenceTagger"])
+@pytest.mark.parametrize("method", ["temperature", "isotonic"])
+def test_calibrated_margins_have_a_reliability_curve(name, method):
+    model, X, y = unfitted(name)
+    X, y = list(X) * 8, list(y) * 8
+    assert 'id="calibration"' not in model.fit(X, y).report(X, y).html
+    html = model.calibrate(X, y, method=method).report(X, y).html
+    assert 'id="calibration"' in html
+    assert ("all of it is right" in html) == (method == "isotonic")

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.checks import whole
 from maxmargin.files.atomic import write_file
+from maxmargin.fitting.calibration import calibrated, confidence
 from maxmargin.report import sections
 from maxmargin.report.examples import Errors, compared
 from maxmargin.report.facts import (
@@ -24,7 +25,7 @@ from maxmargin.report.facts import (
     fits_probabilities,
     versions,
 )
-from maxmargin.report.findings import Findings, Test, findings_of, indexed
+from maxmargin.report.findings import Findings, Test, chosen, findings_of, indexed
 from maxmargin.report.markup import Markup, element
 from maxmargin.report.measures import Measure
 
@@ -108,7 +109,7 @@ def report_of(
         both = (names[0], names[1])
         parts.append(sections.comparison(measures, theirs, both, errors))
     parts.append(sections.error_kinds(findings, outputs, errors))
-    parts.append(_calibration(findings, outputs))
+    parts.append(_calibration(findings, outputs, found))
     rows = facts_of(findings.model) if facts is None else facts
     parts.append(sections.training(findings.model, rows, _proved(findings.model)))
     parts.append(sections.features(list(findings.weights(sections.FEATURES))))
@@ -181,19 +182,28 @@ def _proved(model: Any) -> str:
     return certificate_sentence(model) if hasattr(model, "certificate_") else ""
 
 
-def _calibration(findings: Findings, outputs: Any) -> Markup | str:
-    """Only where numbers are claimed to be probabilities."""
-    if not fits_probabilities(findings.model):
+def _calibration(findings: Findings, outputs: Any, errors: list) -> Markup | str:
+    """Only where numbers are claimed to be probabilities, of parts or of whole outputs."""
+    model, n = findings.model, len(findings)
+    curve = getattr(model, "calibration_", None) is not None and not calibrated(model)
+    if not curve and not fits_probabilities(model):
         return ""
-    n = len(findings)
     few = np.arange(n)
     if n > CALIBRATED:
         few = np.sort(np.random.default_rng(0).permutation(n)[:CALIBRATED])
-    found = findings.chances(outputs, few.tolist())
+    if fits_probabilities(model):
+        found = findings.chances(outputs, few.tolist())
+    else:
+        sure = confidence(model, chosen(findings.test.X, few))
+        found = sure, [not errors[i] for i in few]
     if found is None or not len(found[0]):
         return ""
     said = f"Counted are {len(found[0]):,} predictions in {len(few):,} {findings.items}"
     said += ", a sample of the test." if len(few) < n else "."
+    if not fits_probabilities(model):
+        said += (
+            " Each is one whole output, with the probability that all of it is right."
+        )
     return sections.calibration(found[0], found[1], said)
 
 
