@@ -14,6 +14,10 @@ AS_IN = re.compile(r"As in :class:`maxmargin\.(\w+)`")
 WORD = re.compile(r"[\w.-]+|\"[\w -]+\"")
 SAID = re.compile(r"((?:[^,;(]|\([^)]*\))+)[,;] (.* .*)$")
 DEFAULT = re.compile(r",?\s*\bdefault\b")
+# Where a section ends: before another, or a paragraph that is no entry.
+END = re.compile(r"\n\n+(?=\w[\w ]*\n-+\n|(?![\w*]+(?:,\s+[\w*]+)*,?(?: :|\n))\S)")
+NEXT = re.compile(r"\w[\w ]*\n-+\n")  # the heading of another section
+MAPPING = re.compile(r"\{[\w ]+: [\w ]+\}")
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,7 @@ class Entry:
 
 def alternatives(kind: str) -> str:
     """A list of what a parameter may be as a type: ``"a", dict or None`` with bars."""
+    kind = MAPPING.sub("dict", " ".join(kind.split()))
     kind, comma, default = kind.partition(", default ")
     words = re.split(r", | or ", kind.replace("{", "").replace("}", ""))
     if len(words) > 1 and all(WORD.fullmatch(word) for word in words):
@@ -44,7 +49,7 @@ class Explained:
         self.section = section
         heading = f"{section}\n{'-' * len(section)}\n"
         self.before, self.heading, rest = text.partition(heading)
-        cut = re.search(r"\n\n+(?=\w[\w ]*\n-+\n)", rest)
+        cut = END.search(rest)
         self.body = rest[: cut.start()] if cut else rest
         self.after = rest[cut.start() :] if cut else ""
 
@@ -54,8 +59,9 @@ class Explained:
             names, _, kind = (part.strip() for part in head.partition(" :"))
             kinds = kind.split(", ") if kind else []
             listed = [name.strip() for name in names.rstrip(": ").split(",")]
+            apart = len(kinds) == len(listed) > 1 and all(map(WORD.fullmatch, kinds))
             for k, name in enumerate(listed):
-                own = kinds[k] if len(kinds) == len(listed) > 1 else kind
+                own = kinds[k] if apart else kind
                 found[name] = Entry(name, own, text)
         return found
 
@@ -71,6 +77,8 @@ class Explained:
         }
         if self.section == "Attributes":
             entries = {name: _said(entry) for name, entry in entries.items()}
+        if self.section == "Parameters" and not declared:
+            entries = {name: _worded(entry) for name, entry in entries.items()}
         if declared:
             own = {name: entries.pop(name, Entry(name, "", "")) for name in declared}
             entries = {
@@ -78,7 +86,16 @@ class Explained:
             } | entries
         heading = self.heading or f"\n\n{self.section}\n{'-' * len(self.section)}\n"
         shown = "\n".join(entry.shown() for entry in entries.values())
-        return f"{self.before}{heading}{shown}{self.after}"
+        return f"{self.before}{heading}{shown}{_headed(self.after)}"
+
+
+def _headed(after: str) -> str:
+    """What stands after a section, with a heading if it has none: it is no entry."""
+    text = after.lstrip("\n")
+    if not text or NEXT.match(text):
+        return after
+    heading = "Examples" if text.startswith(">>>") else "Notes"
+    return f"\n\n{heading}\n{'-' * len(heading)}\n{text}"
 
 
 def _pieces(body: str) -> list[tuple[str, str]]:
@@ -127,6 +144,15 @@ def _said(entry: Entry) -> Entry:
         return entry
     text = f"{said[2][:1].upper()}{said[2][1:]} {entry.text}".strip()
     return replace(entry, kind=said[1], text=f"{text.rstrip('.')}.")
+
+
+def _worded(entry: Entry) -> Entry:
+    """A parameter whose type is all that is said of it: then that is the text."""
+    if entry.text or not entry.kind:
+        return entry
+    kind, _, default = entry.kind.partition(", default ")
+    text = f"{kind[:1].upper()}{kind[1:]}{f' (default: {default})' if default else ''}."
+    return replace(entry, kind="", text=text)
 
 
 def _with_default(entry: Entry, declared: Any) -> Entry:

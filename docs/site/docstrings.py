@@ -61,11 +61,16 @@ def complete(pkg: griffe.Module, name: str, thing: type) -> None:
             if base.__module__.startswith("maxmargin"):
                 drop_declarations(member(pkg, f"{base.__module__}.{base.__qualname__}"))
     if cls.docstring is not None:
-        text = inspect.cleandoc(cls.docstring.value)
-        for section in EXPLAINED:
-            defaults = declared if section == "Parameters" else {}
-            text = Explained(text, section).completed(entries_of, defaults)
-        cls.docstring.value = text
+        explain(cls, declared)
+
+
+def explain(thing, declared) -> None:
+    """Entries in full, in a docstring."""
+    text = inspect.cleandoc(thing.docstring.value)
+    for section in EXPLAINED:
+        defaults = declared if section == "Parameters" else {}
+        text = Explained(text, section).completed(entries_of, defaults)
+    thing.docstring.value = text
 
 
 def constructor(declared) -> griffe.Function:
@@ -107,6 +112,8 @@ def relink_all(pkg: griffe.Module, public: str, seen: set[str]) -> None:
 
 
 def relink(thing, public: str) -> None:
-    """Links in place of references, in a docstring."""
+    """Links in place of references, in a docstring; parameters of functions in full."""
     if thing.docstring is not None:
+        if thing.is_function:
+            explain(thing, {})
         thing.docstring.value = linked(thing.docstring.value, public)

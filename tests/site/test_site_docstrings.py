@@ -57,6 +57,31 @@ def test_what_an_attribute_is_stands_below_its_type():
     )
 
 
+FUNCTION = """Draw two sequences.
+
+Parameters
+----------
+a, b : the two sequences
+pairs, truth : matched pairs (i, j), or None
+kind : {"x",
+    "y"}
+
+Then a paragraph.
+
+>>> draw("a", "b")  # doctest: +SKIP
+"""
+
+
+def test_parameters_of_functions_have_a_text():
+    section = tool("docstring_parameters").Explained(FUNCTION, "Parameters")
+    text = section.completed(lambda name, section: {}, {})
+    assert "a\n    The two sequences.\nb\n    The two sequences.\n" in text
+    assert "truth\n    Matched pairs (i, j), or None.\n" in text
+    assert "\n\nNotes\n-----\nThen a paragraph.\n\n>>> draw" in text
+    assert tool("docstring_parameters").alternatives('{"x",    "y"}') == '"x" | "y"'
+    assert tool("docstring_parameters").alternatives("{name: Interval}") == "dict"
+
+
 def test_references_become_links():
     linked = tool("docstring_links").linked
     assert linked(":func:`maxmargin.save`") == "[`save`][maxmargin.save]"
