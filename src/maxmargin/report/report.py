@@ -194,7 +194,7 @@ def _calibration(findings: Findings, outputs: Any, errors: list) -> Markup | str
     if fits_probabilities(model):
         found = findings.chances(outputs, few.tolist())
     else:
-        sure = confidence(model, chosen(findings.test.X, few))
+        sure = confidence(model, chosen(findings.test.X, few.tolist()))
         found = sure, [not errors[i] for i in few]
     if found is None or not len(found[0]):
         return ""
