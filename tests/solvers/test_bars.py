@@ -9,11 +9,12 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from watch_cases import Bump, blobs, bumps
 
-from maxmargin import LatentStructuralSVM, MulticlassSVM
+from maxmargin import LatentStructuralSVM, MulticlassSVM, waiting
 from maxmargin.solvers import bars
-from maxmargin.solvers.bars import Advance, notebook_bar, text_bar
+from maxmargin.solvers.bars import Advance
 from maxmargin.solvers.progress import Lines
 from maxmargin.solvers.time_left import Curve
+from maxmargin.waiting import notebook_bar, text_bar
 
 
 def row(seconds, primal=10.0, dual=5.0, iteration=3):
@@ -80,7 +81,7 @@ class FakeBar:
 
     made: list = []
 
-    def __init__(self, total, bar_format):
+    def __init__(self, total, bar_format, leave):
         assert total == 100
         self.shown, self.closed, self.n, self.text = [], False, 0, ""
         FakeBar.made.append(self)
@@ -110,7 +111,7 @@ def notebook(monkeypatch):
 
 
 def test_a_notebook_has_a_bar_that_ends_full(notebook, monkeypatch, capsys):
-    monkeypatch.setattr(bars, "EVERY", 0.0)
+    monkeypatch.setattr(waiting, "EVERY", 0.0)
     monkeypatch.setattr(Curve, "seconds_left", lambda self, ratio: 7.0)
     model = MulticlassSVM(tol=1e-6, verbose=1).fit(*blobs())
     assert capsys.readouterr().err == ""
@@ -123,7 +124,7 @@ def test_a_notebook_has_a_bar_that_ends_full(notebook, monkeypatch, capsys):
 
 
 def test_a_bar_is_not_drawn_more_often_than_can_be_seen(notebook, monkeypatch):
-    monkeypatch.setattr(bars, "EVERY", 1e9)
+    monkeypatch.setattr(waiting, "EVERY", 1e9)
     bar = notebook_bar()
     for _ in range(5):
         bar.show(0.5, "x")

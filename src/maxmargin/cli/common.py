@@ -19,6 +19,7 @@ from maxmargin.cli.language import spoken
 from maxmargin.cli.structure import structure_class
 from maxmargin.core.compiling import announce, compile_seconds
 from maxmargin.metrics.report import plain
+from maxmargin.waiting import bar_is_drawn, stage
 
 try:
     import resource
@@ -89,6 +90,26 @@ def save_figure(figure, path: str) -> None:
 
     write_figure(figure, path)
     pyplot.close(figure)
+
+
+# waiting -----------------------------------------------------------------------------
+
+
+def reading(path: str) -> contextlib.AbstractContextManager[None]:
+    """Within, a bar says that a file is read."""
+    return stage(
+        f"reading {'standard input' if path == '-' else os.path.basename(path)}"
+    )
+
+
+def writing(path: str) -> contextlib.AbstractContextManager[None]:
+    return stage(
+        f"writing {'standard output' if path == '-' else os.path.basename(path)}"
+    )
+
+
+def predicting() -> contextlib.AbstractContextManager[None]:
+    return stage("predicting")
 
 
 # models ------------------------------------------------------------------------------
@@ -264,7 +285,8 @@ def patience(quiet: bool, seconds: float = 5.0) -> Iterator[None]:
     """Say why nothing happens, if nothing happens for a while."""
 
     def still_encoding() -> None:
-        if compile_seconds() == 0.0:  # else there is a word about that
+        # else there is a word about that, or a bar
+        if compile_seconds() == 0.0 and not bar_is_drawn():
             say("encoding; large files take a while.")
 
     timer = threading.Timer(seconds, still_encoding)

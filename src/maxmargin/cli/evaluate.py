@@ -5,7 +5,9 @@ from __future__ import annotations
 from maxmargin.cli.command import Command, Sample
 from maxmargin.cli.common import (
     check_picture,
+    predicting,
     print_json,
+    reading,
     save_figure,
     say,
     without_display,
@@ -26,11 +28,14 @@ def evaluate(command: Command, model, args) -> int:
         check_picture(path)
     remark = ""
     if model is None:
-        sample, outputs = command.read_pair(args)
+        with reading(args.file):
+            sample, outputs = command.read_pair(args)
     else:
-        sample = command.read(args.file, True)
+        with reading(args.file):
+            sample = command.read(args.file, True)
         remark = command.check_truth(model, sample)
-        outputs = command.predict(model, sample)
+        with predicting():
+            outputs = command.predict(model, sample)
     report = command.report(model, sample, outputs)
     for name, path in wanted.items():
         if path is None:

@@ -31,6 +31,7 @@ from maxmargin.engine.interrupts import was_ctrl_c
 from maxmargin.engine.lost import EngineLost
 from maxmargin.files.model_values import Refused
 from maxmargin.fitting.parameters import Shared
+from maxmargin.waiting import watched
 
 ENDED = (
     "Ctrl-C ends training; the best weights so far are saved, and the exit code is 130."
@@ -63,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise ValueError(GONE if gone and args.command == "evaluate" else unknown)
         if getattr(args, "n_jobs", None) is not None:
             effective_jobs(args.n_jobs)  # refuses what is no number of threads
-        with held(args):
+        with held(args), watched(not getattr(args, "quiet", False)):
             code = args.run(args)
         sys.stdout.flush()
         return code

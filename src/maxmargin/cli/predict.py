@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from maxmargin.cli.command import Command
-from maxmargin.cli.common import check_output, no_probabilities, say
+from maxmargin.cli.common import (
+    check_output,
+    no_probabilities,
+    predicting,
+    reading,
+    say,
+    writing,
+)
 from maxmargin.cli.formats import form_of, write_table
 from maxmargin.cli.task import TABLES
 from maxmargin.report.facts import fits_probabilities
@@ -17,9 +24,11 @@ def predict(command: Command, model, args) -> int:
         check_output(args.output, "The output")
     command.form = form = form_of(command, args)
     table = form in TABLES and form not in command.outputs
-    sample = command.read(args.file, False)
+    with reading(args.file):
+        sample = command.read(args.file, False)
     if args.k_best is not None:
-        ranked = command.k_best(model, sample, args.k_best)
+        with predicting():
+            ranked = command.k_best(model, sample, args.k_best)
         if table:
             found = [
                 [({"rank": k, "score": s}, y) for k, (y, s) in enumerate(best, 1)]
@@ -29,15 +38,18 @@ def predict(command: Command, model, args) -> int:
         else:
             command.write_ranked(args.output, sample, ranked)
         return 0
-    outputs = command.predict(model, sample)
+    with predicting():
+        outputs = command.predict(model, sample)
     chances = None
     if args.marginals:
-        chances = command.chances(model, sample, outputs)
+        with predicting():
+            chances = command.chances(model, sample, outputs)
         if not fits_probabilities(model):
             say(f"{no_probabilities(model)} The numbers are shares in exp(score).")
     if table:
         found = [[({}, output)] for output in outputs]
         write_table(command, args.output, sample, found, chances)
     else:
-        command.write(args.output, sample, outputs, chances)
+        with writing(args.output):
+            command.write(args.output, sample, outputs, chances)
     return 0

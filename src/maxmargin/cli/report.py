@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from maxmargin.cli.command import Command
-from maxmargin.cli.common import check_output, load_model, say
+from maxmargin.cli.common import check_output, load_model, predicting, reading, say
 from maxmargin.cli.notes import checked_notes
 from maxmargin.cli.task import TASKS
 from maxmargin.report.findings import Findings, Test, findings_of
@@ -64,12 +64,14 @@ def _other(command: Command, args) -> tuple:
 
 def _predicted(command: Command, model, args) -> tuple[Findings, list, list[str]]:
     """The test as this model reads it, what it predicts, and what is to be said."""
-    sample = command.read(args.file, True)
+    with reading(args.file):
+        sample = command.read(args.file, True)
     remark = command.check_truth(model, sample)
     columns = command.columns_of(sample)
     name = os.path.basename(sample.path)
     test = Test(sample.X, sample.y, name, sample.more, columns, sample.where)
     findings = findings_of(model, test)  # before any work: it may refuse the file
-    outputs = command.predict(model, sample)
+    with predicting():
+        outputs = command.predict(model, sample)
     remarks = [remark, *command.remarks(model, sample)]
     return findings, outputs, [text for text in remarks if text]

@@ -15,7 +15,9 @@ from maxmargin.cli.common import (
     patience,
     plain_notes,
     plain_warnings,
+    predicting,
     print_json,
+    reading,
     say,
 )
 from maxmargin.cli.options import check_outputs, chosen_estimator, values_of_C
@@ -43,9 +45,13 @@ def _train(kind: type[Command], args, client) -> int:
 
     estimator = getattr(maxmargin, name)
     watch("importing")
-    sample = command.learn(args.train, args)
+    with reading(args.train):
+        sample = command.learn(args.train, args)
     selection.check_folds(args.cv, sample, command.items)
-    dev = command.read(args.dev, True) if args.dev else None
+    dev = None
+    if args.dev:
+        with reading(args.dev):
+            dev = command.read(args.dev, True)
     model = estimator(**command.settings(args, given, sample, dev))
     remark = "" if dev is None else command.check_truth(model, dev, sample)
     if remark and not args.quiet:
@@ -138,7 +144,9 @@ def _fit(command, model, sample: Sample, dev, Cs, args, interrupts, watch):
 
 
 def _on(command: Command, model, dev: Sample):
-    return command.report(model, dev, command.predict(model, dev))
+    with predicting():
+        outputs = command.predict(model, dev)
+    return command.report(model, dev, outputs)
 
 
 def _summary(command: Command, model, path: str, watch: Stopwatch) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core.problem import asking, has_own
+from maxmargin.waiting import seen
 
 MAX_OUTPUTS = 100_000  # that outputs(x) may list
 SAME = 1e-9  # features of one output computed twice, relative
@@ -227,8 +228,8 @@ def predict(problem, X, w) -> list:
     """The best output of every input: by argmax(), or among outputs()."""
     answers, w = Answers(problem, len(w)), read_only(w)
     if has_own(problem, "argmax"):
-        return [answers.ask("argmax", i, x, w) for i, x in enumerate(X)]
-    return [_best_listed(answers, i, x, w) for i, x in enumerate(X)]
+        return [answers.ask("argmax", i, x, w) for i, x in seen(enumerate(X), len(X))]
+    return [_best_listed(answers, i, x, w) for i, x in seen(enumerate(X), len(X))]
 
 
 def losses(problem, Y, Y_hat) -> list[float]:

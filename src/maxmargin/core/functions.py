@@ -30,6 +30,7 @@ from maxmargin.core.problem import check_problem, has_own
 from maxmargin.core.rescale import violation as violation_kernel
 from maxmargin.core.state import Stateful, restored
 from maxmargin.engine.threads import Team
+from maxmargin.waiting import seen
 
 violation = interpreted(violation_kernel)
 
@@ -65,7 +66,9 @@ class FunctionBatch(Stateful):
         self.scores: dict | None = None  # of the example at hand, by number
         self.cached = False  # whether a pass over stored planes is under way
         self.others: SearchTeam | None = None  # processes that search too
-        self.known: list[CachedOutputs] = [self._first(i) for i in range(len(X))]
+        self.known: list[CachedOutputs] = [
+            self._first(i) for i in seen(range(len(X)), len(X))
+        ]
 
     def __getstate__(self):
         return {**vars(self), "others": None}

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.waiting import stage, watched
+
 FEWEST = 64  # samples for which a worker is worth asking
 PER_WORKER = 4  # pieces, so that long samples can be made up for
 LOOK = 5.0  # seconds between looks whether there are workers
@@ -34,7 +36,10 @@ def over_cluster(*counts: str) -> Callable:
                 found = _on_workers(self, method.__name__, X, others, counts)
                 if found is not None:
                     return found
-            return method(self, X, *others)
+            if getattr(self, "verbose", 0) != 1:
+                return method(self, X, *others)
+            with watched(), stage("predicting"):
+                return method(self, X, *others)
 
         return anywhere
 

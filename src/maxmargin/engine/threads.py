@@ -21,8 +21,10 @@ from typing import Any
 import numpy as np
 
 from maxmargin.engine.interrupts import undisturbed
+from maxmargin.waiting import counted
 
 PARTS = 4  # per thread: those who are done early take what others have not begun
+WATCHED = 256  # parts for one thread where somebody looks at a bar
 FINE = (
     4e-3  # seconds of a part, if more parts can be made: nobody waits longer at the end
 )
@@ -276,6 +278,14 @@ def over_ranges(
     work also when lengths differ. Callers write into arrays by example, so nothing
     depends on who did what. The first ranges say how many threads the others are worth.
     """
+    work = lambda lo, hi: int(start[hi] - start[lo])  # noqa: E731
+    with counted(function, int(start[-1]), work) as call:
+        alone = PARTS if call is function else WATCHED
+        return _over_ranges(call, start, n_jobs, shards, alone)
+
+
+def _over_ranges(function, start, n_jobs, shards, alone: int) -> list:
+    """With so many ranges for one thread that is alone."""
     team = n_jobs if isinstance(n_jobs, Team) else Team(n_jobs)
     n, slots = len(start) - 1, int(start[-1])
 
@@ -287,7 +297,7 @@ def over_ranges(
         return ranges(first, np.linspace(start[first], slots, parts + 1)[1:-1])
 
     if team.size == 1 or shards is not None:
-        rest = equal(0, shards or PARTS)
+        rest = equal(0, shards or alone)
     else:
         rest = ranges(0, [slots / TRIED, 5 * slots / TRIED])
     if team.size == 1 or len(rest) < 3:
@@ -304,7 +314,7 @@ def over_ranges(
     worth = WORTH if team.started else STARTED * WORTH
     threads = min(team.size, 1 + int(left / worth))
     if shards is None:
-        rest = equal(here, _parts(threads, left) if threads > 1 else 1)
+        rest = equal(here, _parts(threads, left) if threads > 1 else alone // PARTS)
     try:
         found += team.run(lambda _, pair: function(*pair), rest, threads)
     finally:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from maxmargin.files import budget
 from maxmargin.files.atomic import replace_file
+from maxmargin.waiting import seen
 
 STDIN = "standard input"  # its name in messages
 
@@ -78,7 +79,8 @@ def read_text(path: str | os.PathLike | RawText, encoding: str) -> tuple[bytes, 
 
 def json_values(text: bytes, name: str) -> Iterator[tuple[int, str, Any]]:
     """(number of a line, its place in words, its value) of JSON lines, but blank ones."""
-    for number, line in enumerate(text.decode().split("\n"), 1):
+    lines = text.decode().split("\n")
+    for number, line in enumerate(seen(lines, len(lines)), 1):
         if not line.strip():
             continue
         where = f"{name}, line {number}"

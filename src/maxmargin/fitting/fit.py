@@ -46,6 +46,7 @@ from maxmargin.solvers.registry import (
 from maxmargin.solvers.result import Limits
 from maxmargin.solvers.sharded_training import over_shards
 from maxmargin.solvers.warm_start import DualState
+from maxmargin.waiting import stage, watched
 
 
 def fit(model: Any, X: Any, y: Any, sample_weight: Any, dev: Any = None) -> None:
@@ -55,7 +56,8 @@ def fit(model: Any, X: Any, y: Any, sample_weight: Any, dev: Any = None) -> None
         dev = check_dev(model._dev_names, dev)
         check_early_stopping(model, settings.limits)
     with at_most(1), kept(settings.limits.checkpoint):
-        encoded = model._encode(X, y, sample_weight)
+        with watched(settings.limits.verbose == 1), stage("encoding"):
+            encoded = model._encode(X, y, sample_weight)
         if dev is not None:
             limits = watching(model, encoded, settings.limits, dev)
             settings = replace(settings, limits=limits)

@@ -12,6 +12,7 @@ from maxmargin.core.jobs import at_most
 from maxmargin.engine.interrupts import INTERRUPTED
 from maxmargin.fitting.fit import Settings, check_C, train
 from maxmargin.solvers.checkpoint import kept, path_places
+from maxmargin.waiting import stage, watched
 
 
 def path(model, X, y, Cs, sample_weight) -> list:
@@ -34,7 +35,8 @@ def path(model, X, y, Cs, sample_weight) -> list:
     ]
     with at_most(1), kept(*places):
         encoder = models[int(np.argmax(Cs))] if Cs else model  # of most precision
-        encoded = encoder._encode(X, y, sample_weight)
+        with watched(model.verbose == 1), stage("encoding"):
+            encoded = encoder._encode(X, y, sample_weight)
         fitted = _train(models, encoded, Cs, settings)
     return [models[position] for position in sorted(fitted)]
 

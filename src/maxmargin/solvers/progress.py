@@ -1,6 +1,6 @@
 """What whoever waits for a fit gets to see of it: lines, callbacks, the time left.
 
-``verbose=1`` is a line for people, in a terminal or a notebook a bar (``bars.py``);
+``verbose=1`` is a line for people, in a terminal or a notebook a bar (``waiting.py``);
 ``verbose=2`` is a JSON object per pass on standard error, the row of ``history_`` with
 ``expected_seconds_left``; numbers that JSON has no word for (infinite, not a number) are
 null, as is a time that nobody can tell. Callbacks get the row itself.
@@ -11,15 +11,15 @@ from __future__ import annotations
 import json
 import math
 import numbers
-import shutil
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from maxmargin.core.warn import warn
 from maxmargin.engine.interrupts import INTERRUPTED
-from maxmargin.solvers.bars import Advance, NotebookBar, notebook_bar, text_bar
+from maxmargin.solvers.bars import Advance
 from maxmargin.solvers.time_left import Curve
+from maxmargin.waiting import NotebookBar, duration, fitting, notebook_bar, text_bar
 
 if TYPE_CHECKING:
     from maxmargin.solvers.result import Limits
@@ -113,8 +113,7 @@ class Lines:
             line = self._sentence(row, estimate, left)
             if share:
                 line = f"{text_bar(share)}  {self._short(row, estimate, left)}"
-            # a line that is wrapped could not be written over
-            line = line[: max(shutil.get_terminal_size().columns - 1, 20)]
+            line = fitting(line)
             self._print(line.ljust(self.open), end="\r")
             self.open = len(line)
         else:
@@ -162,17 +161,6 @@ def _guessed(row: dict, estimate: float) -> tuple[float, float, str]:
     if math.isinf(row["primal"]) and math.isfinite(estimate):
         return estimate, estimate - row["dual"], "~"
     return row["primal"], row["gap"], ""
-
-
-def duration(seconds: float) -> str:
-    """Roughly, as people say it: 40 s, 3 min, 2.5 h, 4 days."""
-    if seconds < 90:
-        return f"{max(round(seconds), 1)} s"
-    if seconds < 90 * 60:
-        return f"{round(seconds / 60)} min"
-    if seconds < 36 * 3600:
-        return f"{seconds / 3600:.2g} h"
-    return f"{round(seconds / 86400)} days"
 
 
 def as_json(row: dict) -> str:

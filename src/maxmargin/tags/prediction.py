@@ -28,6 +28,7 @@ from maxmargin.tags.single import single_of
 from maxmargin.tags.structure import TagStructure
 from maxmargin.tags.view import tags
 from maxmargin.views.shown import Shown
+from maxmargin.waiting import stage
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -235,7 +236,8 @@ class TagPrediction(Shown):
                 "rankings, probabilities and scores of labels need text in memory."
             )
         encoder = self._encoder
-        tokens = encoder.encode(self._input(X, encoder), **self._encoding(encoder))
+        with stage("encoding"):
+            tokens = encoder.encode(self._input(X, encoder), **self._encoding(encoder))
         structure = TagStructure.to_predict(self)
         batch = structure.batch(tokens, None, self._w.dtype)
         if structure.barrier is not None:

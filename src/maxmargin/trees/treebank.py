@@ -18,6 +18,7 @@ from maxmargin.files.messages import kind_of
 from maxmargin.files.text_files import RawText, read_text, write_text
 from maxmargin.trees.brackets import build, position
 from maxmargin.trees.tree import Tree, parsed
+from maxmargin.waiting import seen
 
 ROOTS = ("TOP", "ROOT", "S1")  # labels that say "here is a tree" and no more
 EMPTY = "-NONE-"
@@ -119,7 +120,8 @@ def iter_trees(
     def unlabelled(children: list) -> list:
         return [child for child in children if child is not None]
 
-    for built, token in build(text, make, place, unlabelled):
+    some = text.count("\n(") + 1  # trees, about
+    for built, token in seen(build(text, make, place, unlabelled), some):
         children = built if type(built) is list else unlabelled([built])
         if children:
             try:

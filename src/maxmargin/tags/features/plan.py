@@ -26,6 +26,7 @@ from maxmargin.tags.features.input import Data
 from maxmargin.tags.features.kernels import Table, combine
 from maxmargin.tags.features.templates import Template
 from maxmargin.tags.features.views import View
+from maxmargin.waiting import counted
 
 MAX_FEATURES = np.iinfo(np.int32).max
 _KEY_LIMIT = 2**62
@@ -154,12 +155,10 @@ class Run(NamedTuple):
         """
         out, base, total = self._empty(), np.zeros(len(self.template.features), int), 0
         team = Team(n_jobs if out.size >= LONG else 1)
-        with team.at_work():
-            team.run(
-                lambda _, pair: self._number(*pair, learn, out),
-                list(zip(self.groups, tables, strict=True)),
-                min(team.size, len(self.groups)),
-            )
+        parts = list(zip(self.groups, tables, strict=True))
+        number = lambda _, pair: self._number(*pair, learn, out)  # noqa: E731
+        with team.at_work(), counted(number, len(parts), lambda *_: 1) as number:
+            team.run(number, parts, min(team.size, len(parts)))
         for group, own in zip(self.groups, tables, strict=True):
             base[group.lines] = total
             total += len(own[-1])

@@ -23,6 +23,7 @@ from maxmargin.files.text_files import (
 )
 from maxmargin.tags.files.columns import Column, Columns, intern
 from maxmargin.tags.files.reader import check_separator, page_of
+from maxmargin.waiting import seen
 
 
 def write_columns(
@@ -109,7 +110,8 @@ def tag_file(
         check_cell(word, separator or " ", "the label")
     cells = {word: f"{between}{word}".encode() for word in words}
     loose = b" \t" if separator is None else b""
-    for i, *row in zip(page.tokens.tolist(), *added, strict=True):
+    rows = zip(page.tokens.tolist(), *added, strict=True)
+    for i, *row in seen(rows, len(page.tokens)):
         lines[i] = lines[i].rstrip(loose) + b"".join(map(cells.__getitem__, row))
     for i in page.docstarts:
         lines[i] = lines[i].rstrip(loose) + b"".join(map(cells.__getitem__, fillers))
