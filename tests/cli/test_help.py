@@ -1,5 +1,6 @@
 """What --help shows: the options that matter, and what a model's task takes."""
 
+import argparse
 import re
 
 import pytest
@@ -7,6 +8,7 @@ from task_cases import train_all
 
 import maxmargin
 from maxmargin.cli.main import TASKS, main, task_of
+from maxmargin.cli.options import add_train_options
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +37,15 @@ def test_help_of_training_is_a_dozen_options_and_help_all_the_rest(task, capsys)
     assert f"--help-all shows the other {len(every - few)} options" in line
     named = {name.replace("_", "-") for name in task_of(task).essential.split()}
     assert {f"--{name}".replace("n-components", "components") for name in named} <= few
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_option_of_training_is_explained(task):
+    parser = argparse.ArgumentParser()
+    add_train_options(parser, task_of(task))
+    for action in parser._actions:
+        assert action.help
+        assert not action.help.startswith("(default")
 
 
 @pytest.mark.parametrize("task", TASKS)

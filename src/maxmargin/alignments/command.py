@@ -43,7 +43,7 @@ Files may be compressed with gzip. What they look like: docs/alignment.md."""
       --loss  q, q4 (or another shift), hamming
       --symmetric  one weight for (a, b) and (b, a); default: where alphabets allow it
       --prior  begin with BLOSUM62, or other usual scores of letters and gaps
-      --C  weight of the data
+      --C
     """
     outputs = {
         "fasta": Output((".fasta", ".fa", ".fas", ".faa", ".afa"), marginals=False),

@@ -23,7 +23,9 @@ class SequenceAlignerParameters(PartlyKnown):
     groups: dict | None = Parameter(default=None)
     unknown: Any = Parameter(default=None)
     symmetric: bool | str = Parameter(default="auto", kind=bool)
-    normalize: bool = Parameter(default=True)
+    normalize: bool = Parameter(
+        default=True, help="divide features of a pair by the lengths of both"
+    )
     C: float | None = Parameter(default=10.0)
     prior: bool = Parameter(default=True)
 

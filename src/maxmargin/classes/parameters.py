@@ -11,7 +11,7 @@ from maxmargin.fitting.parameters import Parameter, PartlyKnown
 class MulticlassSVMParameters(PartlyKnown):
     C: float | None = Parameter(default=None, kw_only=False)
     loss: Any = Parameter(default="zero-one", kw_only=False)
-    fit_intercept: bool = Parameter(default=True)
+    fit_intercept: bool = Parameter(default=True, help="a constant feature")
 
 
 class TaxonomySVMParameters(PartlyKnown):
@@ -26,4 +26,4 @@ class TaxonomySVMParameters(PartlyKnown):
     nodes: list | None = Parameter(default=None)
     separator: str = Parameter(default=".")
     node_weights: Any = Parameter(default=None)
-    fit_intercept: bool = Parameter(default=True)
+    fit_intercept: bool = Parameter(default=True, help="a constant feature")

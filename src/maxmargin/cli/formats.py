@@ -99,12 +99,14 @@ def write_table(
     elif form == "json":
         command.write_lines(path, ["[", ",\n".join(map(_json, records)), "]"])
     else:
-        rows = [row for record in records for row in command.cells(record)]
         text = io.StringIO()
         between = "\t" if form == "tsv" else ","
         writer = csv.writer(text, delimiter=between, lineterminator="\n")
-        writer.writerows([rows[0].keys()] if rows else [])
-        writer.writerows([_cell(value) for value in row.values()] for row in rows)
+        head = None
+        for row in (row for record in records for row in command.cells(record)):
+            if head is None:
+                writer.writerow(head := row.keys())
+            writer.writerow(map(_cell, row.values()))
         write_raw(path, encode_text(text.getvalue(), path, command.encoding))
 
 

@@ -182,7 +182,9 @@ def _add_model_commands(commands, asked: type[Task] | None) -> None:
             add_options(parser, SHARED, {"n_jobs": THREADS})
             add_options(parser, cluster.OPTIONS)
         idle = {"plot"} if asked and name == "evaluate" and not asked.draws else set()
-        formats = dict.fromkeys(f for task in tasks for f in [*task.outputs, *TABLES])
+        own = {} if asked is None else asked.outputs
+        formats = [*own, *(form for form in TABLES if form not in own)]
+        formats += [] if asked else ["one of the task's own"]
         text = command.options.replace("FORMATS", ", ".join(formats))
         done = add_options(parser, text, done=idle)
         if asked:

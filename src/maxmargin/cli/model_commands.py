@@ -36,8 +36,7 @@ The model remembers its task and how its files are written: the page of the task
 docs/ says what goes in and what comes out. A file appears whole or not at all.""",
         """
         -o, --output OUT=-  default: standard output
-        --format NAME  how OUT is written, FORMATS (default: as its name ends; else as
-            the page of the task says)
+        --format NAME  how OUT is written: FORMATS (default: as its name ends)
         --encoding NAME  of FILE and OUT (default: that of the training file)
         """,
         "Predict the outputs of a file with a model.",

@@ -71,7 +71,7 @@ Lines are {"x": ..., "y": ...}, unless the class has read(path): docs/command-li
       --structure MODULE:CLASS  the class that says what outputs are
       --encoding NAME=utf-8  default: utf-8
     the model
-      --C  weight of the data
+      --C
     """
     numbered = "sample"
     outputs = {"jsonl": Output((".jsonl", ".ndjson"))}

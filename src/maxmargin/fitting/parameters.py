@@ -266,7 +266,7 @@ BASES = "nystroem", "nystroem-kmeans", "nystroem-leverage", "incomplete-cholesky
 class KernelOfFeatures(Shared):
     """Of families whose features may be seen through a kernel."""
 
-    kernel: Any = Parameter(default=None)
+    kernel: Any = Parameter(default=None, help="rbf, poly, laplace or linear")
     method: str = Parameter(default="exact", check=choice_of("exact", *BASES))
     n_components: int = Parameter(
         default=500,
@@ -274,9 +274,13 @@ class KernelOfFeatures(Shared):
         kind=int,
         flag="--components",
     )
-    gamma: float | str = Parameter(default="scale", kind=number_or_name)
+    gamma: float | str = Parameter(
+        default="scale", kind=number_or_name, help="a number, scale or auto"
+    )
     kernel_memory: float = Parameter(
-        default=4e9, check=positive("a positive number of bytes")
+        default=4e9,
+        check=positive("a positive number of bytes"),
+        help="bytes that its tables may take",
     )
 
     def _unread(self) -> Container[str]:

@@ -36,12 +36,12 @@ docs/graphs.md. Files may be compressed with gzip."""
       --unlabelled-weight X  times the weight of graphs without any known label
           (default: 0.1)
     a kernel of the features of nodes
-      --kernel  rbf, poly, laplace or linear
+      --kernel
       --method  which nodes are its basis: exact (all), nystroem, nystroem-kmeans,
           nystroem-leverage or incomplete-cholesky
       --n-components  nodes in the basis
-      --gamma  a number, scale or auto
-      --kernel-memory  bytes that its tables may take
+      --gamma
+      --kernel-memory
     """
     numbered = "graph"
     outputs = {

@@ -21,4 +21,4 @@ class GraphLabelerParameters(PartlyKnown, KernelOfFeatures):
     loss: Any = Parameter(default="hamming", kw_only=False)
     edges: str = Parameter(default="directed", check=choice_of(*EDGES))
     inference: str = Parameter(default="auto", check=choice_of(*METHODS))
-    fit_intercept: bool = Parameter(default=True)
+    fit_intercept: bool = Parameter(default=True, help="a constant feature")

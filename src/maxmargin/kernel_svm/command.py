@@ -46,7 +46,7 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
       --n_components  basis functions at most, fewer if there are fewer samples
       --preimage gradient  how subspace-pursuit finds points (default: gradient)
     the model
-      --C  weight of the data
+      --C
       --class-weight balanced  the same mass for every class
       --device  cpu or cuda
       --memory  bytes for tables of kernel values

@@ -32,7 +32,7 @@ are i-j (sure) or i?j (possible), with words counted from 0: docs/matching.md.""
       --forms F,F,...  what stands for a word: word, or stem and a number of letters
           (default: word,stem3,stem4)
     the model
-      --C  weight of the data
+      --C
       --fertility K  the largest number of links of a word, or two, for source and target
           words (1,3); none for no bound
       --cost-missing  of a sure link that is missing

@@ -60,12 +60,12 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
       --decoding  auto, viterbi or posterior (the best label of every token)
       --alpha  added to the counts of an hmm
     a kernel of the features
-      --kernel  rbf, poly, laplace or linear
+      --kernel
       --method  its basis: exact (all tokens), subspace-pursuit, training-points,
           nystroem, nystroem-kmeans, nystroem-leverage or incomplete-cholesky
       --n-components  tokens in the basis
-      --gamma  a number, scale or auto
-      --kernel-memory  bytes that its tables may take
+      --gamma
+      --kernel-memory
     """
     numbered = "sentence"
     outputs = {  # "same" is as the file that is tagged

@@ -43,9 +43,9 @@ Function tags and empty elements are left out. Files may be compressed with gzip
           frequencies and no settings below, but --smoothing
       --features NAME,NAME  beside rules: auto (spans, with words where they are given),
           spans or none; lexical is always there with --input words
-      --loss f1|hamming|zero-one
+      --loss f1|hamming|zero-one  of the brackets of a tree (default: f1)
       --rescaling margin|slack
-      --C  weight of the data
+      --C
       --smoothing  added to counts of a pcfg
     """
     outputs = {
