@@ -128,3 +128,12 @@ def test_calibrated_margins_have_a_reliability_curve(name, method):
     html = model.calibrate(X, y, method=method).report(X, y).html
     assert 'id="calibration"' in html
     assert ("all of it is right" in html) == (method == "isotonic")
+
+
+def test_sentence_pairs_as_texts_are_drawn_by_words():
+    model, X, y, _ = fitted("WordAligner")
+    html = model.report(X, y).html
+    assert '<th scope="row">house</th>' in html
+    words = [(a.split(), b.split()) for a, b in X]
+    assert scores(model.report(words, y)) == scores(model.report(X, y))
+    assert model.report([(*pair, np.zeros((3, 3, 0))) for pair in X[:1]], y[:1])

@@ -23,7 +23,7 @@ SIDES = {
     "type": {"": "without type"},
     "quoted": {"text": "outside quotes", "speech": "in quotes"},
 }  # fmt: skip
-VALUES = {"lemma": '"{}"', "determiner": 'determiner "{}"', "type": "type {}"}
+VALUES = {"lemma": 'pronoun "{}"', "determiner": 'determiner "{}"', "type": "type {}"}
 PAIRS = {
     "types": {"unknown": "types unknown", "differ": "types differ", "agree": "same type"},
     "nested": {"yes": "one inside the other", "no": "not nested"},
@@ -48,7 +48,7 @@ COUNTED = {
     "sentences": "sentence{} apart",
     "mentions": "mention{} apart",
     "tokens": "word{} apart",
-    "between": "candidate{} between them",
+    "between": "candidate{} between",
 }
 
 
@@ -72,4 +72,6 @@ def _counted(name: str, value: str) -> str:
     more = value.startswith(">")
     number = value.lstrip("<>=")
     text = COUNTED[name].format("" if number == "1" else "s")
+    if number == "0":
+        return "same sentence" if name == "sentences" else f"no {text}"
     return f"{'more than' if more else 'at most'} {number} {text}"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.matchings.explaining import feature_titles
+from maxmargin.matchings.input import check_pairs
 from maxmargin.matchings.metrics import aer_of, alignment_scores, as_links, count_links
 from maxmargin.report.findings import Findings, Kind, Test, strongest
 from maxmargin.report.markup import Markup, element
@@ -22,6 +23,7 @@ class MatchFindings(Findings):
 
     def __init__(self, model: Any, test: Test):
         super().__init__(model, test)
+        self.pairs = check_pairs(test.X).pairs
         self.truth = [as_links(z, f"y[{i}]") for i, z in enumerate(test.y)]
 
     def summary(self, outputs: Any) -> Any:
@@ -56,7 +58,7 @@ class MatchFindings(Findings):
 
     def _said(self, i: int, pair: tuple[int, int], what: str) -> str:
         """Links of short words, such as articles, apart from others."""
-        source, target = self.test.X[i]
+        source, target = self.pairs[i]
         short = max(len(source[pair[0]]), len(target[pair[1]])) <= 3
         return f"link {what}{', short words' if short else ''}"
 
@@ -64,7 +66,7 @@ class MatchFindings(Findings):
         return str(self.test.more[i]) if self.test.more else f"pair {i + 1}"
 
     def draw(self, i: int, outputs: Any) -> Markup:
-        source, target = self.test.X[i]
+        source, target = self.pairs[i]
         missed, wrong = self._wrong(i, outputs[i])
         if max(len(source), len(target)) > LONGEST:
             text = f"{' '.join(source)}\n{' '.join(target)}"

@@ -175,7 +175,7 @@ def features(rows: Sequence[tuple[str, str, float]]) -> Markup | str:
         title = [element("h3", group)] if group else []
         tables.append(element("div", *title, element("table", *lines), cls="weights"))
     rest = len(groups) - len(tables)
-    parts = [element("div", *tables, cls="columns")]
+    parts = [element("div", *tables, cls="columns" if len(tables) > 1 else None)]
     if rest > 0:
         parts.append(element("p", f"{rest:,} more groups are not shown.", cls="soft"))
     said = "Positive weights speak for an output, negative ones against it."
