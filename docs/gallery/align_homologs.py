@@ -1,11 +1,11 @@
-"""Find the one relative among twenty strangers.
+"""Find the one relative among twenty unrelated sequences.
 
-For every sequence there are twenty-one candidates, one of which descends from a part of it.
-The finder scores a candidate by its best local alignment, and learns the scores of matched
-letters so that relatives come out on top.
+Every sequence comes with twenty-one candidates, one of which descends from a part of it.
+The finder scores each candidate by its best local alignment, and learns the scores of
+matched letters so that relatives rank first.
 
-The picture shows, for some sequences of the test, the score of the relative among those
-of all candidates.
+For some test sequences, the picture shows the score of the relative among the scores of
+all candidates.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,11 @@
-"""See an alignment as a path, and where others would go.
+"""See an alignment as a path, and the alternatives.
 
-Two sequences that descend from one are aligned: letters that were changed stand opposite
-each other, others were added or lost. The table has a score for every pair of positions;
-an alignment is a path through it, and the best path is found exactly.
+Two sequences with a common ancestor are aligned: changed letters stand opposite each
+other; other letters were inserted or lost. The table has a score for every pair of
+positions. An alignment is a path through it, and the best path is found exactly.
 
 The aligner learned the scores from 50 pairs whose history is known; the second picture
-shows them. The certificate says how far its objective can be from the best possible one.
+shows them. The certificate bounds how far its objective is from the best possible one.
 """
 
 import numpy as np

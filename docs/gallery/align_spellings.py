@@ -1,10 +1,10 @@
 """Align old spellings with new ones, letter by letter.
 
-From two dozen pairs of words that were aligned by hand, the aligner learns which letters
-stand for each other: that u was written for v, y for i, and that many a final e is gone.
+From two dozen pairs of words aligned by hand, the aligner learns which letters correspond:
+that u was written for v, y for i, and that many a final e has gone.
 
-New pairs are aligned with what it learned. Dashes are letters without a partner; letters
-that stand for others are blue.
+Then it aligns new pairs. Dashes are letters without a partner; letters that correspond to
+different ones are blue.
 """
 
 from string import ascii_lowercase

@@ -1,11 +1,10 @@
-"""Miss fewer tumours by saying what it costs to miss one.
+"""Miss fewer tumours by making misses expensive.
 
-Not all errors are equal. To take a malignant tumour for a benign one is worse than a
-false alarm, and ``loss`` says by how much: ``{"malignant": 10.0}`` makes it ten times
-as bad.
+Not all errors are equal. Taking a malignant tumour for a benign one is worse than a false
+alarm, and ``loss`` defines by how much: ``{"malignant": 10.0}`` makes it ten times as bad.
 
-With a growing cost, the model raises more false alarms and misses fewer tumours. Every
-point is counted on samples that were left out of training (10 folds).
+As this cost grows, the model raises more false alarms and misses fewer tumours. Every
+point is counted on samples left out of training (10 folds).
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
-"""See which handwritten digits are taken for which.
+"""See which handwritten digits are confused.
 
 A classifier for ten classes is trained on pictures of 8 x 8 pixels. The number of errors
-alone says little about how to mend them.
+alone says little about how to reduce them.
 
-The first picture counts who is taken for whom, the second shows the digits themselves:
-the errors whose score was wrong by most.
+The first picture counts which digit is taken for which, the second shows the digits
+themselves: the errors with the most wrong scores.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,10 @@
-"""Classify wines when only a few of them have a name.
+"""Classify wines when only a few of them are labelled.
 
-Of 178 wines, six were named by an expert; the class of the others is ``None``. Training
-fills in the missing names and improves them in turn with the weights. That helps where
-the classes lie apart, as they do here; ``unlabelled_weight`` says how much such guesses
-count.
+Of 178 wines, an expert labelled six; the class of the others is ``None``. Training fills in
+the missing classes, alternating between them and the weights. This helps if the classes are
+well separated, as they are here; ``unlabelled_weight`` sets how much such guesses count.
 
-The picture shows two of the thirteen measurements. Wines with a name are large.
+The picture shows two of the thirteen measurements. Labelled wines are large.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,11 @@
 """Predict grades, and be wrong by one rather than by four.
 
-Grades from 1 to 5 are classes with an order. Counting errors alone, to take a 1 for a 5
-is no worse than to take it for a 2. A loss of your own, any function of two labels, says
-otherwise: here the distance of the grades.
+Grades from 1 to 5 are ordered classes. If only errors count, taking a 1 for a 5 is no worse
+than taking it for a 2. You can change that by a loss of your own, any function of two
+labels: here the distance between the grades.
 
-Both models see the same noisy samples. The one that knows the order seldom errs by three
-grades or more, and here it is right more often, too.
+Both models see the same noisy samples. The one that knows the order is seldom wrong by
+three grades or more, and here it is also right more often.
 """
 
 import matplotlib.pyplot as plt

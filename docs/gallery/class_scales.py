@@ -1,10 +1,10 @@
 """See what one column in large units does to a classifier.
 
-The wines have thirteen measurements. Proline is counted in hundreds, hue in tenths. Small
-weights suffice for large numbers, so with a small C proline decides almost alone. After
+The wines have thirteen measurements. Proline is counted in hundreds, hue in tenths. Large
+numbers need only small weights, so with a small C proline decides almost alone. After
 ``StandardScaler`` every column has the same chance, whatever C is.
 
-A pipeline keeps the scales that it saw in training for whatever it predicts later.
+A pipeline applies the scales that it saw in training to everything it predicts later.
 """
 
 import warnings

@@ -1,10 +1,10 @@
-"""Sort articles into topics that belong together.
+"""Sort articles into related topics.
 
-Topics form a tree: chess and tennis are kinds of sport, sport is a part of life. A
-taxonomy lets related topics share what they learn (every inner node has weights of its
-own), and a near miss can cost less than a blunder.
+Topics form a tree: chess and tennis are kinds of sport, sport is a part of life. In a
+taxonomy, related topics share what they learn (every inner node has weights of its own),
+and a near miss can cost less than a blunder.
 
-With five articles per topic, as here, that helps; with many, it would gain little. The
+With five articles per topic, as here, this helps; with many, it would gain little. The
 picture shows the tree with the share of errors at every node.
 """
 

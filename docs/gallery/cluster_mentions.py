@@ -1,10 +1,10 @@
 """Tell who is meant by "she" in a story.
 
-"The queen met a boy. She greeted him." Nouns and pronouns are mentions of people, and
-those of one person form a cluster. From two dozen little stories whose clusters are known,
+"The queen met a boy. She greeted him." Nouns and pronouns are mentions of people, and the
+mentions of one person form a cluster. From two dozen little stories with known clusters,
 the model learns what links one mention to another: equal words, agreement, distance.
 
-The picture shows a new story: a line for each person, and the links that were found.
+The picture shows a new story: one line for each person, and the predicted links.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,11 @@
 """Learn from examples what belongs together.
 
 Which dots of a drawing belong to one group? Somebody grouped the dots of some drawings
-into strokes: dots that follow each other and have the same tint. Every pair of dots has
-features (how far apart, how unlike in tint), and their weights are learned.
+into strokes: consecutive dots with the same tint. Every pair of dots has features (their
+distance, their difference in tint), and the weights of these are learned.
 
-A dot needs one good link to its group, not a likeness to all of it: so long strokes hold
-together. Lines show the links that were found.
+A dot needs one good link to its group and need not resemble all of it, so that even long
+strokes hold together. Lines show the predicted links.
 """
 
 import matplotlib.pyplot as plt

@@ -1,8 +1,8 @@
 """See why a word got its label.
 
-``explain`` sets the label of every word against the best other one. The score of a label
-sequence is a sum over features, so the difference of two scores is one, too: each bar is
-what a feature adds to it, or takes away. Together they are the whole difference.
+``explain`` compares the label of every word with the best alternative. The score of a label
+sequence is a sum over features, and so is the difference of two scores: each bar is what
+one feature adds to it or subtracts from it. Together they make up the whole difference.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,11 @@
-"""Guess the sides in a split club from who knows whom.
+"""Guess who took which side in a split club.
 
-Zachary's karate club split after a quarrel of its instructor and its president. The graph
-comes from networkx, with who knew whom and the side that every member took. Members are
-described by their distances from the two leaders; friends tend to take the same side.
+Zachary's karate club split after a quarrel between its instructor and its president. The
+graph comes from networkx, with friendships and the side that every member took. Members
+are described by their distances from the two leaders; friends tend to take the same side.
 
-Six sides are told, the others are `None`, and the model fills them in. `read_networkx`
-reads attributes of nodes, and predictions become one.
+Six sides are given, the others are `None`, and the model fills them in. `read_networkx`
+reads attributes of nodes, and predictions become an attribute.
 """
 
 import matplotlib.pyplot as plt

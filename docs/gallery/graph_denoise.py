@@ -1,11 +1,11 @@
 """Clean a noisy picture by letting neighbours agree.
 
-Every pixel has a colour of its own, blurred by noise, and four neighbours that most often
-belong to the same thing. From eight pictures the model learns how much to trust a pixel
-and how much its neighbours.
+Every pixel has a colour, blurred by noise, and four neighbours, which usually belong to
+the same object. From eight pictures the model learns how much to trust a pixel and how
+much its neighbours.
 
-With two labels whose neighbours like to be equal, the best labelling is found exactly, by
-a cut through the grid.
+For two labels whose neighbours tend to be equal, a cut through the grid finds the best
+labelling exactly.
 """
 
 import numpy as np

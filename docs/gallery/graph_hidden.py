@@ -1,8 +1,8 @@
-"""Colour a whole river from a few places that are known.
+"""Colour a whole river from a few known places.
 
 A river system is a tree: every stretch flows into another. Its water is clear, green or
 brown, and seldom changes from one stretch to the next. Most labels of the training rivers
-are missing; ``None`` stands in their place, and training fills them in.
+are missing: they are ``None``, and training fills them in.
 
 On a new river, ``complete`` keeps what is known and finds the best labels of all others.
 """

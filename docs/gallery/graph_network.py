@@ -1,8 +1,8 @@
-"""Find polluted wells, each with the help of the wells nearby.
+"""Find polluted wells with the help of nearby wells.
 
-Wells are joined with their neighbours. A measurement of a well is uncertain, but pollution
-spreads: neighbours are often alike, the more so the closer they are. The graph may have any
-shape, and edges may have features, here how close two wells are.
+Each well is linked to its neighbours. The measurement of a well is uncertain, but pollution
+spreads: neighbours are often alike, and more so the closer they are. The graph may have any
+shape, and edges may have features: here the closeness of two wells.
 
 From maps whose truth is known, the model learns both weights; then it labels a new map.
 """

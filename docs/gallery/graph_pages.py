@@ -1,11 +1,11 @@
-"""Find out what a page is about, with hardly a page to learn from.
+"""Find out what a page is about from almost no labelled pages.
 
-Pages and their words are nodes of two types, each with labels of its own. Words are easy to
-label; whole pages are work, and most of them have no label in training: ``None`` stands
-there, and training fills it in.
+Pages and their words are nodes of two types, each with its own labels. Words are easy to
+label; labelling whole pages is work, and most of them have no label in training: they are
+``None``, and training fills them in.
 
-A page has no features at all. All that is known of it are the words that it is joined with,
-each of which the model labels at the same time.
+A page has no features at all. The model only knows the words it is linked to, and labels
+each of them at the same time.
 """
 
 import numpy as np

@@ -1,11 +1,11 @@
 """Recognise digits with forty pictures that the model draws itself.
 
-The score of a class is a sum of functions, each around a picture. Training may move the
-pixels of these pictures freely. What it ends with are no digits of the data, but what
-tells digits apart.
+The score of a class is a sum of functions, each centred on a picture. Training may move the
+pixels of these pictures freely. The results do not look like digits of the data: they show
+what tells digits apart.
 
-The curves compare this with pictures drawn at random from the data: as many functions, but
-more errors.
+The curves compare them with pictures drawn at random from the data: with as many functions,
+these make more errors.
 """
 
 from sklearn.datasets import load_digits

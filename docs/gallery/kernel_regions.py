@@ -1,10 +1,10 @@
 """Separate two moons with ten curved functions instead of a straight line.
 
-A kernel machine has a score that bends: a sum of bumps, one for every support vector,
-of which there are often hundreds. Here you say how many there may be, and training finds
-where they should lie.
+The score of a kernel machine is curved: a sum of bumps, one for every support vector, and
+often there are hundreds of these. Here you set how many there may be, and training finds
+where to put them.
 
-Rings are the places of the bumps, dashed lines the margins.
+Rings are the centres of the bumps, dashed lines the margins.
 """
 
 import matplotlib.pyplot as plt

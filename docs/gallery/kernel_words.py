@@ -1,10 +1,10 @@
-"""Guess the language of a word from the letters that stand together.
+"""Guess the language of a word from its groups of letters.
 
-A kernel for strings compares two words by the groups of letters that they share:
-``spectrum(3, shorter=True)`` counts single letters, pairs and triples. No features are
-written down, and words may have any length.
+A string kernel compares two words by the groups of letters that they share:
+``spectrum(3, shorter=True)`` counts single letters, pairs and triples. You define no
+features, and words may have any length.
 
-The picture is the table of likeness of all words, sorted by language.
+The picture shows the similarity of all words, sorted by language.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
-"""Find where the heart stumbles when only told that it does.
+"""Find an irregular heartbeat without being told where it is.
 
-Some recordings have an odd beat somewhere, most of the signal is alike. Labels say whether
-a recording has one, not where. The place is a hidden part of the output: training finds it
-together with the weights, which learn the shape of the beat.
+Some recordings have an odd beat somewhere; the rest of the signal looks the same. Labels
+say whether a recording has one, not where. The place is a hidden part of the output:
+training finds it together with the weights, which learn the shape of the beat.
 
-Thick is where the model sees the odd beat in recordings never seen before.
+The thick line marks where the model sees the odd beat in new recordings.
 """
 
 import matplotlib.pyplot as plt

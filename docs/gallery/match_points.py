@@ -1,9 +1,9 @@
 """Follow every bird of a flock from one photograph to the next.
 
-Between two photographs all birds move on, two leave and two come in. Who is who? Every
+Between two photographs all birds move, two leave and two arrive. Which bird is which? Every
 pair of a bird before and a bird after has features: the step from one to the other, its
-square, and how unlike the two are in size. A matching gives a bird one partner at most,
-and the best one is found exactly.
+square, and the difference in size. A matching gives each bird at most one partner, and the
+best matching is found exactly.
 
 The weights of the features are learned from photographs that a person matched.
 """

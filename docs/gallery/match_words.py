@@ -1,11 +1,11 @@
-"""Find out which words of two languages belong together.
+"""Find out which words of two languages correspond.
 
-From a few pairs of sentences whose words are linked, and some more without links, the
-aligner learns how to link the words of new pairs. One word may have two partners: *not*
-belongs to *ne* and to *pas*.
+From a few pairs of sentences with linked words, and some more without links, the aligner
+learns to link the words of new pairs. A word may have two partners: *not* corresponds to
+*ne* and to *pas*.
 
-Squares are links that a person drew, dots those of the model (hollow where wrong), and the
-shade is its score of a pair of words.
+Squares are links drawn by a person, dots those of the model (hollow if wrong), and the
+shade is its score for a pair of words.
 """
 
 import matplotlib.pyplot as plt

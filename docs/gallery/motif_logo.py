@@ -1,11 +1,11 @@
 """Find a short word that is hidden in DNA, and draw it.
 
-Half of the sequences have a site of eight letters somewhere, never twice quite the same;
-the others have none. Nobody says where the site is. The finder learns which sequences
-have it, where, and what it looks like.
+Half of the sequences have a site of eight letters somewhere, almost never exactly the same;
+the others have none. The sites are not marked. The finder learns which sequences have
+one, where it is, and what it looks like.
 
-The logo shows the letters at the sites that were found: the higher, the surer. Below, the
-scores of sequences never seen before.
+The logo shows the letters at the predicted sites: the taller a letter, the more consistent
+the position. Below are the scores of new sequences.
 """
 
 import matplotlib.pyplot as plt

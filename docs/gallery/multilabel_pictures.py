@@ -1,10 +1,10 @@
-"""Say everything that is to be seen in a picture, not one thing only.
+"""Label everything in a picture, not just one thing.
 
-Every picture has a set of labels. A beach is rarely without the sea, and snow rarely with
-a palm: with ``graph="tree"``, pairs of labels have scores too, and the best set as a whole
-is predicted.
+Every picture has a set of labels. A beach rarely appears without the sea, and snow rarely
+with a palm: with ``graph="tree"``, pairs of labels have scores, too, and the set is
+predicted as a whole.
 
-The heat map shows what was learned of the pairs that the model chose to look at.
+The heat map shows what was learned about the pairs that the model selected.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """Learn what a hiker values from the bags that she packed.
 
-A bag holds ten kilograms at most. What she puts in shows what she values, but nobody wrote
-the values down. Four methods make this a problem for the library: the features of a bag,
-the loss between two bags, and two searches for the best bag. Training finds
-a value for every property.
+A bag holds at most ten kilograms. What she packs reveals what she values, but nobody wrote
+the values down. Four methods turn this into a problem for the library: the features of a
+bag, the loss between two bags, and two searches for the best bag. Training finds a value
+for every property.
 """
 
 import matplotlib.pyplot as plt

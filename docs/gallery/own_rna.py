@@ -1,8 +1,8 @@
-"""Fold a molecule, and see how sure every pair is.
+"""Fold an RNA molecule, and see how probable every pair is.
 
-A molecule of RNA is a text of A, C, G and U that folds back on itself: letters pair, and
-pairs are nested. A class with one method, ``graph``, says how foldings are put together;
-the library learns the weights, finds the best folding, and the probability of each pair.
+An RNA molecule is a string of A, C, G and U that folds back on itself: letters pair, and
+pairs are nested. A class with one method, ``graph``, defines how foldings are put together;
+the library learns the weights and finds the best folding and the probability of each pair.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """Cut a day into rest, walks and runs with a search of your own.
 
-What is predicted are pieces of a day, each with a label, a beginning and an end. The
-library does not know such outputs: you say how they are built, step by step, and get
+The model predicts the pieces of a day, each with a label, a beginning and an end. The
+library does not know such outputs: you define how they are built, step by step, and get
 training and prediction for them. Dashed lines are the true cuts of a day.
 """
 

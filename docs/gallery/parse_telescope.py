@@ -1,12 +1,12 @@
 """Learn who has the telescope in a sentence.
 
-"She saw a star with a telescope": to see takes the telescope, a star does not. From a few
-dozen sentences with their trees, a parser learns a little grammar, and which words want
-which phrase beside them.
+"She saw a star with a telescope": one can see with a telescope, but a star does not have
+one. From a few dozen sentences with their trees, a parser learns a small grammar, and which
+words go with which phrases.
 
-Counting how often each rule was used (the usual baseline) sees only the shapes of trees,
-and gives the same shape to both sentences. The parser that is trained with margins looks
-at the words.
+Counting how often each rule was used (the usual baseline) only considers the shapes of
+trees, and gives both sentences the same shape. The parser trained with margins considers
+the words.
 """
 
 import numpy as np

@@ -1,10 +1,10 @@
 """Show both readings of a sentence, each with its probability.
 
-"They saw dogs with men": did the men help to see, or were they with the dogs? Annotators
-of the training sentences disagreed, and more of them thought the latter.
+"They saw dogs with men": did the men help to see, or were they with the dogs? The
+annotators of the training sentences disagreed, and most of them chose the latter.
 
-A parser that is trained for probabilities (``objective="log"``) says so: every tree has a
-number, and those of all trees of a sentence add up to 1.
+A parser trained for probabilities (``objective="log"``) reflects this: every tree has a
+probability, and those of all trees of a sentence add up to 1.
 """
 
 import matplotlib.pyplot as plt

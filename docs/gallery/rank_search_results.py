@@ -1,11 +1,11 @@
-"""Put the best search results first, and say how sure the score is.
+"""Put the best search results first, with an interval for the score.
 
-A search engine sees every document of a query as a row of numbers. Grades say how good
-it is: 2, 1 or 0. The ranker learns weights by which documents are sorted; ``qid`` says
-which belong to one query.
+To a search engine, every document of a query is a row of numbers. Its grade is 2, 1 or 0.
+The ranker learns the weights by which documents are sorted; ``qid`` tells which documents
+belong to the same query.
 
-The score NDCG@5 looks at the first five places. Queries are what varies, so the interval
-comes from drawing whole queries anew.
+The score NDCG@5 considers the first five places. It varies between queries, so the interval
+comes from resampling whole queries.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """Ask for the ten best readings instead of one.
 
-Where pictures are bad, the best reading is often wrong, but the right one is seldom far
-down the list. A person, or another program, can choose from it.
+If pictures are bad, the best reading is often wrong, but the right one is seldom far down
+the list. A person, or another program, can choose from it.
 
-``predict_k_best`` gives the best label sequences with their scores, found exactly.
+``predict_k_best`` returns the best label sequences with their scores, found exactly.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
-"""Learn from strings of which only a few labels are known.
+"""Learn from strings with few known labels.
 
-Labelling is work. Here every label of the training strings is missing with the same
-chance; ``None`` stands in its place.
+Labelling is work. Here every label of the training strings is missing (``None``) with the
+same probability.
 
-What is usually done is to keep the strings that are labelled throughout. The tagger can
-use all of them instead: it sums over what is not known (``objective="log"``).
+Usually one only keeps the strings that are labelled completely. The tagger can use all of
+them instead: it sums over the unknown labels (``objective="log"``).
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """Find the names of people and places in sentences.
 
-A name may have several words, so labels say where it begins (B-PER), goes on (I-PER)
-and what is outside of any name (O). With ``scheme="BIO"``, sequences that make no sense,
-such as a name that goes on before it began, cannot be predicted.
+A name may have several words, so labels mark where it begins (B-PER), where it continues
+(I-PER) and what is outside any name (O). With ``scheme="BIO"``, impossible sequences, such
+as a name that continues before it began, are never predicted.
 
-Features come from the columns of a file, here words alone, by a ready-made template.
+Features come from the columns of a file, here only words, by a built-in template.
 """
 
 import matplotlib.pyplot as plt

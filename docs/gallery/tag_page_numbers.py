@@ -1,10 +1,10 @@
 """Read handwritten page numbers with the help of their neighbours.
 
-The pages of a notebook are numbered, and some are lost. A string holds the last digits
-of the numbers that are left, each a scanned digit of 8 x 8 pixels.
+The pages of a notebook are numbered, and some are lost. A string holds the last digits of
+the remaining numbers, each a scanned digit of 8 x 8 pixels.
 
-One model reads each digit alone. The other also learns which digit tends to follow
-which, and chooses all digits of a string together.
+One model reads each digit alone. The other also learns which digit tends to follow which,
+and chooses all digits of a string together.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,11 @@
-"""Find out which words and endings speak for which part of speech.
+"""See which words and endings indicate which part of speech.
 
 The features of a word are a dict: the word itself, its ending, whether it begins the
-sentence. From a few hundred small sentences, the tagger learns a weight for every
-feature and label.
+sentence. From a few hundred small sentences, the tagger learns a weight for every pair of
+a feature and a label.
 
-The picture shows the strongest weights. Words that were never seen are tagged by their
-endings and by the labels around them.
+The picture shows the strongest weights. Unknown words are tagged by their endings and by
+the labels around them.
 """
 
 import numpy as np

@@ -1,10 +1,10 @@
-"""Ask how sure the model is, and whether that can be trusted.
+"""Ask how certain the model is, and whether to believe it.
 
 A conditional random field (``objective="log"``) is trained to give probabilities. A
 margin (``objective="hinge"``, the default) is trained to be right; its scores can be
-turned into numbers from 0 to 1, but nothing makes these probabilities.
+turned into numbers from 0 to 1, but these are not probabilities.
 
-Tokens are sorted by how sure the model was. If it says 0.8, four of five such tokens
+Tokens are sorted by how certain the model was. If it says 0.8, four of five such tokens
 should be right: then the dots lie on the diagonal.
 """
 

@@ -1,7 +1,7 @@
-"""Strongest transitions of a tagger.
+"""See the strongest transitions of a tagger.
 
-A tagger learns a weight for every pair of neighbouring labels. The largest ones show what
-it takes for granted: a noun after a determiner, a verb after a noun.
+A tagger learns a weight for every pair of neighbouring labels. The largest weights show
+what it expects: a noun after a determiner, a verb after a noun.
 """
 
 import matplotlib.pyplot as plt

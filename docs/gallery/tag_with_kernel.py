@@ -1,10 +1,10 @@
 """Follow a machine that starts, runs and stops, from two sensors.
 
-A sequence of measurements is to be divided into states. What a state looks like is round
-in the plane of the two sensors, which no straight line can bound: the tagger takes a
-kernel. Which state follows which, it learns as always.
+A sequence of measurements is to be divided into states. The regions of the states in the
+plane of the two sensors are round, and no straight line can bound them, so the tagger uses
+a kernel. It learns which state follows which as always.
 
-Colours are what the model predicts for every place of the plane, by itself.
+Colours show what the model predicts for every point of the plane on its own.
 """
 
 import matplotlib.pyplot as plt

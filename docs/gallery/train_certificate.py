@@ -1,8 +1,8 @@
 """Know how good a fit is, and stop when it is good enough.
 
-While a model is trained, two numbers approach each other: an objective that was reached
-(primal), and one that nobody can get below (dual). The share that lies between them is the
-gap, and ``tol`` says at which gap to stop.
+During training, two numbers approach each other: an objective that has been reached
+(primal), and a bound below which no weights can get (dual). Their relative difference is
+the gap, and ``tol`` is the gap at which to stop.
 
 A smaller gap takes more passes. Whether the model then predicts better is another question:
 here a gap of a tenth does as well as one of a thousandth.

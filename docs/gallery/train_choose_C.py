@@ -1,8 +1,8 @@
-"""Choose how much to trust the data, on data that were put aside.
+"""Choose how much to trust the data, using held-out data.
 
-``C`` weighs errors on the training data against small weights: too small, and the model
-learns little; too large, and it learns the noise. ``path`` trains for a list of values,
-each fit beginning where the one before ended.
+``C`` weighs errors on the training data against small weights: if it is too small, the
+model learns little; if it is too large, it learns the noise. ``path`` trains for a list of
+values, each fit starting from the previous one.
 
 The best value is chosen on one part of the data, and reported on another.
 """

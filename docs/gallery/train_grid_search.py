@@ -1,11 +1,11 @@
-"""Search for the best settings with the tools of scikit-learn.
+"""Search for the best settings with scikit-learn's tools.
 
-All estimators follow scikit-learn: ``GridSearchCV``, pipelines and cross-validation take
-them as they are. Here a kernel machine has two settings, and every pair of values is tried
-on five folds.
+All estimators follow scikit-learn: ``GridSearchCV``, pipelines and cross-validation accept
+them. Here a kernel machine has two settings, and every pair of values is tried on five
+folds.
 
-The map shows how large the region of good settings is, which matters more than the best
-pair of all.
+The map shows how large the region of good settings is, which matters more than the single
+best pair.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
-"""Stop a fit when time is up, and go on later as if nothing had happened.
+"""Stop a fit when time is up, and continue later as if nothing had happened.
 
-A fit can be stopped by Ctrl-C, by ``max_time``, or by a callback of your own, as here: the
-best weights so far are kept, and the certificate says how good they are.
+A fit can be stopped by Ctrl-C, by ``max_time``, or by a callback of your own, as here: it
+keeps the best weights so far, and the certificate says how good they are.
 
 With ``checkpoint``, the state is on disk. Even after a power cut, the same fit with
-``resume=True`` goes on from there and reaches the same weights, to the last bit.
+``resume=True`` continues from there and reaches the same weights, to the last bit.
 """
 
 import tempfile

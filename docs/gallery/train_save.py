@@ -1,9 +1,10 @@
 """Save a model, load it again, and look at what it has learned.
 
-A model file holds arrays and plain values, no code: to load one from a stranger runs
-nothing. It can be read wherever the library is, and predicts the same to the last bit.
+A model file holds arrays and plain values but no code, so loading one from a stranger
+executes nothing. It can be read wherever the library is installed, and predicts the same to
+the last bit.
 
-The pictures are the weights of the ten digits in the loaded model: purple pixels speak for
+The pictures are the weights of the ten digits in the loaded model: purple pixels count for
 the digit, orange ones against it.
 """
 

@@ -1,11 +1,11 @@
-"""Watch five solvers approach the same optimum, and what each can prove.
+"""Watch five solvers approach the same optimum, and see what each can prove.
 
-Training minimises an objective. Most solvers know at any time a value that nobody can get
-below (lines), and measure now and then what they have reached (dots). The optimum lies
-between the two, and a fit ends when they are close. That is the certificate.
+Training minimises an objective. Most solvers know at any time a bound below which no
+weights can get (lines), and occasionally measure what they have reached (dots). The optimum
+lies between the two, and a fit ends when they are close. That is the certificate.
 
-Work is counted in searches, each for the worst output of one sample. Subgradients, the
-simplest method, prove nothing.
+Work is counted in searches, each for the most violated output of one sample. Subgradients,
+the simplest method, prove nothing.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,12 @@
 """Train with several threads and keep the proof.
 
-``n_jobs`` says how many threads share a fit. They change the same weights at the same time,
-so the last digits depend on who came first. What does not change is the certificate: the
-objective is as close to the best possible one as was asked for.
+``n_jobs`` sets how many threads share a fit. They change the same weights at the same time,
+so the last digits depend on the order in which they finish. The certificate does not: the
+objective is as close to the best possible one as requested.
 
 So two fits with threads may differ a little, but both are proved to be good. On data as
-small as these, some threads sit idle: none is woken for less work than waking it costs.
+small as these, some threads sit idle: a thread is only woken if its work takes longer than
+that.
 """
 
 import matplotlib.pyplot as plt
