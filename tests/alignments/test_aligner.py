@@ -280,6 +280,24 @@ def test_a_failed_fit_changes_nothing(fitted):
     assert vars(fitted) == before
 
 
+@pytest.mark.parametrize("unknown", [None, "é"])
+def test_texts_are_encoded_as_lists_of_their_letters(unknown):
+    """Any letters: beyond the alphabet's last, lone halves of a surrogate pair, emoji."""
+    pairs, rows = [("aéß🙂a", "🙂aé"), ("ßaa", "é\ud800")], [[(0, 1)], [(1, 1)]]
+    model = SequenceAligner(prior=None, unknown=unknown).fit(pairs, rows)
+    again = SequenceAligner(prior=None, unknown=unknown)
+    again.fit([tuple(map(list, pair)) for pair in pairs], rows)
+    assert model.coef_.tolist() == again.coef_.tolist()
+    for letter in "z\U0010ffff":
+        strange = "a" + letter
+        if unknown:
+            found = model.decision_function([(strange, "ßaé"), ("aé", "ßaé")])
+            assert found[0] == found[1]
+        else:
+            with pytest.raises(ValueError, match="at position 1 of track 'residue'"):
+                model.predict([(strange, "ßa")])
+
+
 def test_unseen_letters_at_prediction(fitted):
     with pytest.raises(
         ValueError, match="sample 1: the template has 'Z' at position 2"

@@ -81,6 +81,8 @@ def split_unknown(y, targets):
             rest[i], masks[i][:] = [], False
         if not isinstance(alignment, (list, tuple, set, frozenset)):
             continue
+        if _whole_pairs(alignment) is not None:
+            continue  # nothing is None
         found = [pair for pair in alignment if is_pair(pair) and pair[1] is None]
         if not found:
             continue
@@ -179,19 +181,27 @@ def _pairs_and_core(alignment, target, template, i):
 
 def _labelling(pairs, n, m, i) -> np.ndarray:
     labelling = np.full(n, -1, np.int32)
-    with contextlib.suppress(ValueError, OverflowError):  # ragged, or too large
-        table = np.array(pairs)
-        if table.ndim == 2 and table.shape[1] == 2 and table.dtype.kind == "i":
-            left, right = table.T
-            inside = left[0] >= 0 and right[0] >= 0 and left[-1] < n and right[-1] < m
-            if inside and (np.diff(table, axis=0) > 0).all():
-                labelling[left] = right
-                return labelling
+    table = _whole_pairs(pairs)
+    if table is not None:
+        left, right = table.T
+        inside = left[0] >= 0 and right[0] >= 0 and left[-1] < n and right[-1] < m
+        if inside and (np.diff(table, axis=0) > 0).all():
+            labelling[left] = right
+            return labelling
     before = (-1, -1)
     for k, pair in enumerate(pairs):
         before = _check_pair(pair, before, n, m, f"sample {i} of y", k)
         labelling[before[0]] = before[1]
     return labelling
+
+
+def _whole_pairs(pairs) -> np.ndarray | None:
+    """A table of the pairs; None if they are not just pairs of whole numbers."""
+    with contextlib.suppress(ValueError, OverflowError):  # ragged, or too large
+        table = np.array(pairs)
+        if table.ndim == 2 and table.shape[1] == 2 and table.dtype.kind == "i":
+            return table
+    return None
 
 
 def _check_pair(pair, before, n, m, where, k) -> tuple[int, int]:

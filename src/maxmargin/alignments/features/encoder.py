@@ -11,6 +11,7 @@ from maxmargin.alignments.features.settings import LETTERS
 from maxmargin.core.objects import letters_of
 
 GAPS = "-."
+UTF32 = "utf-32-le", "surrogatepass"  # a number for every letter
 
 
 def tracks_of(sequence, where: str) -> dict:
@@ -174,7 +175,7 @@ class EncodedSide:
         table = {x: k for k, x in enumerate(model.alphabets[track][self.side])}
         stand_in = model.unknown.get(track)
         fallback = -1 if stand_in is None else table[stand_in]
-        out = np.empty(len(self.owner), np.int64)
+        out, lookup = np.empty(len(self.owner), np.int64), _lookup(table, fallback)
         for e, tracks in enumerate(sequences):
             part = out[self.start[e] : self.start[e + 1]]
             values = tracks.get(track)
@@ -191,7 +192,11 @@ class EncodedSide:
                     f"sample {e}: track {track!r} of the {SIDES[self.side]} holds "
                     "vectors, but symbols are expected."
                 )
-            part[:] = [table.get(x, fallback) for x in values]
+            if isinstance(values, str):
+                letters = np.frombuffer(values.encode(*UTF32), "<u4")
+                part[:] = lookup[np.minimum(letters, len(lookup) - 1)]
+            else:
+                part[:] = [table.get(x, fallback) for x in values]
             bad = np.flatnonzero(part < 0)
             if len(bad):
                 raise ValueError(
@@ -213,6 +218,17 @@ class EncodedSide:
                 raise ValueError(f"{where} holds NaN or infinity.")
             parts.append(np.asarray(values, np.float64))
         return np.concatenate(parts)
+
+
+def _lookup(table: dict, fallback: int) -> np.ndarray:
+    """The number of each letter, by its code point; the last one is of all others."""
+    letters = [
+        (ord(x), k) for x, k in table.items() if isinstance(x, str) and len(x) == 1
+    ]
+    lookup = np.full(max((code for code, _ in letters), default=0) + 2, fallback)
+    for code, number in letters:
+        lookup[code] = number
+    return lookup
 
 
 def short_list(symbols) -> str:
