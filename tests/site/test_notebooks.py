@@ -56,6 +56,7 @@ def test_notebooks_import_what_is_installed_for_the_site(path):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=by_name)
 def test_notebooks_run_and_show(path):
     """After ``make docs`` nothing runs again."""
+    pytest.importorskip("nbclient")
     made = tool("notebooks").run(path)
     cells = json.loads((made / "output.json").read_text(encoding="utf-8"))
     outputs = [output for cell in cells for output in cell["outputs"]]
@@ -112,6 +113,7 @@ WARNS = "import warnings\nwarnings.warn('careful')\n"
 
 @pytest.mark.parametrize("source", ["1 / 0", WARNS], ids=["error", "warning"])
 def test_a_cell_that_fails_or_warns_ends_the_build(tmp_path, source):
+    pytest.importorskip("nbclient")
     cell = {"cell_type": "code", "source": source, "metadata": {}, "outputs": []}
     notebook = {
         "nbformat": 4,
