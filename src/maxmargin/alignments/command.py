@@ -1,7 +1,5 @@
 """The task ``align``: align pairs of sequences."""
 
-from __future__ import annotations
-
 from maxmargin.cli.task import K_BEST, MARGINALS, Output, Task
 
 

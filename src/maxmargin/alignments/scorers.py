@@ -1,7 +1,5 @@
 """Scorers of alignments, and of the search for homologs."""
 
-from __future__ import annotations
-
 from maxmargin.metrics.scorer import Scorer
 
 PAIRS, HOMOLOGS = ("AlignmentReport",), ("HomologReport",)

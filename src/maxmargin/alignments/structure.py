@@ -12,8 +12,6 @@ All are sums over matched pairs plus a constant, so that the search for the most
 alignment is alignment itself, with other scores. (Yu's thesis 2011, chapter 4.)
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.alignments import sums  # noqa: F401  implements sums

@@ -1,7 +1,5 @@
 """The task ``classify``: texts or vectors into the classes of a taxonomy."""
 
-from __future__ import annotations
-
 from maxmargin.cli.task import Output, Task
 
 

@@ -1,7 +1,5 @@
 """The task ``cluster``: which mentions of a document are of one thing."""
 
-from __future__ import annotations
-
 from maxmargin.cli.task import Output, Task
 
 

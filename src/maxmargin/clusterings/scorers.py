@@ -1,7 +1,5 @@
 """Scorers of clusters of mentions."""
 
-from __future__ import annotations
-
 from maxmargin.metrics.scorer import Scorer
 
 CLUSTERS = ("ClusterReport",)

@@ -1,7 +1,5 @@
 """The machine code of ``atomics.py``."""
 
-from __future__ import annotations
-
 import sys
 
 from llvmlite import ir

@@ -11,8 +11,6 @@ and the like that is quicker than methods with better bounds.
 Every push leaves some arc with exactly no capacity, in rounded numbers too.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core.kernel import inlined, inner

@@ -20,8 +20,6 @@ the bound.
 (Sarawagi & Gupta 2008; Choi, Meshi & Srebro 2016 search the same family.)
 """
 
-from __future__ import annotations
-
 import functools
 import math
 

@@ -1,7 +1,5 @@
 """The numbers of a plane under each formulation (table in ``formulation.py``)."""
 
-from __future__ import annotations
-
 import math
 
 from maxmargin.core.kernel import inner, kernel

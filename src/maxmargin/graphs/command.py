@@ -1,7 +1,5 @@
 """The task ``graph``: a label for every node of graphs."""
 
-from __future__ import annotations
-
 from maxmargin.cli.task import K_BEST, MARGINALS, Output, Task
 
 

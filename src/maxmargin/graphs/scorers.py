@@ -1,7 +1,5 @@
 """Scorers of labels of nodes."""
 
-from __future__ import annotations
-
 from maxmargin.metrics.scorer import Scorer
 
 GRAPHS = ("GraphReport",)

@@ -1,7 +1,5 @@
 """The task ``kernel``: vectors into classes, by a machine with a kernel."""
 
-from __future__ import annotations
-
 from maxmargin.cli.task import Output, Task
 
 

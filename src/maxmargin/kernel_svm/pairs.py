@@ -15,8 +15,6 @@ Loops over examples have no branches, so that the compiler makes vector instruct
 them; what divides by zero is not chosen.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core.kernel import inlined, inner, kernel

@@ -4,8 +4,6 @@ With many classes that is the quicker way as long as it gets on: a visit costs l
 the search for the best of all pairs (``pairs.py``).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core.kernel import inlined, kernel

@@ -10,8 +10,6 @@ successive shortest paths, with Dijkstra's algorithm on reduced costs (Edmonds &
 the search at the optimum. Cost: links taken * (n + m)^2.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core.kernel import inner

@@ -4,8 +4,6 @@ A *direction* has words that generate and words that are generated. The cells (i
 sentence pair lie row by row, source word first.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core.kernel import kernel

@@ -1,7 +1,5 @@
 """The task ``match``: align the words of sentence pairs."""
 
-from __future__ import annotations
-
 from maxmargin.cli.task import K_BEST, Output, Task
 
 

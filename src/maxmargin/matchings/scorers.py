@@ -1,7 +1,5 @@
 """Scorers of word alignments; none draws an interval."""
 
-from __future__ import annotations
-
 from maxmargin.metrics.scorer import Scorer
 
 LINKS, ALONE = ("AlignmentScores",), {"bootstrap": 0}

@@ -1,7 +1,5 @@
 """Scorers of reports that several families give."""
 
-from __future__ import annotations
-
 from maxmargin.metrics.scorer import Scorer
 
 CLASSES = "ClassReport", "TaxonomyReport"

@@ -1,7 +1,5 @@
 """The task ``motif``: sequences of DNA with a motif against those without."""
 
-from __future__ import annotations
-
 from maxmargin.cli.task import Output, Task
 
 

@@ -1,7 +1,5 @@
 """Scorers of sequences with and without a motif."""
 
-from __future__ import annotations
-
 from maxmargin.metrics.scorer import Scorer
 
 MOTIFS = ("MotifReport",)

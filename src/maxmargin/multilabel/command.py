@@ -1,7 +1,5 @@
 """The task ``multilabel``: texts or vectors, each with a set of labels."""
 
-from __future__ import annotations
-
 from maxmargin.classes.command import ClassifyTask
 
 

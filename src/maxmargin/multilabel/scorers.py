@@ -1,7 +1,5 @@
 """Scorers of sets of labels."""
 
-from __future__ import annotations
-
 from maxmargin.metrics.scorer import Scorer
 
 SETS = ("MultilabelReport",)

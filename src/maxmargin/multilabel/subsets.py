@@ -6,8 +6,6 @@ the first k + 1; the other half adds gain_k and the extras of k with every set, 
 double in the same way. So a set costs two additions, in loops without branches.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

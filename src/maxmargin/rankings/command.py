@@ -1,7 +1,5 @@
 """The task ``rank``: documents of queries, the relevant ones first."""
 
-from __future__ import annotations
-
 from maxmargin.cli.task import Output, Task
 
 

@@ -12,8 +12,6 @@ matrix) or the zero-one loss of the whole sequence. (Altun, Tsochantaridis & Hof
 2003, hidden Markov support vector machines; Tsochantaridis et al. 2004.)
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core import contract

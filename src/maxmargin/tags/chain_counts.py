@@ -7,8 +7,6 @@ sequence (zero-one loss), counts up to T every rescaling of the Hamming loss (al
 Bauer et al. 2014; O(T^2 K^2)).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core.kernel import inner

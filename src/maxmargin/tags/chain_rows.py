@@ -4,8 +4,6 @@ Rows of transitions and ends come first, then those of the features of the sente
 once, in the order in which they are first seen there.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core import contract

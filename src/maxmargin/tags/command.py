@@ -1,7 +1,5 @@
 """The task ``tag``: label every token of a file."""
 
-from __future__ import annotations
-
 from maxmargin.cli.task import K_BEST, MARGINALS, Output, Task
 from maxmargin.tags.formats import FORMATS
 

@@ -1,7 +1,5 @@
 """What a tagger can minimise beside what all can, and which solvers can do it."""
 
-from __future__ import annotations
-
 from collections import ChainMap
 
 from maxmargin.solvers import registry

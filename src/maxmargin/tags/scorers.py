@@ -1,7 +1,5 @@
 """Scorers of label sequences."""
 
-from __future__ import annotations
-
 from maxmargin.metrics.scorer import Scorer
 
 SPANS = ("SpanReport",)

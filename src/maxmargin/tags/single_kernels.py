@@ -5,8 +5,6 @@ functions of a batch costs more than labelling a sentence. Sums are taken in the
 ``chain.py`` and ``viterbi.py``, by the same functions, so that labels are the same.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core.kernel import inlined, kernel

@@ -1,7 +1,5 @@
 """Tiny fits, to compile ahead: see ``maxmargin/warmup.py``."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import maxmargin

@@ -1,7 +1,5 @@
 """The task ``parse``: the constituency tree of every sentence."""
 
-from __future__ import annotations
-
 from maxmargin.cli.task import K_BEST, MARGINALS, Output, Task
 
 

@@ -1,7 +1,5 @@
 """Scorers of trees."""
 
-from __future__ import annotations
-
 from maxmargin.metrics.scorer import Scorer
 
 TREES = ("BracketReport",)

@@ -1,7 +1,5 @@
 """Scorers of classes in a taxonomy: how far off predictions are."""
 
-from __future__ import annotations
-
 from maxmargin.metrics.scorer import Scorer
 
 TREES = ("TaxonomyReport",)

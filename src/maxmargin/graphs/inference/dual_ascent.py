@@ -13,8 +13,6 @@ above the relaxation where a node has more than two states (``fractional.py`` go
 Kolmogorov 2006, Convergent tree-reweighted message passing for energy minimization.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core.kernel import inner

@@ -8,8 +8,6 @@ its row alone, so labellings are read off in reverse order. (Koller & Friedman, 
 and 10; k best: Lawler 1972, Nilsson 1998.)
 """
 
-from __future__ import annotations
-
 from heapq import heappop, heappush
 
 import numpy as np

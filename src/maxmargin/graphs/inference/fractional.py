@@ -26,8 +26,6 @@ Savchynskyy, Schmidt, Kappes & Schnoerr 2012, Efficient MRF energy minimization 
 diminishing smoothing; O'Donoghue & Candes 2015, Adaptive restart for accelerated gradients.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core.kernel import inlined, inner

@@ -14,8 +14,6 @@ make good. A state that no neighbour's state goes with is a loss of its node, so
 not submodular only where single pairs are impossible that would agree.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core.kernel import inlined, inner

@@ -6,8 +6,6 @@ Messages keep a part ``damping`` of what they were, from the second pass on, so 
 swing less; the first pass, which solves forests, is whole.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core.kernel import inner

@@ -11,8 +11,6 @@ A node that is not one half has that label in some best labelling. If none is on
 labelling is the best one. In submodular fields that is so: there it is an ordinary cut.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core.kernel import inlined, inner

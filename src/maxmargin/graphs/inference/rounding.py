@@ -13,8 +13,6 @@ Costs are counted in steps, which depend on the graph alone, so that answers nev
 on the clock.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core.kernel import inner

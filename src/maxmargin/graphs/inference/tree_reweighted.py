@@ -23,8 +23,6 @@ Wainwright, Jaakkola & Willsky 2005, A new class of upper bounds on the log part
 function.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core.kernel import inner

@@ -1,7 +1,5 @@
 """Sequences as people have them: lists of tokens, numeric tables, sparse matrices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Set
 
 import numpy as np

@@ -6,8 +6,6 @@ none of its nodes crosses that span. So it is enough to leave out cells that cro
 bracket, and items on its span that do not have it. (Pereira & Schabes 1992.)
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core.kernel import inlined, inner

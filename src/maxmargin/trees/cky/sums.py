@@ -5,8 +5,6 @@ f on to its chains, and each core to its splits and rules, in proportion to thei
 That is the gradient of the log-partition, written by hand (Goodman 1999; Eisner 2016).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core import contract

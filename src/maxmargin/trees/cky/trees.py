@@ -3,8 +3,6 @@
 How a tree is written as a labelling is said in ``structure.py``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from maxmargin.core.kernel import inlined, inner
