@@ -10,7 +10,6 @@ from maxmargin.alignments.features.encoder import length_of
 from maxmargin.alignments.files.pairs import gapped
 from maxmargin.alignments.input import check_alignments, check_sequences, matched_pairs
 from maxmargin.alignments.metrics import alignment_report
-from maxmargin.alignments.names import named_weights
 from maxmargin.report.findings import Findings, Kind, Test, chosen
 from maxmargin.report.markup import Markup, element, joined, named
 from maxmargin.report.measures import Measure, share
@@ -118,11 +117,6 @@ class AlignmentFindings(Findings):
             " a true one that was missed.",
         )
         return element("p", *parts, cls="soft aligned-key")
-
-    def weights(self, top: int) -> list[tuple[str, str, float]]:
-        found = named_weights(self.model)
-        kept = found if len(found) <= 2 * top else [*found[:top], *found[-top:]]
-        return [(group, name.replace(" ", " with "), w) for group, name, w in kept]
 
     def chances(self, outputs: Any, few: Any) -> Any:
         said, right = [], []

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin.clusterings.documents import MentionDocument, as_document, first_mentions
-from maxmargin.clusterings.explaining import feature_titles
 from maxmargin.clusterings.metrics import cluster_counts, cluster_scores
-from maxmargin.report.findings import Findings, Kind, Test, strongest
+from maxmargin.report.findings import Findings, Kind, Test
 from maxmargin.report.markup import Markup, element, joined
 from maxmargin.report.measures import Measure, rows_of, share
 
@@ -119,9 +118,6 @@ class ClusterFindings(Findings):
             "the others of the line."
         )
         return element("p", text, cls="soft")
-
-    def weights(self, top: int) -> list[tuple[str, str, float]]:
-        return strongest({"": self.model.coef_}, feature_titles(self.model), 2 * top)
 
 
 FINDINGS = ClusterFindings

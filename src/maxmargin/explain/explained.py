@@ -19,23 +19,29 @@ from maxmargin.families import places
 def explained(model: Any, x: Any, options: dict[str, Any]) -> Explanation:
     """``model.explain``."""
     check_is_fitted(model)
-    return family_of(model, "explain").explain(model, x, **options)
+    return known_family(model).explain(model, x, **options)
 
 
-def family_of(model: Any, what: str) -> Any:
-    """The module of a model's family that has this function."""
+def family_of(model: Any) -> Any:
+    """The module ``explaining`` of a model's family, or None."""
     table = places("explains")
     for cls in type(model).__mro__:
         if cls.__name__ in table:
-            module = importlib.import_module(table[cls.__name__])
-            if hasattr(module, what):
-                return module
+            return importlib.import_module(table[cls.__name__])
     if hasattr(model, "structure_"):  # a problem or a structure of a user's own
         return importlib.import_module("maxmargin.explain.problems")
-    raise TypeError(
-        f"{type(model).__name__} has no features with names of their own: "
-        f"{'explain' if what == 'explain' else 'its weights'} is not possible."
-    )
+    return None
+
+
+def known_family(model: Any) -> Any:
+    """The same; TypeError where there is none."""
+    found = family_of(model)
+    if found is None:
+        raise TypeError(
+            f"{type(model).__name__} has no features with names of their own, which "
+            "explanations and tables of weights need."
+        )
+    return found
 
 
 def titles(names: Any, n: int, word: str = "feature") -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.checks import whole
-from maxmargin.explain.explained import family_of
+from maxmargin.explain.explained import known_family
 from maxmargin.views.view import RIGHT, WRONG, View, about, escaped
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def weights_frame(model: Any, labels: Sequence | None = None) -> pd.DataFrame:
         raise ImportError(
             "A DataFrame needs pandas: install it with  pip install pandas"
         ) from None
-    family = family_of(model, "named_weights")
+    family = known_family(model)
     if hasattr(family, "frame_columns"):
         return pandas.DataFrame(family.frame_columns(model, labels))
     rows = chosen_groups(family.named_weights(model), labels)
@@ -56,7 +56,7 @@ def weights(model: Any, labels: Sequence | None = None, top: int = 20) -> View:
     """
     check_is_fitted(model)
     top = whole("top", top)
-    rows = chosen_groups(family_of(model, "named_weights").named_weights(model), labels)
+    rows = chosen_groups(known_family(model).named_weights(model), labels)
     groups: dict[str, list[tuple[str, float]]] = {}
     for group, feature, weight in sorted(rows, key=lambda row: -abs(row[2])):
         groups.setdefault(group, []).append((feature, weight))

@@ -13,7 +13,6 @@ from maxmargin.graphs.input import PLAIN, GraphInput, read_graphs
 from maxmargin.graphs.labels import compared
 from maxmargin.graphs.metrics import graph_scores
 from maxmargin.graphs.palette import COLOURS, photograph
-from maxmargin.graphs.schema import named_weights
 from maxmargin.report.findings import Findings, Kind, Test, chosen
 from maxmargin.report.markup import Markup, element, joined, png
 from maxmargin.report.measures import Measure, share
@@ -191,14 +190,6 @@ class GraphFindings(Findings):
         )
         said = " Colours are predicted labels; a true one that differs is in brackets."
         return element("p", *dots, element("span", said, cls="soft"))
-
-    def weights(self, top: int) -> list[tuple[str, str, float]]:
-        groups: dict[str, list] = {}
-        for group, name, weight in named_weights(self.model):
-            if weight:
-                groups.setdefault(group, []).append((group, name, weight))
-        each = (sorted(rows, key=lambda r: -abs(r[2])) for rows in groups.values())
-        return [row for rows in each for row in rows[: 2 * top]]
 
     def chances(self, outputs: Any, few: Any) -> Any:
         try:

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.matchings.explaining import feature_titles
 from maxmargin.matchings.input import check_pairs
 from maxmargin.matchings.metrics import aer_of, alignment_scores, as_links, count_links
-from maxmargin.report.findings import Findings, Kind, Test, strongest
+from maxmargin.report.findings import Findings, Kind, Test
 from maxmargin.report.markup import Markup, element
 from maxmargin.report.measures import Measure, rows_of, share
 
@@ -95,9 +94,6 @@ class MatchFindings(Findings):
     def legend(self) -> Markup:
         text = "● is a right link, ✗ a wrong one, ○ a sure one that was missed."
         return element("p", text, cls="soft")
-
-    def weights(self, top: int) -> list[tuple[str, str, float]]:
-        return strongest({"": self.model.coef_}, feature_titles(self.model), 2 * top)
 
 
 FINDINGS = MatchFindings

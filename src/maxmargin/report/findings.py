@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from maxmargin.core.objects import is_from
+from maxmargin.explain.explained import family_of
 from maxmargin.families import places
 from maxmargin.report.markup import Markup, element, escaped
 from maxmargin.report.measures import Measure, share
@@ -149,12 +150,13 @@ class Findings:
 
     def weights(self, top: int) -> Iterable[tuple[str, str, float]]:
         """(group, name, weight): the strongest of every group, of either sign."""
-        coef = getattr(self.model, "coef_", None)
-        if coef is None or np.ndim(coef) != 1:
-            return []
-        structure = getattr(self.model, "structure_", None)
-        names = getattr(structure, "feature_names", None)
-        return strongest({"": coef}, names, top)
+        family = family_of(self.model)
+        rows = family.named_weights(self.model) if family is not None else []
+        groups: dict[str, list[tuple[str, str, float]]] = {}
+        for row in rows:  # the largest first
+            groups.setdefault(row[0], []).append(row)
+        most = top if len(groups) > 1 else 2 * top
+        return [row for found in groups.values() for row in found[:most]]
 
     def chances(self, outputs: Any, few: Sequence[int]) -> Any:
         """(probabilities, whether right) of parts of these examples, or None."""
