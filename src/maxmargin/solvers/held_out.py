@@ -1,8 +1,9 @@
 """A fit that watches held-out data: it ends early, and the best weights are kept.
 
 From time to time, after passes 1, 2, 3, 5, 8, 12, ..., the best weights so far are
-certified and scored. Training ends when ``PATIENCE`` scores in a row were no better than
-the best one, and the weights with the best score are returned, of equals the later ones.
+certified and scored. Training ends when ``PATIENCE`` scores in a row, each of other weights
+than the last, were no better than the best one. The weights with the best score are
+returned, of equals the later ones.
 What is proved of them is their own exact primal and the best dual of the whole fit.
 """
 
