@@ -12,7 +12,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 import maxmargin
-from maxmargin import MulticlassSVM, SequenceTagger, TopKRanker, load, save
+from maxmargin import (
+    ClassCorpus,
+    MulticlassSVM,
+    SequenceTagger,
+    TopKRanker,
+    load,
+    save,
+)
+from maxmargin.report.facts import certificate_sentence
 
 TRAINED = sorted(set(cases()) - {"HMMTagger", "KernelSVM", "PCFGParser"})
 
@@ -218,3 +226,36 @@ def test_what_cannot_be_combined_is_refused(tmp_path):
         SequenceTagger(objective="marginal").fit(
             SEQUENCES, rows, dev=(SEQUENCES, SPANS)
         )
+
+
+def test_shards_stop_early_too(home):
+    model = SequenceTagger(C=1, tol=1e-3, engine="dask").fit(*_tags(0), dev=_tags(1))
+    assert len(home.executors) == 1
+    assert scores(model)[model.dev_.iteration] == model.dev_.score
+    assert model.dev_.score == max(scores(model).values())
+    # what is proved of these weights, computed by one process
+    alone = SequenceTagger(C=1, tol=1e-3).fit(*_tags(0))
+    assert model.certificate_.primal >= alone.certificate_.dual
+    assert model.certificate_.dual <= alone.certificate_.primal * (1 + 1e-6)
+
+
+def test_corpora_on_disk_stop_early_too(tmp_path):
+    def corpus(name, X, y):
+        lines = [
+            f"{label + 1} " + " ".join(f"{j + 1}:{v:.4f}" for j, v in enumerate(x))
+            for x, label in zip(X, y, strict=True)
+        ]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+        return ClassCorpus.build(tmp_path / f"{name}-corpus", tmp_path / name)
+
+    train, dev = corpus("train", *TRAIN), corpus("dev", *DEV)
+    model = MulticlassSVM(C=1, tol=1e-3).fit(train, dev=dev)
+    assert model.dev_.score == model.score(dev) == max(scores(model).values())
+    assert model.certificate_.gap >= 0
+
+
+def test_reports_say_that_training_stopped():
+    model = stopped()
+    said = certificate_sentence(model)
+    assert f"those of pass {model.dev_.iteration}, with the best accuracy" in said
+    assert "held-out" not in certificate_sentence(slow().fit(*TRAIN))

@@ -120,6 +120,9 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
     certificate_ : Certificate(primal, dual, gap, relative_gap, exact)
     history_ : list of dict, one per pass
     n_iter_, converged_ : int, bool
+    dev_, choice_ : after ``fit(..., dev=...)``: the score of what was kept on held-out
+        data, and with ``Cs`` a row for each C that was tried
+    calibration_ : after :meth:`calibrate`: how, and what it changed
     structure_ : the copy of ``problem`` that was fitted
     """
 

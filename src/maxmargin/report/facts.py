@@ -62,7 +62,17 @@ def _size(value: Any) -> int:
 
 
 def certificate_sentence(model) -> str:
-    """What is proved about the training of a model."""
+    """What is proved about the training of a model, and whether it stopped early."""
+    dev = getattr(model, "dev_", None)
+    if dev is None or not dev.stopped:
+        return _proved(model)
+    return (
+        f"{_proved(model)} Training stopped on held-out data: the weights are those of "
+        f"pass {dev.iteration}, with the best {dev.measure} there ({dev.score:.4g})."
+    )
+
+
+def _proved(model) -> str:
     proof, passes = model.certificate_, model.n_iter_
     after = f"after {passes} pass{'' if passes == 1 else 'es'}"
     if hasattr(proof, "inner_gap"):
