@@ -9,13 +9,14 @@ No other file of this folder, and no family, writes a bracket of a tag by hand.
 from __future__ import annotations
 
 import base64
-import html
 import struct
 import zlib
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+
+from maxmargin.views.view import escaped as as_html
 
 VOID = {"br", "img", "input", "meta"}
 
@@ -27,9 +28,8 @@ class Markup(str):
 
 
 def escaped(value: Any) -> Markup:
-    """Any text as HTML, also inside of quotes; a zero byte has no place in HTML."""
-    text = html.escape(str(value), quote=True)
-    return Markup(text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
+    """Any text as HTML, also inside of quotes."""
+    return Markup(as_html(value))
 
 
 def joined(parts: Iterable[Any], between: str = "") -> Markup:

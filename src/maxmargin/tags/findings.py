@@ -110,7 +110,7 @@ class TagFindings(Findings):
         return named("predicted", self._line(found), more)
 
     def _line(self, sentence: Sentence) -> Markup:
-        sentence = sentence._replace(pieces=pieces_of(sentence, self.spanned))
+        sentence = sentence._replace(pieces=pieces_of(sentence.labels, self.spanned))
         text = marked(sentence, lambda z: {"style": f"--h:{self._hues.get(z, 0)}"})
         return element("p", text, dir="auto", cls="spans")
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.report.markup import Markup, element, joined
 from maxmargin.tags.schemes import guess_scheme, spans
-
-# Hues far apart for the frequent types; more follow by steps that never meet.
-HUES = (205, 35, 150, 325, 265, 60, 180, 295, 105, 235)
-STEP = 137.508
+from maxmargin.views.view import hues
 
 Piece = tuple[int, int, Any]  # begin, end, type; None outside of spans
 
@@ -34,26 +31,22 @@ def are_spans(sentences: Iterable[Sentence]) -> bool:
     return guess_scheme(seen) is not None
 
 
-def pieces_of(sentence: Sentence, spanned: bool) -> tuple[Piece, ...]:
-    """The sentence cut into spans and tokens between them, or into tokens."""
+def pieces_of(labels: Sequence, spanned: bool) -> tuple[Piece, ...]:
+    """A sentence cut into spans and tokens between them, or into tokens."""
     if not spanned:
-        return tuple((t, t + 1, label) for t, label in enumerate(sentence.labels))
+        return tuple((t, t + 1, label) for t, label in enumerate(labels))
     out: list[Piece] = []
     last = 0
-    for begin, end, kind in spans(sentence.labels):
+    for begin, end, kind in spans(labels):
         out += [(t, t + 1, None) for t in range(last, begin)]
         out.append((begin, end, kind))
         last = end
-    return *out, *((t, t + 1, None) for t in range(last, len(sentence.words)))
+    return *out, *((t, t + 1, None) for t in range(last, len(labels)))
 
 
 def hues_of(counts: Mapping[Any, int]) -> dict[Any, int]:
     """A hue for every type, the most frequent first."""
-    order = sorted(counts, key=lambda z: (-counts[z], str(z)))
-    return {
-        kind: HUES[n] if n < len(HUES) else round(n * STEP) % 360
-        for n, kind in enumerate(order)
-    }
+    return hues(sorted(counts, key=lambda z: (-counts[z], str(z))))
 
 
 def marked(sentence: Sentence, look: Callable[[Any], dict[str, str]]) -> Markup:

@@ -102,7 +102,7 @@ def tagged_page(
             raise ValueError("order='uncertain' needs marginals.")
         sentences.sort(key=lambda s: float(s.chances.min(initial=2.0)))  # type: ignore[union-attr]
     spanned = are_spans(sentences)
-    shown = [s._replace(pieces=pieces_of(s, spanned)) for s in sentences[:limit]]
+    shown = [s._replace(pieces=pieces_of(s.labels, spanned)) for s in sentences[:limit]]
     kinds = (kind for s in shown for _, _, kind in s.pieces)
     counts = Counter(kind for kind in kinds if kind is not None)
     hues = hues_of(counts)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.listed import listed
+from maxmargin.tags.marked import pieces_of
 from maxmargin.tags.objects import sequences_from
-from maxmargin.tags.schemes import guess_scheme, spans
+from maxmargin.tags.schemes import guess_scheme
 from maxmargin.views.view import View, about, escaped, hues
 
 MOST = 200  # sentences in a view
@@ -46,7 +47,7 @@ def tags(tokens: Any, labels: Any, truth: Any = None) -> View:
     shown = sentences[:MOST]
     seen = [z for _, given, true in shown for row in (given, true or ()) for z in row]
     spanned = guess_scheme(seen) is not None
-    pieces = [_pieces(given, spanned) for _, given, _ in shown]
+    pieces = [pieces_of(given, spanned) for _, given, _ in shown]
     colours = hues(kind for row in pieces for *_, kind in row if kind is not None)
     body = [_draw(*each, colours) for each in zip(shown, pieces, strict=True)]
     wrong = [a != b for _, y, true in sentences if true for a, b in zip(y, true)]  # noqa: B905
@@ -92,19 +93,6 @@ def _word(token: Any, t: int) -> str:
     if isinstance(token, Sequence) and token and isinstance(token[0], str):
         return token[0]
     return str(t)
-
-
-def _pieces(labels, spanned: bool) -> list[tuple[int, int, Any]]:
-    """The sentence cut into (begin, end, type), type None outside of spans."""
-    if not spanned:
-        return [(t, t + 1, label) for t, label in enumerate(labels)]
-    out: list[tuple[int, int, Any]] = []
-    for begin, end, kind in [*spans(labels), (len(labels), len(labels), None)]:
-        last = out[-1][1] if out else 0
-        out += [(t, t + 1, None) for t in range(last, begin)]
-        if end > begin:
-            out.append((begin, end, kind))
-    return out
 
 
 def _draw(sentence, pieces, colours) -> str:
