@@ -128,8 +128,8 @@ class Command(Task):
         return sample.X
 
     def record(self, x, output, chance=None) -> dict[str, Any]:
-        """A prediction for programs, of plain values; its probabilities, if given."""
-        raise NotImplementedError
+        """A prediction for programs, with its probabilities if they are given."""
+        return {"output": output} | ({} if chance is None else {"marginals": chance})
 
     def cells(self, record: dict[str, Any]) -> Iterable[dict[str, Any]]:
         """The same as rows of a table; lists in a cell are JSON."""

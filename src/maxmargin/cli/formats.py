@@ -119,7 +119,7 @@ def _records(command, sample, found, chances) -> Iterator[dict[str, Any]]:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(plain(value), ensure_ascii=False)
+    return json.dumps(plain(value), ensure_ascii=False, default=str)
 
 
 def _cell(value: Any) -> str:

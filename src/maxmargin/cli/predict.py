@@ -29,14 +29,15 @@ def predict(command: Command, model, args) -> int:
     if args.k_best is not None:
         with predicting():
             ranked = command.k_best(model, sample, args.k_best)
-        if table:
-            found = [
-                [({"rank": k, "score": s}, y) for k, (y, s) in enumerate(best, 1)]
-                for best in ranked
-            ]
-            write_table(command, args.output, sample, found)
-        else:
-            command.write_ranked(args.output, sample, ranked)
+        found = [
+            [({"rank": k, "score": s}, y) for k, (y, s) in enumerate(best, 1)]
+            for best in ranked
+        ]
+        with writing(args.output):
+            if table:
+                write_table(command, args.output, sample, found)
+            else:
+                command.write_ranked(args.output, sample, ranked)
         return 0
     with predicting():
         outputs = command.predict(model, sample)
@@ -46,10 +47,10 @@ def predict(command: Command, model, args) -> int:
             chances = command.chances(model, sample, outputs)
         if not fits_probabilities(model):
             say(f"{no_probabilities(model)} The numbers are shares in exp(score).")
-    if table:
-        found = [[({}, output)] for output in outputs]
-        write_table(command, args.output, sample, found, chances)
-    else:
-        with writing(args.output):
+    with writing(args.output):
+        if table:
+            found = [[({}, output)] for output in outputs]
+            write_table(command, args.output, sample, found, chances)
+        else:
             command.write(args.output, sample, outputs, chances)
     return 0

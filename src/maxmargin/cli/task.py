@@ -57,7 +57,7 @@ class Task:
     smaller: ClassVar[bool] = False  # is the better measure the smaller one?
     predict_options: ClassVar[str] = ""
     # formats of predictions besides TABLES; the first is written if nothing else is said
-    outputs: ClassVar[Mapping[str, Output]]
+    outputs: ClassVar[Mapping[str, Output]] = {"text": Output()}
     numbered: ClassVar[str] = ""  # what samples are numbered as in tables, if they are
     draws: ClassVar[bool] = True  # --plot of evaluate
     evaluate_options: ClassVar[str] = ""  # files of these are drawn by `draw`
