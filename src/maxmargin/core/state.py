@@ -8,7 +8,8 @@ whoever makes the object, from the same data and settings.
 A state may come from a file that anybody wrote, and compiled code does not check indices.
 So each value that is restored must look like the one that is there: the same type, dtype
 and shape, no NaN, counters that count. What else must hold (indices in range, masses that
-add up) is for ``check_restored``; whether the numbers are true, for ``solvers/proofs.py``.
+add up) is for ``finite`` and ``check_restored``; whether the numbers are true, for
+``solvers/proofs.py``.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ LARGEST = 1 << 53  # of a counter
 class Stateful:
     """Something whose state is that of its attributes ``kept``.
 
-    ``grows`` are those of them whose arrays change their shape while a fit runs.
+    ``grows`` are those of them whose arrays change their shape while a fit runs, ``finite``
+    those that are neither infinite nor hold what is.
     """
 
     kept: tuple[str, ...] = ()
     grows: tuple[str, ...] = ()
+    finite: tuple[str, ...] = ()
 
     def state(self) -> dict[str, Any]:
         """The state, not copied: to be written before anything goes on."""
@@ -46,6 +49,9 @@ class Stateful:
                 setattr(self, name, saved)
             else:
                 setattr(self, name, restored(now, saved, name, name in self.grows))
+        for name in self.finite:
+            value = getattr(self, name)
+            require(value is None or np.isfinite(value).all(), name, "infinite")
         self.check_restored()
 
     def example(self, name: str) -> Any:

@@ -69,12 +69,12 @@ class Examples:
         X = device.put(X)
         return cls(
             X,
-            device.index(y),
+            device.put(y, np.int64),
             device.put(cost),
             device.put(mass),
             (X * X).sum(1),
             device,
-            device.index(np.arange(max(len(y), device.sample))),
+            device.put(np.arange(max(len(y), device.sample)), np.int64),
             fixed_columns,
         )
 
@@ -295,7 +295,7 @@ def _draw(examples: Examples, margin, count: int, rng):
         if size:
             picks.append(group[rng.integers(0, len(group), (count, size))])
             weights.append(np.full(size, len(group) / size, np.float32))
-    rows = examples.device.index(np.hstack(picks))
+    rows = examples.device.put(np.hstack(picks), np.int64)
     return rows, examples.device.put(np.concatenate(weights))
 
 

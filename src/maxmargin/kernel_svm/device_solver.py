@@ -44,8 +44,8 @@ class MatrixObjective(Objective):
         m = len(cost)
         super().__init__(batch, k * m, form, mass, np.float64)
         self.Z, self.device, self.n_labels = Z, device, m
-        self.truth = device.index(np.asarray(y))
-        self.rows = device.index(np.arange(n))
+        self.truth = device.put(y, np.int64)
+        self.rows = device.put(np.arange(n), np.int64)
         self.kind = np.float64 if "64" in str(Z.dtype) else np.float32
         self.cost = device.put(cost, self.kind)
 

@@ -18,18 +18,13 @@ class Cpu:
     name = "cpu"
     sample = 200  # examples of a step of the descent
     steps = 1.0  # share of its steps
+    zeros_like = staticmethod(np.zeros_like)
 
     def put(self, values: Any, dtype: Any = np.float32) -> Any:
         return np.ascontiguousarray(values, dtype)
 
     def get(self, values: Any) -> np.ndarray:
         return values
-
-    def zeros_like(self, values: Any) -> Any:
-        return np.zeros_like(values)
-
-    def index(self, rows: np.ndarray) -> Any:
-        return rows
 
     def largest(self, scores: Any) -> tuple[Any, Any]:
         """(value, place) of the largest entry of every row."""
@@ -50,6 +45,7 @@ class Gpu(Cpu):
         import torch
 
         self.torch, self.name = torch, name
+        self.zeros_like = torch.zeros_like
         self.types = {
             np.dtype(np.float32): torch.float32,
             np.dtype(np.float64): torch.float64,
@@ -63,12 +59,6 @@ class Gpu(Cpu):
 
     def get(self, values: Any) -> np.ndarray:
         return values.cpu().numpy()
-
-    def zeros_like(self, values: Any) -> Any:
-        return self.torch.zeros_like(values)
-
-    def index(self, rows: np.ndarray) -> Any:
-        return self.put(rows, np.int64)
 
     def largest(self, scores: Any) -> tuple[Any, Any]:
         return scores.max(1)

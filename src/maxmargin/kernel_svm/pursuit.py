@@ -200,7 +200,7 @@ def _rough(shape, examples: Examples, points, y, cost, mass, rng) -> np.ndarray:
     """Coefficients to begin with: the machine on a sample of the examples."""
     device, n = examples.device, len(y)
     rows = np.sort(rng.choice(n, ROUGH, replace=False)) if n > ROUGH else np.arange(n)
-    at, b = device.index(rows), device.put(points)
+    at, b = device.put(rows, np.int64), device.put(points)
     inverse, _ = coordinates(device.get(shape.block(b, (b * b).sum(1), b)))
     block = shape.block(examples.X[at], examples.norms[at], b)
     Z = device.get(block @ device.put(inverse.T))

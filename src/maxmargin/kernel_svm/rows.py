@@ -141,7 +141,9 @@ class Table:
             return lambda rows, *_: toarray(X[rows])
         if device.name != "cpu":
             there = device.put(X.toarray() if is_sparse(X) else X, dtype)
-            return lambda rows, *_: device.get(kernel(there[device.index(rows)], there))
+            return lambda rows, *_: device.get(
+                kernel(there[device.put(rows, np.int64)], there)
+            )
         if dtype == np.float64 and getattr(X, "dtype", None) == np.float32:
             X = X.astype(np.float64)
         if kernel.kind == "rbf" and isinstance(X, np.ndarray):

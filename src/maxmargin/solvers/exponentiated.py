@@ -74,6 +74,7 @@ class Exponentiated(Solver):
     """See the module."""
 
     kept = (*Solver.kept, "gibbs", "eta", "schedule", "average")
+    finite = (*Solver.finite, "unshrunk")
     unshrunk = None  # v, where that is not w
 
     def __init__(self, objective: LogObjective, planes=None):
@@ -151,8 +152,6 @@ class Exponentiated(Solver):
 
     def check_restored(self) -> None:
         super().check_restored()
-        finite = self.unshrunk is None or np.isfinite(self.unshrunk).all()
-        require(finite, "unshrunk", "infinite")
         gibbs, batch = self.gibbs, self.objective.batch
         require(
             np.array_equal(gibbs.place, places(batch)), "place", "of other examples"

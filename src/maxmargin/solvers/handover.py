@@ -61,6 +61,7 @@ class Relay(Solver):
 
     begins: type
     kept: tuple[str, ...] = ("first", "passes", "returned")
+    finite = ()  # its parts check themselves
 
     def __init__(self, objective, planes=None):
         self.objective = objective
@@ -234,7 +235,7 @@ class Handover(Relay):
         return LBFGS(self.objective)
 
     def check_restored(self) -> None:
-        """Its parts check themselves; of certificates, (pass, gap) is kept."""
+        """Of certificates, (pass, gap) is kept."""
         for entry in self.seen:
             good = type(entry) is tuple and len(entry) == 2
             good = good and all(isinstance(v, (int, float)) for v in entry)

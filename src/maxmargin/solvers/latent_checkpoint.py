@@ -73,7 +73,6 @@ class KeptRun(Solver):
         return make_planes(objective.batch, objective.form, objective.mass, 1)
 
     def check_restored(self) -> None:
-        require(self.w is None or np.isfinite(self.w).all(), "w", "infinite")
         require(self.tol > 0, "tol", "out of range")
         rows = [*self.history, self.round]
         require(all(type(row) is dict for row in rows), "history", "no list of rows")

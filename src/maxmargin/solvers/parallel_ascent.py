@@ -54,6 +54,7 @@ class ParallelAscent(Solver):
 
     kept = (*Solver.kept, "shares", "risk", "stretch", "average", "rounds", "epoch")
     kept = (*kept, "signs")
+    finite = (*Solver.finite, "risk")
     falls = True  # a shard that began anew has nothing
     looks = 20, 1.25  # none sees what its steps do to the others
 
@@ -97,7 +98,6 @@ class ParallelAscent(Solver):
         for share in self.shares:
             good = share is None or (type(share) is float and 0 <= share <= 1)
             require(good, "shares", "out of range")
-        require(math.isfinite(self.risk), "risk", "infinite")
         most = max(float(self.executor.shards), 1.0)
         require(1 <= self.stretch <= most, "stretch", "out of range")
         require((self.signs.push >= 0).all(), "push", "negative")

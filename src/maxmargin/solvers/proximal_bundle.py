@@ -38,6 +38,7 @@ class ProximalBundle(OneSlack):
 
     kept = (*OneSlack.kept, "center", "far", "center_value", "promised")
     kept = (*kept, "rho", "null_steps", "near")
+    finite = (*OneSlack.finite, "center", "far")
     grows = (*OneSlack.grows, "near")
 
     def __init__(self, objective, planes=None):
@@ -63,8 +64,6 @@ class ProximalBundle(OneSlack):
 
     def check_restored(self) -> None:
         super().check_restored()
-        require(np.isfinite(self.center).all(), "center", "infinite")
-        require(np.isfinite(self.far).all(), "far", "infinite")
         require(0 <= self.promised < np.inf, "promised", "out of range")
         require(RHO[0] <= self.rho <= RHO[1], "rho", "out of range")
         require(self.near.shape == self.alpha.shape, "near", "cut")

@@ -41,6 +41,7 @@ class ProximalNewton(Stateful):
     """``weights`` (features, classes) have the smaller primal, ``alpha`` is feasible."""
 
     kept = ("a", "active", "weights", "scores", "nu", "easy")
+    finite = "weights", "scores"
 
     def __init__(self, objective, alpha):
         batch: LinearInLabels = objective.batch
@@ -61,8 +62,6 @@ class ProximalNewton(Stateful):
         self.easy = True
 
     def check_restored(self) -> None:
-        for name in ("weights", "scores"):
-            require(np.isfinite(getattr(self, name)).all(), name, "infinite")
         require_within(self.active, 0, self.classes, "active")
         require(0 < self.nu < np.inf, "nu", "out of range")
 

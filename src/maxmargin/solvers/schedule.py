@@ -33,6 +33,7 @@ class Schedule(Stateful):
     """
 
     kept = ("gaps", "wait", "next_visit", "last_visited", "passes")
+    finite = ("gaps",)
     grows = ("last_visited",)
 
     def __init__(self, objective, max_wait: int = 4, longest_run: int = 16):
@@ -49,7 +50,6 @@ class Schedule(Stateful):
         self.run = min(max(n // RUNS, 1), longest_run)
 
     def check_restored(self) -> None:
-        require(np.isfinite(self.gaps).all(), "gaps", "infinite")
         require_within(self.wait, 1, self.max_wait, "wait")
         require_within(self.next_visit, 0, self.passes + self.max_wait, "next_visit")
         require_within(self.last_visited, 0, len(self.gaps) - 1, "last_visited")

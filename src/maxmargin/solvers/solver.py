@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.core.state import Stateful, require
 
@@ -30,6 +28,7 @@ class Solver(Stateful):
     """
 
     kept = ("w", "dual", "estimate", "stationary", "update_seconds", "falls")
+    finite = "w", "dual"
     ends = False  # whether it is ever stationary
     drifts = False  # whether ``dual`` is that but for the rounding of single precision
     # passes until a certificate is made in any case, and how many times later the next
@@ -90,9 +89,7 @@ class Solver(Stateful):
         """The outputs that a certificate at one of the candidates has found."""
 
     def check_restored(self) -> None:
-        require(self.w is None or np.isfinite(self.w).all(), "w", "infinite")
         require(self.ends or not self.stationary, "stationary", "not possible")
-        require(math.isfinite(self.dual), "dual", "infinite")
         require(0 <= self.update_seconds < math.inf, "update_seconds", "no time")
 
     def proved(self) -> float:
