@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -54,12 +55,20 @@ def run(path: Path, runner: Path, store: Path, *options: str) -> Path:
         return folder
     for old in store.glob(f"{path.stem}-*"):
         if len(old.name) == len(folder.name):
-            shutil.rmtree(old)
-    folder.mkdir(parents=True)
-    trouble = _trouble([sys.executable, *options, str(runner), str(path), str(folder)])
-    if trouble:
-        shutil.rmtree(folder)
-        raise BrokenExample(f"{path}: {trouble}")
+            shutil.rmtree(old, ignore_errors=True)
+    store.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=store) as scratch:
+        made = Path(scratch) / "made"
+        made.mkdir()
+        command = [sys.executable, *options, str(runner), str(path), str(made)]
+        trouble = _trouble(command)
+        if trouble:
+            raise BrokenExample(f"{path}: {trouble}")
+        try:
+            made.rename(folder)
+        except OSError:  # another process was faster
+            if not (folder / "output.json").is_file():
+                raise
     return folder
 
 

@@ -1,5 +1,7 @@
 """The gallery: scripts run once, what they print and draw is shown, failures end it."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from site_tools import tool
 
@@ -92,3 +94,11 @@ def test_a_script_that_fails_ends_the_build(scripts, tmp_path):
     (scripts / "words.py").write_text("print(1)\n")
     with pytest.raises(tool("kept").BrokenExample, match="begin with a docstring"):
         gallery.build(scripts, tmp_path / "store")
+
+
+def test_processes_that_run_the_same_script_share_what_it_makes(scripts, tmp_path):
+    path, store = scripts / "words.py", tmp_path / "store"
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(tool("gallery").run, [path, path], [store, store])
+    assert one == other
+    assert list(store.iterdir()) == [one]
