@@ -16,7 +16,7 @@ SHOWN = {  # lines that texts of cells refer to
     "graphs": [r"alone: +7\d\.\d% of the pixels are right", r"neighbours: 9\d\.\d%"],
     "language": [r"\d of 200 sentences have an error", r"goloen\t_\tVERB"],
     "own_structure": [r"kilometres +1\.00", r"climb +0\.[56]\d +true: 0\.60", "True"],
-    "search": ["#document \\d+"],
+    "search": ["#document \\d+", r"below +-?0\.00", r"inside +-0\.07"],
     "sequences": ["MEME version 4", "query +0 [ACGT-]+ 36"],
 }
 
