@@ -20,7 +20,13 @@ class Joint:
 
     def between(self, one: Any, other: Any) -> list[Contribution]:
         """What labelling ``one`` has and ``other`` has not, as contributions."""
-        one, other = (np.ascontiguousarray(y, np.int32) for y in (one, other))
-        apart = self.ask.features(one) - self.ask.features(other)
-        kept = np.flatnonzero(apart)
-        return ranked((self.name(j), apart[j], float(self.w[j])) for j in kept.tolist())
+        both = (np.ascontiguousarray(y, np.int32) for y in (one, other))
+        here, there = map(self.ask.features, both)
+        rows = []
+        for j in np.flatnonzero(here != there).tolist():
+            weight = float(self.w[j])
+            if here[j]:
+                rows.append((self.name(j), here[j] - there[j], weight))
+            else:
+                rows.append((f"{self.name(j)} (runner-up)", there[j], -weight))
+        return ranked(rows)

@@ -51,14 +51,14 @@ def explain(parser: Any, x: Any) -> Explanation:
         features = joint.between(found[0][0], found[other][0])
         text = " ".join(words[begin:end])
         parts.append(Part(f"{label} {text!r}", label, said, features))
-    note = f"brackets, and the best of {len(trees)} trees without each: {trees[0]}"
+    note = f"the tree, and its brackets: {trees[0]}"
     return Explanation(name, parts, note)
 
 
 def _apart(spans: set, words: list[str]) -> str:
     """The brackets that one of two trees has alone."""
     texts = [f"{z} {' '.join(words[a:b])!r}" for z, a, b in sorted(spans)]
-    return ", ".join(texts) if texts else "other tags or rules only"
+    return ", ".join(texts) if texts else "no phrase of its own"
 
 
 def namer(parser: Any) -> Callable[[int], str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -13,10 +12,9 @@ from maxmargin.report.measures import Measure, f1, share
 from maxmargin.trees.input import read_trees_of
 from maxmargin.trees.metrics import score_brackets, wrong_brackets
 from maxmargin.trees.rules import named_rules
-from maxmargin.trees.text import lay_out
+from maxmargin.trees.svg import tree_svg
 from maxmargin.trees.tree import Tree
 
-LEVEL, LETTER, GAP, MARGIN = 34, 7, 12, 8  # pixels
 LONGEST = 70  # words of a sentence whose trees are drawn
 
 
@@ -61,7 +59,7 @@ class TreeFindings(Findings):
         same = not missed and not tags and gold == found
         below = self._found(i, outputs)
         above = (
-            [] if same else [element("h4", "truth"), _svg(gold, missed, tags, "missed")]
+            [] if same else [element("h4", "truth"), _svg(gold, missed, tags, False)]
         )
         return element("div", element("h4", "predicted"), below, *above, cls="tree")
 
@@ -74,7 +72,7 @@ class TreeFindings(Findings):
     def _found(self, i: int, outputs: Any) -> Markup:
         gold, found = self.test.y[i], outputs[i]
         wrong = wrong_brackets(gold, found)[1]
-        return _svg(found, wrong, _wrong_tags(gold, found), "")
+        return _svg(found, wrong, _wrong_tags(gold, found), True)
 
     def _as_text(self, gold: Tree, found: Tree | None) -> Markup:
         text = "no tree was found" if found is None else found.pretty()
@@ -87,8 +85,8 @@ class TreeFindings(Findings):
 
     def legend(self) -> Markup:
         text = (
-            "Framed phrases are wrong, with dashes those that were missed; red words have "
-            "a wrong tag. Roots and punctuation do not count, as for evalb."
+            "Phrases and tags in full boxes are wrong, those in dashed ones were missed. "
+            "Roots and punctuation do not count, as for evalb."
         )
         return element("p", text, cls="soft")
 
@@ -109,6 +107,10 @@ class TreeFindings(Findings):
 
 
 FINDINGS = TreeFindings
+
+
+def _svg(tree: Tree, marked: Any, tags: Any, found: bool) -> Markup:
+    return Markup(tree_svg(tree, marked, tags, found))
 
 
 def _comparable(gold: Tree, found: Tree | None) -> bool:
@@ -144,45 +146,3 @@ def _errors(gold: Tree, found: Tree | None) -> list[Kind]:
     a, b = gold.tags(), found.tags()
     tags = sorted(_wrong_tags(gold, found))
     return kinds + [Kind("", "", f"tag {a[k][1]} taken for {b[k][1]}") for k in tags]
-
-
-# drawing ------------------------------------------------------------------------------
-
-
-def _wide(text: str) -> int:
-    return LETTER * len(text) + 4
-
-
-def _svg(
-    tree: Tree, marked: Collection[int], tags: Collection[int], cls: str
-) -> Markup:
-    """A tree from the top down; ``marked`` are phrases in the order of spans()."""
-    places = lay_out(tree, _wide, GAP)
-    lines: list[Markup] = []
-    texts: list[Markup] = []
-    phrases = words = 0
-    stack = [(tree, MARGIN, 0)]
-    while stack:
-        node, left, depth = stack.pop()
-        _, centre, offsets = places[id(node)]
-        x, y = left + centre, MARGIN + 14 + LEVEL * depth
-        if node.is_preterminal:
-            wrong = " wrong" if words in tags else ""
-            texts.append(element("text", node.label, x=x, y=y, cls=f"tag{wrong}"))
-            texts.append(element("text", node.children[0], x=x, y=y + 17))
-            words += 1
-            continue
-        if phrases in marked:
-            size = _wide(node.label) + 6
-            box = {"x": x - size / 2, "y": y - 14, "width": size, "height": 20}
-            lines.append(element("rect", rx=4, cls=cls or None, **box))
-        texts.append(element("text", node.label, x=x, y=y, cls="phrase"))
-        phrases += 1
-        for child, offset in zip(node.children[::-1], offsets[::-1], strict=True):
-            at = left + offset + places[id(child)][1]
-            lines.append(element("line", x1=x, y1=y + 5, x2=at, y2=y + LEVEL - 14))
-            stack.append((child, left + offset, depth + 1))
-    wide = places[id(tree)][0] + 2 * MARGIN
-    high = MARGIN * 2 + 20 + LEVEL * (tree.height - 1) + 12
-    whole = {"width": wide, "height": high, "viewBox": f"0 0 {wide} {high}"}
-    return element("svg", *lines, *texts, role="img", aria_label=str(tree), **whole)
