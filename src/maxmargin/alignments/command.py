@@ -15,7 +15,7 @@ class AlignTask(Task):
   maxmargin train align family.sto --tracks residue,ss --model window -o aligner.model
   maxmargin predict aligner.model new.fasta -o aligned.fasta
 
-Files may be compressed with gzip. What they look like: docs/alignment.md."""
+Files may be compressed with gzip. For their formats see docs/alignment.md."""
     file = "PAIRS"
     items = "pairs"
     estimators = {"svm": "SequenceAligner"}
@@ -24,13 +24,13 @@ Files may be compressed with gzip. What they look like: docs/alignment.md."""
     essential = "format tracks unknown model gaps scope"
     options = """
     the file
-      --format auto|table|fasta|stockholm=auto  default: as it begins
+      --format auto|table|fasta|stockholm=auto  default: recognised by its beginning
       --rows pairs|all=pairs  FASTA: records 1 and 2, 3 and 4, ... are aligned (default),
           or all with all
-      --tracks NAME,...=residue  what is known of a position: residue (default), or
+      --tracks NAME,...=residue  what is known about a position: residue (default), or
           residue,ss and others that the file has
-      --all-columns  count all pairs, also those that the file does not mark as core
-      --unknown LETTER  what letters that are not in the training file are read as, such
+      --all-columns  count all pairs, even those that the file does not mark as core
+      --unknown LETTER  read letters that are not in the training file as this one, such
           as X
       --encoding NAME=utf-8  default: utf-8
     the model
@@ -39,8 +39,8 @@ Files may be compressed with gzip. What they look like: docs/alignment.md."""
       --scope  global or local
       --free-ends  target or template: its ends may stay unmatched at no cost
       --loss  q, q4 (or another shift), hamming
-      --symmetric  one weight for (a, b) and (b, a); default: where alphabets allow it
-      --prior  begin with BLOSUM62, or other usual scores of letters and gaps
+      --symmetric  one weight for (a, b) and (b, a); default: if alphabets allow it
+      --prior  start from BLOSUM62, or other usual scores of letters and gaps
       --C
     """
     outputs = {

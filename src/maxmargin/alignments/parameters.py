@@ -24,7 +24,7 @@ class SequenceAlignerParameters(PartlyKnown):
     unknown: Any = Parameter(default=None)
     symmetric: bool | str = Parameter(default="auto", kind=bool)
     normalize: bool = Parameter(
-        default=True, help="divide features of a pair by the lengths of both"
+        default=True, help="divide the features of a pair by both lengths"
     )
     C: float | None = Parameter(default=10.0)
     prior: bool = Parameter(default=True)

@@ -28,17 +28,17 @@ gzip."""
       --encoding NAME=utf-8  default: utf-8
       --shards FOLDER  for vectors larger than memory: read the file (or folder, or glob)
           into this folder, or use what is there. TRAIN may be such a folder itself
-      --multilabel  labels are sets: a,b,c; with a node, its ancestors are predicted too
+      --multilabel  labels are sets: a,b,c; the ancestors of a node are predicted, too
     the taxonomy
       --taxonomy FILE  'parent child' or one path per line (default: the labels are paths)
       --separator TEXT=.  of paths such as rec.autos (default: .)
     features of texts
       --ngrams N  runs of up to N words (default: 1)
       --weighting tfidf|binary|count  of words (default: tfidf)
-      --min-count N  leave out words of fewer texts
+      --min-count N  ignore words that occur in fewer texts
     the model
       --mode hierarchical|flat  whether classes share the weights of their ancestors
-          (default: they do)
+          (default: hierarchical)
       --loss tree|tree-height|tree-distance|zero-one  what a wrong class costs (default:
           tree, the height of the common ancestor)
       --rescaling margin|slack
@@ -47,7 +47,7 @@ gzip."""
     """
     outputs = {"text": Output()}
     evaluate_options = "--confusion FILE.png  draw which labels are confused"
-    inspect_options = "--label L+  only of this label; repeatable"
+    inspect_options = "--label L+  only this label; repeatable"
 
 
 COMMAND = ClassifyTask

@@ -12,8 +12,8 @@ from maxmargin.core.jobs import effective_jobs
 from maxmargin.engine.interrupts import undisturbed
 
 OPTIONS = """
---cluster ADDRESS  work on the Dask cluster of this scheduler, such as tcp://host:8786
---workers N  work in N processes of this machine
+--cluster ADDRESS  train on the Dask cluster of this scheduler, such as tcp://host:8786
+--workers N  train in N processes on this machine
 """
 CONNECT = 10  # seconds
 PER_CORE, LEAST = 4, 16  # processes that a machine can be asked for, at the least

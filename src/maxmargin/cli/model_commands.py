@@ -32,11 +32,11 @@ COMMANDS = {
   maxmargin predict ner.model new.txt -o tagged.txt
   maxmargin predict ner.model new.txt --marginals | less
 
-The model remembers its task and how its files are written: the page of the task in
-docs/ says what goes in and what comes out. A file appears whole or not at all.""",
+The model remembers its task and how its files are written; the page of the task in docs/
+describes inputs and outputs. A file appears whole or not at all.""",
         """
         -o, --output OUT=-  default: standard output
-        --format NAME  how OUT is written: FORMATS (default: as its name ends)
+        --format NAME  format of OUT: FORMATS (default: by the ending of its name)
         --encoding NAME  of FILE and OUT (default: that of the training file)
         """,
         "Predict the outputs of a file with a model.",
@@ -56,7 +56,7 @@ truth and the prediction.""",
         --plot FILE.png  draw the predictions beside the truth
         --encoding NAME  of FILE (default: that of the training file, or utf-8)
         """,
-        "Compare predictions with the truth, in the measures of the task.",
+        "Compare predictions with the truth, using the measures of the task.",
         {"nargs": "?"},
         "evaluate_options",
         "%(prog)s [options] [MODEL] FILE",
@@ -69,10 +69,10 @@ truth and the prediction.""",
         """
         -o, --output PAGE.html=report.html  the page (default: report.html)
         --against MODEL  another model of the same task, to compare with
-        --limit N=150  the most examples with errors that are drawn (default: 150)
+        --limit N=150  draw at most N examples with errors (default: 150)
         --encoding NAME  of FILE (default: that of the training file)
         """,
-        "Write a page about a model and its errors on a test file: one file of HTML that\n"
+        "Write a page about a model and its errors on a test file: a single HTML file that\n"
         "needs no network.",
     ),
     "inspect": ModelCommand(
@@ -84,9 +84,9 @@ truth and the prediction.""",
         """
         --top N=10  the N strongest weights (default: 10), for tags of every label; 0 for
             none
-        --json  print it as JSON
+        --json  print as JSON
         --plot FILE.png  draw what was learned, such as transitions
-        --export FILE  write it as text for other programs
+        --export FILE  write all weights as text for other programs
         """,
         "Show what a model has learned, and how it was trained.",
         None,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from maxmargin.fitting.parameters import Declared
 
 KEPT = """
---checkpoint-every TIME  between two writings: 30s, 2m or 1h (default: 1m)
+--checkpoint-every TIME  interval between checkpoints: 30s, 2m or 1h (default: 1m)
 """
 ALL = """
 --quiet  no progress, no summary
@@ -33,12 +33,12 @@ ALL = """
 CHOICE = """
 choosing C
   --path C,C,...  values of C to choose from
-  --dev FILE  a file to choose C on, or to report on
+  --dev FILE  a file to choose C on, or only to evaluate on
   --cv N  choose C by N-fold cross-validation
 """
 WATCH = """
 --plot FILE.png  draw the convergence of the training
---log FILE  append a line of JSON per pass to a file, also while C is chosen
+--log FILE  append one line of JSON per pass to a file, even while C is chosen
 """
 _OPTION = re.compile(r"(?:(-\w), )?--([\w-]+)(?: (\S+))?(?:  (.*))?")
 # What --help shows in all tasks.

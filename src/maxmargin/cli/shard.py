@@ -8,26 +8,27 @@ from maxmargin.fitting.parameters import Shared
 
 OPTIONS = """
 the files
-  --format columns|conllu|svmlight  default: conllu if the first file is called so or looks
-      so; svmlight: vectors with a class each, for train classify
-  --label-column COLUMN  from 0, or from the end with -1, the default; in CoNLL-U also a
-      name, default UPOS. Templates number the columns without it
-  --word-column COLUMN  that ready features read (default: the first one; in CoNLL-U FORM)
+  --format columns|conllu|svmlight  default: conllu if the name or contents of the
+      first file suggest it; svmlight: vectors with classes, for train classify
+  --label-column COLUMN  numbered from 0, or from -1 at the end (default: -1); in
+      CoNLL-U also a name (default: UPOS). Templates number the columns without it
+  --word-column COLUMN  words for built-in features (default: the first column; in CoNLL-U
+      FORM)
   --separator TEXT  exactly this, such as , or \\t (default: spaces and tabs)
   --encoding NAME=utf-8  default: utf-8
   --comment MARK  skip lines that begin with MARK, between sentences
 features, one of
-  --template FILE  a template as of CRF++ or Wapiti
-  --features NAME  a ready set: chunking, ner, pos, words
-  --like MODEL  those of a model or of another corpus, for data to evaluate on
-  --min-count N  leave out rarer ones
-  --hashing N  hash features into so many numbers, a power of two: nothing is counted
+  --template FILE  a template in the syntax of CRF++ or Wapiti
+  --features NAME  a built-in set: chunking, ner, pos, words
+  --like MODEL  those of a model or of another corpus, for test data
+  --min-count N  ignore features that occur less often
+  --hashing N  hash features into N numbers, a power of two, without counting
   --gazetteer FILE+  as in train tag; repeatable
 the work
-  --shard-tokens N=500000  tokens of a shard, about (default: 500000)
-  --shard-entries N=1000000  the same of vectors, in values (default: 1000000)
+  --shard-tokens N=500000  approximate number of tokens per shard (default: 500000)
+  --shard-entries N=1000000  the same for vectors, in values (default: 1000000)
   --n-jobs N=1  processes that read and threads that encode
-  --overwrite  replace a corpus that is there
+  --overwrite  replace an existing corpus
   --quiet  no progress, no summary
 """
 

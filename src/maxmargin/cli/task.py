@@ -17,7 +17,7 @@ K_BEST = """
     line '# RANK SCORE'
 """
 MARGINALS = """
---marginals  write probabilities beside the outputs
+--marginals  write probabilities with the outputs
 """
 
 

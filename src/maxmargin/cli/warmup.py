@@ -8,13 +8,13 @@ from maxmargin.warmup import TASKS, warm_up
 def add_parser(commands) -> None:
     parser = commands.add_parser(
         "warmup",
-        help="compile ahead what tasks run",
+        help="compile the kernels of tasks ahead of time",
         description="Compile the inner loops of tasks, once for this machine.",
         epilog="""example:
   maxmargin warmup
   maxmargin warmup tag parse
 
-Every task is trained on a few invented examples. Without this, the first training of a
+Every task is trained on a few invented examples. Without this, the first training on a
 machine compiles, which takes from five seconds to half a minute.""",
     )
     parser.add_argument(

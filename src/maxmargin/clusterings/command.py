@@ -1,4 +1,4 @@
-"""The task ``cluster``: which mentions of a document are of one thing."""
+"""The task ``cluster``: which mentions of a document mean the same thing."""
 
 from maxmargin.cli.task import Output, Task
 
@@ -29,12 +29,12 @@ be compressed with gzip."""
     the model
       --method forest|correlation  clusters by latent forests of links (default), or by the
           scores of all pairs
-      --r  cost of a link between clusters, beside 1 for a missing one (default: 0.5)
+      --r  cost of a link between clusters; a missing one costs 1 (default: 0.5)
       --C  weight of the data, per document (default: 0.1)
-      --n-restarts  starts; those after the first are random
+      --n-restarts  number of starts; those after the first are random
       --max-outer  outer steps of a start
       --self-paced  easy documents first
-      --window  mentions before each that it is compared with (default: 1000)
+      --window  number of preceding mentions to compare each one with (default: 1000)
       --pair-memory  bytes that the pairs of mentions may take (default: 4e9)
     """
     outputs = {

@@ -160,12 +160,14 @@ class Running(Parameters):
     )
     checkpoint: Any = Parameter(
         default=None,
-        help="where the state of the training is kept",
+        help="folder for the state of the training",
         metavar="FOLDER",
         machine="runs",
     )
     resume: bool = Parameter(
-        default=False, help="go on from the checkpoint, if there is one", machine="runs"
+        default=False,
+        help="resume from the checkpoint, if there is one",
+        machine="runs",
     )
 
 
@@ -193,13 +195,13 @@ class Shared(Running):
         default=0.01,
         check=positive("a positive number such as 0.01", finite=True),
         kind=float,
-        help="relative gap to stop at",
+        help="relative gap at which to stop",
     )
     max_iter: int | None = Parameter(
         default=None,
         check=or_none(whole_from(1, "a positive whole number or None")),
         kind=int,
-        help="passes over the data",
+        help="largest number of passes over the data",
     )
     max_time: float | None = Parameter(
         default=None,
@@ -210,10 +212,13 @@ class Shared(Running):
     )
     warm_start: bool = Parameter(default=False, option=False, machine="spends")
     n_jobs: int | None = Parameter(
-        default=1, flag="--jobs", help="threads; -1: one per core", machine="spends"
+        default=1,
+        flag="--jobs",
+        help="threads; -1 means one per core",
+        machine="spends",
     )
     random_state: Any = Parameter(
-        default=None, kind=int, flag="--seed", help="for the order of visits"
+        default=None, kind=int, flag="--seed", help="random seed of the order of visits"
     )
     verbose: int = Parameter(
         default=0,
@@ -280,7 +285,7 @@ class KernelOfFeatures(Shared):
     kernel_memory: float = Parameter(
         default=4e9,
         check=positive("a positive number of bytes"),
-        help="bytes that its tables may take",
+        help="bytes that kernel tables may take",
     )
 
     def _unread(self) -> Container[str]:

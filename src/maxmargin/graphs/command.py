@@ -26,16 +26,16 @@ docs/graphs.md. Files may be compressed with gzip."""
       --encoding NAME=utf-8  of JSON lines (default: utf-8)
     the model
       --edges directed|symmetric|associative  weights of pairs of labels: by direction
-          (default), the same for both, or one for equal labels
+          (default), the same in both, or one for equal labels
       --inference  auto, elimination, graph-cut, relaxed, expansion, swap or max-product
-      --C  weight of the data, per graph (default: by features and size)
-      --label-weight LABEL:X+  what mistaking a node of this label costs, beside 1 for
-          others; repeatable
-      --unlabelled-weight X  times the weight of graphs without any known label
+      --C  weight of the data, per graph (default: depends on features and size)
+      --label-weight LABEL:X+  cost of mistaking a node with this label, instead of 1;
+          repeatable
+      --unlabelled-weight X  factor for the weight of graphs without any known label
           (default: 0.1)
     a kernel of the features of nodes
       --kernel
-      --method  which nodes are its basis: exact (all), nystroem, nystroem-kmeans,
+      --method  how its basis of nodes is chosen: exact (all), nystroem, nystroem-kmeans,
           nystroem-leverage or incomplete-cholesky
       --n-components  nodes in the basis
       --gamma
@@ -49,7 +49,7 @@ docs/graphs.md. Files may be compressed with gzip."""
     predict_options = K_BEST + MARGINALS
     evaluate_options = """
       --confusion FILE.png  draw which labels are confused
-      --fractional FILE.png  draw what the relaxed search leaves undecided
+      --fractional FILE.png  draw the nodes that the relaxed search leaves undecided
     """
 
 

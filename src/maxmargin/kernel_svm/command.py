@@ -23,38 +23,38 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
     options = """
     the file
       --format auto|svmlight|csv=auto  svmlight: LABEL 3:0.5 7:1 ...; csv: 0.5,0,1,LABEL
-          (default: csv if the name ends so, else svmlight)
+          (default: csv if the name ends in .csv, else svmlight)
       --label NAME  the column of classes of a csv file (default: the last)
       --header auto|yes|no=auto  whether the first row of a csv file has names (default:
-          if no cell but the last is a number)
+          if no cell except perhaps the last is a number)
       --encoding NAME=utf-8  default: utf-8
     the kernel
       --kernel rbf|poly|linear|laplace  k(x, x')
       --gamma X,scale,auto  width of rbf and laplace, factor of poly (default: scale, one
-          over columns times variance). Of several with commas, or of multiples of scale
-          with choose, one is chosen with C, by --cv or --dev
-      --scale standard|range  columns to mean 0 and deviation 1, or to [0, 1]; kept in
-          the model (default: as they are)
-      --degree  of poly
-      --coef0  of poly
+          over columns times variance). Several values with commas, or choose for
+          multiples of scale: the best is chosen with C, by --cv or --dev
+      --scale standard|range  scale columns to mean 0 and deviation 1, or to [0, 1]; kept
+          in the model (default: no scaling)
+      --degree  degree of poly
+      --coef0  constant of poly
     the basis
       --method  how basis functions are found: subspace-pursuit, training-points,
           nystroem, nystroem-kmeans, nystroem-leverage, incomplete-cholesky, sampling,
           exact
-      --n_components  basis functions at most, fewer if there are fewer samples
+      --n_components  largest number of basis functions; at most one per sample
       --preimage gradient  how subspace-pursuit finds points (default: gradient)
     the model
       --C
       --class-weight balanced  the same mass for every class
       --device  cpu or cuda
       --memory  bytes for tables of kernel values
-      --max-terms  support vectors beyond which nothing is proved of the exact machine
+      --max-terms  prove nothing about the exact machine beyond this many support vectors
     """
     outputs = {"labels": Output((".labels",))}
     evaluate_options = "--confusion FILE.png  draw which labels are confused"
     inspect_options = """
-    --label L+  only of this label; repeatable
-    --shape HxW  basis points are pictures, for --plot (default: if they are square)
+    --label L+  only this label; repeatable
+    --shape HxW  draw basis points as pictures of this shape (default: if they are square)
     """
 
 

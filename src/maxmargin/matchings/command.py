@@ -13,7 +13,7 @@ class MatchTask(Task):
   maxmargin train match links.tsv --path 0.01,0.03,0.1 --cv 5 -o words.model
   maxmargin predict words.model new.tsv -o new.links
 
-A line is: source TAB target TAB links, perhaps with an id and a tab before it. Links
+A line is: source TAB target TAB links, optionally after an id and a tab. Links
 are i-j (sure) or i?j (possible), with words counted from 0: docs/matching.md."""
     file = "LINKS"
     items = "sentence pairs"
@@ -27,14 +27,14 @@ are i-j (sure) or i?j (possible), with words counted from 0: docs/matching.md.""
     the dictionary
       --bitext FILE+  sentence pairs to learn a dictionary from, besides LINKS; repeatable.
           Links in it are not read. The pairs that you want to align belong here, too
-      --forms F,F,...  what stands for a word: word, or stem and a number of letters
+      --forms F,F,...  how words are represented: word, or stem and a number of letters
           (default: word,stem3,stem4)
     the model
       --C
-      --fertility K  the largest number of links of a word, or two, for source and target
-          words (1,3); none for no bound
-      --cost-missing  of a sure link that is missing
-      --cost-extra  of a link that is not even possible
+      --fertility K  the largest number of links of a word, or two numbers for source and
+          target words (1,3); none for no bound
+      --cost-missing  cost of a missing sure link
+      --cost-extra  cost of a link that is not even possible
       --features G,G,...  groups of features: bias, dictionary, neighbours, position,
           spelling, frequency, competition (default: all)
     """

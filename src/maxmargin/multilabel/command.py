@@ -25,15 +25,15 @@ compressed with gzip."""
     features of texts
       --ngrams N  runs of up to N words (default: 1)
       --weighting tfidf|binary|count  of words (default: tfidf)
-      --min-count N  leave out words of fewer texts
+      --min-count N  ignore words that occur in fewer texts
     the model
       --loss hamming|f1|ranking  what a wrong set costs (default: hamming)
-      --graph none|tree|full=none  pairs of labels that have scores too: none (default),
-          the tree of those that tell most of each other, or all
+      --graph none|tree|full=none  pairs of labels that have scores, too: none (default),
+          the tree with the most mutual information, or all
       --C  weight of the data (default: 1, for log 5, / total variance of the features)
     """
     evaluate_options = ""
-    inspect_options = "--label L+  only of this label; repeatable"
+    inspect_options = "--label L+  only this label; repeatable"
 
 
 COMMAND = MultilabelTask

@@ -23,13 +23,13 @@ may be compressed with gzip."""
     the file
       --encoding NAME=utf-8  default: utf-8
     the model
-      --loss precision|ndcg|average-precision|pairwise  what a ranking is judged by
+      --loss precision|ndcg|average-precision|pairwise  measure of a ranking
           (default: ndcg)
-      --k  places that count, for precision; for ndcg, those that are reported
-      --relevant  the lowest grade that is relevant
+      --k  number of places that count (precision) or are reported (ndcg)
+      --relevant  the lowest relevant grade
       --C  weight of the data (default: 2 / total variance of the features)
-      --init classification|random  where precision begins (default: classification)
-      --n-restarts  starts, of which the best is kept, for precision
+      --init classification|random  starting point, for precision (default: classification)
+      --n-restarts  number of starts, of which the best is kept, for precision
       --max-outer  outer steps of a start, for precision
       --self-paced  easy queries first, for precision
     """

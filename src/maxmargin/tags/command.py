@@ -25,42 +25,43 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
     essential = "label_column template features objective scheme model"
     options = f"""
     the file
-      --format {"|".join(FORMATS)}  default: conllu if the file is called so or looks so,
+      --format {"|".join(FORMATS)}  default: conllu if the name or the contents suggest it,
           else columns
-      --label-column COLUMN  from 0, or from the end with -1, the default; in CoNLL-U also a
-          name, default UPOS. Templates number the columns without it
-      --word-column COLUMN  that ready features read, numbered as in the file (default: the
-          first one; in CoNLL-U FORM)
+      --label-column COLUMN  numbered from 0, or from -1 at the end (default: -1); in
+          CoNLL-U also a name (default: UPOS). Templates number the columns without it
+      --word-column COLUMN  words for built-in features, numbered as in the file (default:
+          the first column; in CoNLL-U FORM)
       --separator TEXT  exactly this, such as , or \\t (default: spaces and tabs)
       --encoding NAME=utf-8  default: utf-8
       --comment MARK  skip lines that begin with MARK, between sentences
       --shards FOLDER  for data larger than memory: encode the file (or folder, or glob)
           into this folder, or use what is there. TRAIN may be such a folder itself
     features, one of
-      --template FILE  a template as of CRF++ or Wapiti
-      --features NAME  a ready set: chunking, ner, pos, words
-      --min-count  leave out rarer ones
-      --gazetteer FILE+  a list, one entry per line, that a template reads by the name of
-          the file (%g[0,0,cities] reads cities.txt), or NAME=FILE; repeatable
+      --template FILE  a template in the syntax of CRF++ or Wapiti
+      --features NAME  a built-in set: chunking, ner, pos, words
+      --min-count  ignore features that occur less often
+      --gazetteer FILE+  a list, one entry per line, which templates refer to by the name
+          of the file (%g[0,0,cities] for cities.txt), or NAME=FILE; repeatable
     the model
-      --model svm|hmm=svm  svm (default) is trained; hmm counts, and takes of all these
-          settings only the features, the scheme, the decoding and --alpha
+      --model svm|hmm=svm  svm (default) is trained; hmm counts, and of these settings only
+          takes the features, the scheme, the decoding and --alpha
       --objective  hinge, hinge-per-output, log (CRF), marginal, exponential, boosting,
           perceptron, passive-aggressive
       --C  weight of the data (default: 0.1 for hinge, 1 for the others)
       --l1  L1 penalty, for sparse weights
       --order  of transitions: 0, 1 or 2
-      --scheme  BIO, IOB1, BIOES, BILOU, IO or auto: make labels that break it impossible
-      --repair  correct training labels that break the scheme, read as conlleval reads
+      --scheme  BIO, IOB1, BIOES, BILOU, IO or auto: never predict labels that violate it
+      --repair  correct training labels that violate the scheme, in the way conlleval reads
           them
       --loss hamming|zero-one|spans|absolute  what a wrong labelling costs (default:
-          hamming); absolute is |true - predicted| of labels that are numbers
+          hamming); absolute is |true - predicted| for numeric labels
       --decoding  auto, viterbi or posterior (the best label of every token)
       --alpha  added to the counts of an hmm
     a kernel of the features
       --kernel
-      --method  its basis: exact (all tokens), subspace-pursuit, training-points,
-          nystroem, nystroem-kmeans, nystroem-leverage or incomplete-cholesky
+      --method  how its basis is chosen: exact (all tokens), subspace-pursuit,
+          training-points, nystroem, nystroem-kmeans, nystroem-leverage or
+          incomplete-cholesky
       --n-components  tokens in the basis
       --gamma
       --kernel-memory
@@ -80,7 +81,7 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
       --comment MARK  skip lines that begin with MARK
     """
     inspect_options = """
-      --label L+  only of this label; repeatable
+      --label L+  only this label; repeatable
       --transitions  print the weights of transitions
     """
 

@@ -7,14 +7,14 @@ class ParseTask(Task):
     """What the command line says of it; ``run.py`` is what it does."""
 
     name = "parse"
-    about = "Parse sentences: a file of bracketed trees, as of the Penn Treebank."
+    about = "Parse sentences: a file of bracketed trees, as in the Penn Treebank."
     example = """example:
   maxmargin train parse train.mrg -o parser.model
   maxmargin train parse train.mrg --method pcfg --input words -o pcfg.model
   echo 'the_DT cat_NN sat_VBD' | maxmargin predict parser.model -
   maxmargin evaluate parser.model test.mrg --plot worst.png
 
-Function tags and empty elements are left out. Files may be compressed with gzip."""
+Function tags and empty elements are ignored. Files may be compressed with gzip."""
     file = "TREES"
     items = "trees"
     estimators = {"max-margin": "GrammarParser", "pcfg": "PCFGParser"}
@@ -24,27 +24,27 @@ Function tags and empty elements are left out. Files may be compressed with gzip
     options = """
     the file
       --encoding NAME=utf-8  default: utf-8
-      --keep-functions  labels with their function tags, such as NP-SBJ
-      --root LABEL  a root over every tree, such as TOP
+      --keep-functions  keep function tags in labels, such as NP-SBJ
+      --root LABEL  add a root above every tree, such as TOP
     the grammar
       --input tags|words|both  what a sentence is: tags, words, or words with tags
       --direction right|left  of the nodes that binarisation adds
       --horizontal NUMBER  siblings that these nodes remember: a number or all
       --parent 0|1  1: phrases remember the one above
-      --max-length  learn from sentences of up to N words (default: 20, where the search
-          for violated trees is quick; all with pcfg)
-      --fallback flat|right|none|error  what to predict where the grammar has no tree
-      --decoding auto|viterbi|posterior  the tree of largest score or of least expected
-          loss (auto: with --objective log)
+      --max-length  learn from sentences of up to N words (default: 20, so that searches
+          for violated trees are fast; with pcfg all)
+      --fallback flat|right|none|error  what to predict if the grammar has no tree
+      --decoding auto|viterbi|posterior  viterbi: the tree with the largest score;
+          posterior: of least expected loss (auto: posterior with --objective log)
     the model
-      --method max-margin|pcfg=max-margin  default: max-margin. pcfg has relative
-          frequencies and no settings below, but --smoothing
-      --features NAME,NAME  beside rules: auto (spans, with words where they are given),
-          spans or none; lexical is always there with --input words
-      --loss f1|hamming|zero-one  of the brackets of a tree (default: f1)
+      --method max-margin|pcfg=max-margin  default: max-margin. pcfg uses relative
+          frequencies and takes none of the settings below except --smoothing
+      --features NAME,NAME  besides rules: auto (spans, with words if they are given),
+          spans or none; lexical is always used with --input words
+      --loss f1|hamming|zero-one  loss of the brackets of a tree (default: f1)
       --rescaling margin|slack
       --C
-      --smoothing  added to counts of a pcfg
+      --smoothing  added to the counts of a pcfg
     """
     outputs = {
         "brackets": Output((".mrg", ".ptb", ".trees", ".parse")),
