@@ -72,7 +72,7 @@ truth and the prediction.""",
         --limit N=150  draw at most N examples with errors (default: 150)
         --encoding NAME  of FILE (default: that of the training file)
         """,
-        "Write a page about a model and its errors on a test file: a single HTML file that\n"
+        "Write a page about a model and its errors on a test file: one HTML file that\n"
         "needs no network.",
     ),
     "inspect": ModelCommand(
