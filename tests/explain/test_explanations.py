@@ -19,6 +19,7 @@ from maxmargin import (
     TopKRanker,
 )
 from maxmargin.explain.explanation import Explanation, Part, ranked
+from maxmargin.files import columns_from
 from maxmargin.kernels import spectrum
 
 ROW = st.lists(st.floats(-5, 5, width=32), min_size=3, max_size=3)
@@ -117,8 +118,20 @@ def test_forbidden_transitions_are_no_runners_up():
     assert names == {"Ann", "Lee", "sleeps"}
 
 
+def test_labels_decoded_by_their_probabilities():
+    X, y = cases()["SequenceTagger"][1:]
+    model = SequenceTagger(objective="marginal").fit(X, y)
+    found = model.explain(X[0])
+    assert "another sequence may score more" in found.note
+    assert [p.predicted for p in found.parts] == model.predict(X[:1])[0]
+
+
 def test_what_cannot_be_explained_is_said():
     _, X, y = cases()["SequenceTagger"]
+    tagger = SequenceTagger(features="words").fit(X, y)
+    with pytest.raises(ValueError, match="x has 2 sentences: explain takes one"):
+        tagger.explain(columns_from(X[:2]))
+    assert len(tagger.explain(columns_from(X[:1])).parts) == 3
     with pytest.raises(ValueError, match="order=2 has no scores per token"):
         SequenceTagger(order=2).fit(X, y).explain(X[0])
     numbers = [np.eye(3)[[0, 1, 2]], np.eye(3)[[1, 0]]]

@@ -134,6 +134,8 @@ def explain(tagger: Any, x: Any) -> Explanation:
             "a tagger with a kernel has no weights of features that explain could show: "
             "fit without kernel."
         )
+    if getattr(x, "n_sentences", 1) != 1:
+        raise ValueError(f"x has {x.n_sentences} sentences: explain takes one.")
     X = tagger._input(x if hasattr(x, "n_sentences") else [x], tagger._encoder)
     batch, _ = tagger._batch(X)
     (found,) = tagger.predict(X)
@@ -150,6 +152,8 @@ def explain(tagger: Any, x: Any) -> Explanation:
         names = say.labels[labels[t]], say.labels[other[t]]
         parts.append(Part(f"{t + 1} {words[t]}", *names, features))
     note = "every label, and the best other one of its token"
+    if tagger._decoding() == "posterior":
+        note += "; decoded by probabilities, so that another sequence may score more"
     return Explanation(type(tagger).__name__, parts, note, words)
 
 
