@@ -222,7 +222,7 @@ def test_format_wins_over_the_name_and_names_may_be_compressed(predict):
     assert predict("rank", "c.npz", "--format", "jsonl").read_text() == json_lines
     packed = predict("rank", "d.jsonl.gz").read_bytes()
     assert gzip.decompress(packed).decode() == json_lines
-    for name in ("out.txt", "out", "out.of.me", "out.gz.x"):
+    for name in ("out.txt", "out", "out.of.me", "out.gz.x", "out.labels", ".csv"):
         assert predict("rank", name).read_text() == predict("rank", "plain").read_text()
 
 
@@ -231,7 +231,7 @@ def test_format_wins_over_the_name_and_names_may_be_compressed(predict):
     [
         ("tag", "x.npz", "choose a name that ends in .conll, .conllu, .csv"),
         ("graph", "x.fasta", "ends in .fasta, but predictions of the task 'graph'"),
-        ("rank", "x.pdf", "are no such file: choose a name that ends in .scores"),
+        ("rank", "x.pdf", "are no such file: choose a name that ends in .csv, .tsv"),
         ("classify", "x.xlsx", "ends in .csv, .tsv, .json or .jsonl, or .txt."),
         ("kernel", "x.svg.gz", "ends in .svg"),
         ("match", "x.conllu", "ends in .conllu"),

@@ -50,7 +50,7 @@ is the class (csv); see docs/kernels.md. Files may be compressed with gzip."""
       --memory  bytes for tables of kernel values
       --max-terms  prove nothing about the exact machine beyond this many support vectors
     """
-    outputs = {"labels": Output((".labels",))}
+    outputs = {"labels": Output()}
     evaluate_options = "--confusion FILE.png  draw which labels are confused"
     inspect_options = """
     --label L+  only this label; repeatable

@@ -39,7 +39,7 @@ are i-j (sure) or i?j (possible), with words counted from 0: docs/matching.md.""
           spelling, frequency, competition (default: all)
     """
     outputs = {
-        "pharaoh": Output((".links", ".pharaoh")),
+        "pharaoh": Output(),
         "naacl": Output((".naacl",), k_best=False),
         "tsv": Output((".tsv",), k_best=False),
     }

@@ -33,7 +33,7 @@ may be compressed with gzip."""
       --max-outer  outer steps of a start, for precision
       --self-paced  easy queries first, for precision
     """
-    outputs = {"scores": Output((".scores",))}
+    outputs = {"scores": Output()}
 
 
 COMMAND = RankTask

@@ -47,7 +47,7 @@ Function tags and empty elements are ignored. Files may be compressed with gzip.
       --smoothing  added to the counts of a pcfg
     """
     outputs = {
-        "brackets": Output((".mrg", ".ptb", ".trees", ".parse")),
+        "brackets": Output((".mrg", ".ptb")),
         "svg": Output((".svg",), k_best=False, marginals=False),
     }
     predict_options = K_BEST + MARGINALS
