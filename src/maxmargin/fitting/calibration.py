@@ -112,6 +112,7 @@ def _by_temperature(model: Any, X: Any, y: Any) -> Calibration:
 
     def at(log_T: float) -> Chances:
         trial = copy.copy(model)
+        trial.verbose = 0
         T = math.exp(log_T)
         trial.calibration_ = Calibration("temperature", T, (), (), 0, 0, None, 0, None)
         return trial._chances(X, y, predicted)

@@ -99,6 +99,7 @@ class HeldOutScore:
 
     def __call__(self, w: np.ndarray) -> float:
         trial = copy.copy(self.model)
+        trial.verbose = 0  # a look is no progress of its own
         trial._put(self.encoded, w)
         scorer, report = judged(trial, self.dev)
         self.title, self.smaller = scorer.title, scorer.smaller
