@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 
 from maxmargin.core.arrays import LARGEST, from_dense, from_sparse, runs
 from maxmargin.core.cutting import cut_by
-from maxmargin.graphs.field import Field
+from maxmargin.graphs.field import Field, offsets
 from maxmargin.graphs.input import GraphInput
 from maxmargin.graphs.schema import Blocks, Schema, node_tables
 
@@ -89,7 +89,7 @@ def make_graphs(
         [[g.counts.get(name, 0) for name in schema.node_types] for g in inputs],
         np.int64,
     ).reshape(len(inputs), len(schema.node_types))
-    node_start = _offsets(counts.sum(1))
+    node_start = offsets(counts.sum(1))
     n_nodes = int(node_start[-1])
     node_type = np.repeat(
         np.tile(np.arange(counts.shape[1], dtype=np.int32), len(inputs)), counts.ravel()
@@ -112,7 +112,7 @@ def make_graphs(
     table_type = kinds[heads].astype(np.int32)
     table_owner = owner[heads]
     cells = np.diff(blocks.cell_at)[table_type]
-    table_start = _offsets(np.bincount(table_owner, minlength=len(inputs)))
+    table_start = offsets(np.bincount(table_owner, minlength=len(inputs)))
     ends_of_nodes = node_at[node_start[1:] + np.arange(len(inputs))]
     before = np.cumsum(cells) - cells
     begun = np.append(before, before[-1:] + cells[-1:])
@@ -120,7 +120,7 @@ def make_graphs(
     table_at = (
         before - begun[table_start[:-1]][table_owner] + ends_of_nodes[table_owner]
     )
-    edge_start = _offsets(np.bincount(owner, minlength=len(inputs)))
+    edge_start = offsets(np.bincount(owner, minlength=len(inputs)))
     arc_start, arcs = _arcs(pairs, owner, node_start, edge_start)
     parts = ends_of_nodes + begun[table_start[1:]] - begun[table_start[:-1]]
     table_edges = np.append(heads, len(order)).astype(np.int64)
@@ -236,13 +236,9 @@ def _least_loss(blocks: Blocks, size) -> float:
     return float(costs.min(initial=np.inf) * sizes.min(initial=np.inf))
 
 
-def _offsets(lengths) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-
-
 def _within(lengths, start) -> np.ndarray:
     """Offsets of runs, counted anew in every example: one more than runs in each."""
-    total = _offsets(lengths)
+    total = offsets(lengths)
     examples = len(start) - 1
     owner = np.repeat(np.arange(examples), np.diff(start) + 1)
     place = np.arange(len(owner)) - owner
@@ -352,7 +348,7 @@ def used_rows(rows: Rows, numbers: np.ndarray) -> tuple[Rows, np.ndarray]:
 
 def _chosen(rows: Rows, which: np.ndarray) -> Rows:
     sizes = np.diff(rows.indptr)[which]
-    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    indptr = offsets(sizes)
     entries = runs(rows.indptr[which], sizes)
     return Rows(indptr, rows.indices[entries], rows.values[entries])
 

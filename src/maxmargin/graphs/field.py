@@ -32,6 +32,11 @@ class Field(NamedTuple):
     arcs: np.ndarray  # int64[2 m]: 2 e + side, where ends[e, side] == v; ascending
 
 
+def offsets(lengths) -> np.ndarray:
+    """Where things of these lengths begin that lie one after the other, and the end."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
 def make_field(states, edges, tables=None) -> Field:
     """The field of nodes with so many states each, and pairs of nodes as its edges.
 
@@ -41,14 +46,14 @@ def make_field(states, edges, tables=None) -> Field:
     """
     states = np.asarray(states, np.int64).reshape(-1)
     ends = np.ascontiguousarray(np.asarray(edges, np.int32).reshape(-1, 2))
-    node_at = np.concatenate([[0], np.cumsum(states)]).astype(np.int64)
+    node_at = offsets(states)
     sizes = states[ends[:, 0]] * states[ends[:, 1]]
     tables = np.arange(len(ends)) if tables is None else np.asarray(tables, np.int64)
     lengths = np.zeros(tables.max(initial=-1) + 1, np.int64)
     lengths[tables] = sizes
     edge_at = (node_at[-1] + np.cumsum(lengths) - lengths)[tables]
     degrees = np.bincount(ends.ravel(), minlength=len(states))
-    arc_start = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
+    arc_start = offsets(degrees)
     arcs = np.argsort(ends.ravel(), kind="stable").astype(np.int64)
     return Field(node_at, ends, edge_at, arc_start, arcs)
 

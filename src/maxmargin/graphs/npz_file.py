@@ -25,6 +25,7 @@ import numpy as np
 
 from maxmargin.files.npz import read_npz, write_npz
 from maxmargin.files.text_files import RawText
+from maxmargin.graphs.field import offsets
 from maxmargin.graphs.input import RawGraph, dense
 
 KINDS = {
@@ -200,7 +201,7 @@ def _put_nodes(arrays, end: str, name: str, inputs, rows) -> None:
     tables = [dense(graph.nodes[name]) for graph in inputs if name in graph.nodes]
     counts = [graph.counts.get(name, 0) for graph in inputs]
     arrays[f"node_features{end}"] = _stacked(tables, "node features", name)
-    arrays[f"node_start{end}"] = _offsets(counts)
+    arrays[f"node_start{end}"] = offsets(counts)
     if any(name in graph.sizes for graph in inputs):
         each = [g.sizes.get(name, np.ones(g.counts.get(name, 0))) for g in inputs]
         arrays[f"sizes{end}"] = np.concatenate(each)
@@ -214,7 +215,7 @@ def _put_edges(arrays, end: str, key, inputs) -> None:
         graph.edges.get(key, (np.zeros((0, 2), np.int64), None)) for graph in inputs
     ]
     arrays[f"edges{end}"] = np.concatenate([pairs for pairs, _ in found])
-    arrays[f"edge_start{end}"] = _offsets([len(pairs) for pairs, _ in found])
+    arrays[f"edge_start{end}"] = offsets([len(pairs) for pairs, _ in found])
     tables = [
         dense(table) for pairs, table in found if table is not None and len(pairs)
     ]
@@ -233,10 +234,6 @@ def _stacked(tables: list[np.ndarray], what: str, name) -> np.ndarray:
         of = f" of {name!r}" if any(name) else ""
         raise ValueError(f"the {what}{of} have different widths, {sorted(widths)}.")
     return np.concatenate(tables)
-
-
-def _offsets(counts: list[int]) -> np.ndarray:
-    return np.cumsum([0, *counts]).astype(np.int64)
 
 
 def _put_labels(arrays, end: str, flat: list) -> None:
@@ -272,7 +269,7 @@ def write_labels(path: str | os.PathLike, y, marginals, called: str, _encoding) 
         end = f".{t}" if typed else ""
         rows = [list(row.get(name, ()) if typed else row) for row in y]
         _put_labels(arrays, end, [_item(label) for row in rows for label in row])
-        arrays[f"node_start{end}"] = _offsets([len(row) for row in rows])
+        arrays[f"node_start{end}"] = offsets([len(row) for row in rows])
         if marginals is not None:
             tables = [m.get(name) if typed else m for m in marginals]
             arrays[f"{called}{end}"] = np.concatenate(

@@ -15,6 +15,7 @@ from maxmargin.core import contract
 from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, required
 from maxmargin.graphs.batch import Graphs
+from maxmargin.graphs.field import offsets
 from maxmargin.graphs.fractions import GraphPoints, states_at
 from maxmargin.graphs.inference.fractional import UNIT, relax
 from maxmargin.graphs.inference.roof import roof, roof_marginals
@@ -92,7 +93,7 @@ def message_starts(graphs: Graphs) -> np.ndarray:
     degrees = graphs.arc_start[nodes + 1] - graphs.arc_start[nodes]
     sizes = degrees * graphs.blocks.states[graphs.node_type]
     each = np.bincount(graph, sizes, n)
-    return np.concatenate([[0], np.cumsum(each)]).astype(np.int64)
+    return offsets(each)
 
 
 def largest_losses(graphs: Graphs) -> np.ndarray:

@@ -150,6 +150,16 @@ def as_links(value: Any, where: str) -> Links:
     return Links(sorted(sure), sorted(possible - sure))
 
 
+def check_inside(links: Iterable[tuple[int, int]], source: int, target: int) -> None:
+    """Refuse links of words that are not there."""
+    for i, j in links:
+        if i >= source or j >= target:
+            raise ValueError(
+                f"the link {i}-{j} leads outside: there are {source} source and "
+                f"{target} target words."
+            )
+
+
 def _each(part, where):
     if isinstance(part, (set, frozenset)):
         return part

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.matchings.metrics import as_links
+from maxmargin.matchings.metrics import as_links, check_inside
 from maxmargin.plots.cells import PLAIN, finish
 from maxmargin.plots.training import BLUE, GREY, INK, ORANGE, _axes, _pyplot
 
@@ -50,11 +50,8 @@ def plot_links(
     gold = None if truth is None else as_links(truth, "truth")
     found = as_links(() if predicted is None else predicted, "predicted")
     links = {*found.sure, *found.possible}
-    _check(
-        links | (set() if gold is None else {*gold.sure, *gold.possible}),
-        source,
-        target,
-    )
+    true = set() if gold is None else {*gold.sure, *gold.possible}
+    check_inside(links | true, len(source), len(target))
     own = ax is None
     n, m = len(source), len(target)
     rectangle = _pyplot().Rectangle
@@ -92,15 +89,6 @@ def plot_links(
         ax.set_title(title, loc="left", fontsize=10, color=INK, **PLAIN)
     _legend(ax, gold, links, allowed, scores is not None)
     return finish(ax.figure, own, path)
-
-
-def _check(links, source, target) -> None:
-    for i, j in links:
-        if i >= len(source) or j >= len(target):
-            raise ValueError(
-                f"the link {i}-{j} leads outside: there are {len(source)} source and "
-                f"{len(target)} target words."
-            )
 
 
 def _shade(ax, scores, shape) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from maxmargin.matchings.input import check_pairs
-from maxmargin.matchings.metrics import as_links
+from maxmargin.matchings.metrics import as_links, check_inside
 from maxmargin.views.view import RIGHT, WRONG, View, about, escaped, svg
 
 LETTER, GAP, HIGH = 7.8, 16, 110  # pixels
@@ -35,12 +35,7 @@ def links(pair: Any, predicted: Any, truth: Any = None) -> View:
         kinds |= {"right": found & allowed, "wrong": found - allowed}
         counts = [f"{len(kinds[kind])} {kind}" for kind in ("right", "wrong", "missed")]
         says = f"{counts[0]} (blue), {counts[1]} (dashed), {counts[2]} (dotted)"
-    for i, j in set().union(*kinds.values()):
-        if i >= len(source) or j >= len(target):
-            raise ValueError(
-                f"the link {i}-{j} leads outside: there are {len(source)} source and "
-                f"{len(target)} target words."
-            )
+    check_inside(set().union(*kinds.values()), len(source), len(target))
     (above, width), (below, other) = _places(source), _places(target)
     parts = [
         f'<line x1="{above[i]:.0f}" y1="26" x2="{below[j]:.0f}" y2="{HIGH - 28}" {look}/>'

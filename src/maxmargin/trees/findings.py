@@ -10,7 +10,7 @@ from maxmargin.report.findings import Findings, Kind, Test, chosen
 from maxmargin.report.markup import Markup, element, joined
 from maxmargin.report.measures import Measure, f1, share
 from maxmargin.trees.input import read_trees_of
-from maxmargin.trees.metrics import score_brackets, wrong_brackets
+from maxmargin.trees.metrics import score_brackets, wrong_brackets, wrong_tags
 from maxmargin.trees.rules import named_rules
 from maxmargin.trees.svg import tree_svg
 from maxmargin.trees.tree import Tree
@@ -55,7 +55,7 @@ class TreeFindings(Findings):
         if not _comparable(gold, found) or len(gold.words()) > LONGEST:
             return self._as_text(gold, found)
         missed, _ = wrong_brackets(gold, found)
-        tags = _wrong_tags(gold, found)
+        tags = wrong_tags(gold, found)
         same = not missed and not tags and gold == found
         below = self._found(i, outputs)
         above = (
@@ -72,7 +72,7 @@ class TreeFindings(Findings):
     def _found(self, i: int, outputs: Any) -> Markup:
         gold, found = self.test.y[i], outputs[i]
         wrong = wrong_brackets(gold, found)[1]
-        return _svg(found, wrong, _wrong_tags(gold, found), True)
+        return _svg(found, wrong, wrong_tags(gold, found), True)
 
     def _as_text(self, gold: Tree, found: Tree | None) -> Markup:
         text = "no tree was found" if found is None else found.pretty()
@@ -117,11 +117,6 @@ def _comparable(gold: Tree, found: Tree | None) -> bool:
     return found is not None and gold.words() == found.words()
 
 
-def _wrong_tags(gold: Tree, found: Tree) -> set[int]:
-    pairs = zip(gold.tags(), found.tags(), strict=True)
-    return {k for k, (a, b) in enumerate(pairs) if a[1] != b[1]}
-
-
 def _errors(gold: Tree, found: Tree | None) -> list[Kind]:
     """Brackets with another label, missed or invented, and wrong tags."""
     if found is None:
@@ -144,5 +139,5 @@ def _errors(gold: Tree, found: Tree | None) -> list[Kind]:
             kinds.append(Kind(label, same[0]))
     kinds += [Kind("", label) for label, _, _ in invented.elements()]
     a, b = gold.tags(), found.tags()
-    tags = sorted(_wrong_tags(gold, found))
+    tags = sorted(wrong_tags(gold, found))
     return kinds + [Kind("", "", f"tag {a[k][1]} taken for {b[k][1]}") for k in tags]

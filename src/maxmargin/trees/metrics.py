@@ -104,6 +104,12 @@ def score_brackets(
     return BracketReport(tuple(rows), labels)
 
 
+def wrong_tags(gold: Tree, predicted: Tree) -> set[int]:
+    """The numbers of the words that have another tag."""
+    pairs = zip(gold.tags(), predicted.tags(), strict=True)
+    return {k for k, (a, b) in enumerate(pairs) if a[1] != b[1]}
+
+
 def wrong_brackets(
     gold: Tree,
     predicted: Tree,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from maxmargin.plots.cells import PLAIN, finish
 from maxmargin.plots.training import GREY, INK, ORANGE, _pyplot
-from maxmargin.trees.metrics import score_brackets, wrong_brackets
-from maxmargin.trees.text import lay_out
+from maxmargin.trees.metrics import score_brackets, wrong_brackets, wrong_tags
+from maxmargin.trees.text import lay_out, levels_of
 from maxmargin.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -67,11 +67,7 @@ def plot_tree_errors(
     _check(gold, "gold")
     _check(predicted, "predicted")
     missed, wrong = wrong_brackets(gold, predicted)
-    tags = {
-        k
-        for k, (a, b) in enumerate(zip(gold.tags(), predicted.tags(), strict=True))
-        if a[1] != b[1]
-    }
+    tags = wrong_tags(gold, predicted)
     scores = score_brackets([gold], [predicted])
     if title is None:
         title = (
@@ -145,7 +141,7 @@ def _draw(
     from matplotlib.collections import LineCollection
 
     places = lay_out(tree, widths.__getitem__, GAP)
-    levels = _levels(tree)
+    levels = levels_of(tree, LEVEL, WORD)
     lines = []
     n_phrases = n_words = 0
     stack = [(tree, 0)]
@@ -188,18 +184,6 @@ def _look(marked: bool, box: dict | None, usual: dict) -> dict:
         return {**usual, "bbox": _PAPER}
     color = "white" if box["fc"] == ORANGE else ORANGE  # type: ignore[index]
     return {"color": color, "weight": "bold", "bbox": box}
-
-
-def _levels(tree: Tree) -> dict[int, int]:
-    """How high nodes stand: tags just above words, phrases one level above their own."""
-    levels: dict[int, int] = {}
-
-    def level(node, below):
-        levels[id(node)] = height = max(below) + LEVEL if below else WORD
-        return height
-
-    tree.fold(level)
-    return levels
 
 
 def _check(tree, name: str) -> None:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
-from maxmargin.trees.text import lay_out
+from maxmargin.trees.text import lay_out, levels_of
 from maxmargin.views.view import WRONG, escaped, svg
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def tree_svg(
     They are boxed, or with ``found=False`` in a dashed frame.
     """
     places = lay_out(tree, width_of, GAP)
-    levels = _levels(tree)
+    levels = levels_of(tree, LEVEL, WORD)
     bottom = MARGIN + levels[id(tree)]
     lines: list[str] = []
     texts: list[str] = []
@@ -72,18 +72,6 @@ def trees_svg(trees: Iterable[Tree]) -> str:
         found.append(text.replace("<svg ", f'<svg y="{high}" ', 1))
         wide, high = max(wide, int(width)), high + int(height)
     return svg(wide, high, found)
-
-
-def _levels(tree: Tree) -> dict[int, int]:
-    """How high nodes stand: tags just above words, phrases one level above their own."""
-    levels: dict[int, int] = {}
-
-    def level(node, below):
-        levels[id(node)] = height = max(below) + LEVEL if below else WORD
-        return height
-
-    tree.fold(level)
-    return levels
 
 
 def _text(text: str, x: int, y: int, look: str = "") -> str:

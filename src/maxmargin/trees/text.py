@@ -63,6 +63,18 @@ def draw(tree: Tree, ascii: bool = False) -> str:
     return "\n".join(rows)
 
 
+def levels_of(tree: Tree, level: int, word: int) -> dict[int, int]:
+    """How high nodes stand, by id: tags just above words, phrases one level above."""
+    levels: dict[int, int] = {}
+
+    def place(node, below):
+        levels[id(node)] = height = max(below) + level if below else word
+        return height
+
+    tree.fold(place)
+    return levels
+
+
 def lay_out(
     tree: Tree, width: Callable[[str], int], gap: int
 ) -> dict[int, tuple[int, int, list[int]]]:

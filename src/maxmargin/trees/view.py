@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maxmargin.trees.metrics import wrong_brackets
+from maxmargin.trees.metrics import wrong_brackets, wrong_tags
 from maxmargin.trees.svg import tree_svg
 from maxmargin.trees.tree import Tree, own_tree
 from maxmargin.views.view import View, about
@@ -23,8 +23,7 @@ def tree(predicted: Tree, truth: Tree | None = None) -> View:
         picture = tree_svg(predicted)
         return View("".join([picture, *right]), predicted.draw(), picture)
     missed, wrong = wrong_brackets(truth, predicted)
-    pairs = zip(truth.tags(), predicted.tags(), strict=True)
-    tags = {k for k, (a, b) in enumerate(pairs) if a[1] != b[1]}
+    tags = wrong_tags(truth, predicted)
     picture = tree_svg(predicted, wrong, tags)
     body = [
         about(
