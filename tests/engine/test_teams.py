@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from maxmargin.engine import threads
 from maxmargin.engine.threads import Team, over_ranges, over_vector
 
 
@@ -60,6 +61,20 @@ def test_little_work_wakes_nobody(n_jobs):
         assert [i for _, part in found for i in part] == list(range(50))
         over_ranges(lambda lo, hi: None, np.arange(51), team)
     assert team._pool is None
+
+
+def test_threads_are_started_once_they_would_have_saved_what_that_costs():
+    cost = threads.STARTED * threads.WORTH
+    team = Team(2)
+    assert team.worth(0.9 * cost) == 1
+    assert team.worth(1.1 * cost) == 2  # at once
+    team = Team(2)
+    with team.at_work():
+        worth = [team.worth(cost / 5) for _ in range(30)]  # of which half is saved
+        assert worth == [1] * 10 + [2] * 20
+        assert team.worth(0.9 * threads.WORTH) == 1
+        team.run(lambda worker, part: part, [0, 1], 2)
+        assert team.worth(1.1 * threads.WORTH) == 2  # they wait for work
 
 
 def test_threads_that_hinder_each_other_are_left_out():

@@ -57,6 +57,7 @@ class Team:
         self._most: dict[Any, int] = {}  # threads that were faster than one, by kind
         self._single: dict[Any, float] = {}  # the best pace of one thread, by kind
         self.stepping = size  # threads that may step on one w at the same time
+        self._missed = 0.0  # seconds that threads would have saved, if there were any
 
     def __getstate__(self) -> dict:
         return vars(Team(self.size))
@@ -187,6 +188,18 @@ class Team:
                 most = 1
         return max(most, 1)
 
+    def worth(self, seconds: float) -> int:
+        """How many threads that hardly hinder each other so much work is worth.
+
+        To start them costs more than to wake them: it is done for work that is worth it
+        at once, or where they would have saved as much in the calls before.
+        """
+        threads = min(self.size, 1 + int(seconds / WORTH))
+        if not self.started and self._missed < STARTED * WORTH:
+            self._missed += seconds * (1.0 - 1.0 / threads)
+            threads = min(threads, 1 + int(seconds / (STARTED * WORTH)))
+        return threads
+
     def run(self, function: Callable, parts: list, threads: int) -> list:
         """``function(worker, part)`` of every part, in order, by so many threads.
 
@@ -311,8 +324,7 @@ def _over_ranges(function, start, n_jobs, shards, alone: int) -> list:
     here = rest[0][0]
     done = max(int(start[here]), 1)
     left = seconds * (slots - done) / done
-    worth = WORTH if team.started else STARTED * WORTH
-    threads = min(team.size, 1 + int(left / worth))
+    threads = team.worth(left)
     if shards is None:
         rest = equal(here, _parts(threads, left) if threads > 1 else alone // PARTS)
     try:
