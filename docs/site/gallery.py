@@ -129,7 +129,8 @@ Every example is a short script, run when this site was built. Choose a picture 
 script and what it prints.
 """
 CARDS = "cards/"  # no page: what another page shows
-ASKED = re.compile(r"<!-- gallery: ([\w ]+) -->")  # on a page: names of examples
+# On a page: names of examples whose thumbnails it shows.
+ASKED = re.compile(r"^<!-- gallery: ([\w ]+) -->$", re.MULTILINE)
 UP = "{gallery}"  # where the gallery is, as seen from the page
 
 
@@ -142,6 +143,9 @@ def with_cards(markdown: str, page: str, cards: dict[str, str]) -> str:
 
     def asked(match: re.Match) -> str:
         names = match[1].split()
+        for name in names:
+            if name not in cards:
+                raise kept.BrokenExample(f"{page}: there is no example {name!r}.")
         return grid([cards[name] for name in names])
 
     markdown = ASKED.sub(asked, markdown)

@@ -56,6 +56,10 @@ def test_pages_of_tasks_show_thumbnails(scripts, tmp_path):
     page = gallery.with_cards(text, "tagging.md", cards)
     assert 'href="gallery/tag_words.html"' in page
     assert page.index("Words.") < page.index("tag_words") < page.index("## Files")
+    with pytest.raises(tool("kept").BrokenExample, match="no example 'tag_other'"):
+        gallery.with_cards("<!-- gallery: tag_other -->", "tagging.md", cards)
+    told = "Write `<!-- gallery: NAME -->`."
+    assert gallery.with_cards(told, "contributing.md", cards) == told
     asks = f"{text}<!-- gallery: tag_words -->\n"
     page = gallery.with_cards(asks, "contributing/new.md", cards)
     assert page.index("## Files") < page.index('href="../gallery/tag_words.html"')
