@@ -39,7 +39,8 @@ def explain(parser: Any, x: Any) -> Explanation:
     spans = [set(tree.spans()) for tree in trees]
     joint, parts = Joint(batch, w, namer(parser)), []
     if len(found) > 1:
-        said = [_apart(spans[a] - spans[b], words) for a, b in ((0, 1), (1, 0))]
+        both = [spans[k] | _tags(tree) for k, tree in enumerate(trees[:2])]
+        said = [_apart(a - b, words) for a, b in (both, both[::-1])]
         parts.append(Part("tree", *said, joint.between(found[0][0], found[1][0])))
     for label, begin, end in trees[0].spans():
         others = (k for k, s in enumerate(spans) if (label, begin, end) not in s)
@@ -55,10 +56,15 @@ def explain(parser: Any, x: Any) -> Explanation:
     return Explanation(name, parts, note)
 
 
+def _tags(tree: Any) -> set[tuple[str, int, int]]:
+    """Tags as brackets of one word."""
+    return {(tag, t, t + 1) for t, (_, tag) in enumerate(tree.tags())}
+
+
 def _apart(spans: set, words: list[str]) -> str:
-    """The brackets that one of two trees has alone."""
+    """The brackets and tags that one of two trees has alone."""
     texts = [f"{z} {' '.join(words[a:b])!r}" for z, a, b in sorted(spans)]
-    return ", ".join(texts) if texts else "no phrase of its own"
+    return ", ".join(texts) if texts else "no phrase or tag of its own"
 
 
 def namer(parser: Any) -> Callable[[int], str]:
@@ -114,24 +120,20 @@ def _value(what: str, number: int, values: list[str]) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def named_weights(parser: Any) -> list[tuple[str, str, float]]:
-    """(what it is of, feature, weight); the logarithms of probabilities of a PCFG."""
+def named_weights(parser: Any, top: int | None = None) -> list[tuple[str, str, float]]:
+    """(what it is of, feature, weight); the logarithms of probabilities of a PCFG.
+
+    The largest first, or the ``top`` of every group.
+    """
     if not hasattr(parser, "coef_"):
-        return [("rules", rule, value) for rule, value in _largest(named_rules(parser))]
-    name, rules = namer(parser), len(parser.coef_)
-    w = np.asarray(parser._w, float)
-    roots = rules + len(parser.root_coef_)
+        rules = sorted(named_rules(parser), key=lambda row: -abs(row[1]))
+        return [("rules", name, value) for name, value in rules if value][:top]
+    name, w = namer(parser), np.asarray(parser._w, float)
+    roots = len(parser.coef_) + len(parser.root_coef_)
     words = roots + parser.word_coef_.size
-    places = np.flatnonzero(w)
-    places = places[np.argsort(-np.abs(w[places]), kind="stable")].tolist()
-
-    def group(j: int) -> str:
-        if j >= words:
-            return "phrases"
-        return "words" if j >= roots else "rules"
-
-    return [(group(j), name(j), float(w[j])) for j in places]
-
-
-def _largest(rows: list[tuple[str, float]]) -> list[tuple[str, float]]:
-    return sorted((row for row in rows if row[1]), key=lambda row: -abs(row[1]))
+    groups = {"rules": (0, roots), "words": (roots, words), "phrases": (words, len(w))}
+    rows = []
+    for group, (first, end) in groups.items():
+        order = first + np.argsort(-np.abs(w[first:end]), kind="stable")[:top]
+        rows += [(group, name(j), float(w[j])) for j in order[w[order] != 0].tolist()]
+    return rows if top else sorted(rows, key=lambda row: -abs(row[2]))

@@ -9,9 +9,9 @@ from typing import Any
 from maxmargin.report.findings import Findings, Kind, Test, chosen
 from maxmargin.report.markup import Markup, element, joined
 from maxmargin.report.measures import Measure, f1, share
+from maxmargin.trees.explaining import named_weights
 from maxmargin.trees.input import read_trees_of
 from maxmargin.trees.metrics import score_brackets, wrong_brackets, wrong_tags
-from maxmargin.trees.rules import named_rules
 from maxmargin.trees.svg import tree_svg
 from maxmargin.trees.tree import Tree
 
@@ -91,9 +91,7 @@ class TreeFindings(Findings):
         return element("p", text, cls="soft")
 
     def weights(self, top: int) -> list[tuple[str, str, float]]:
-        rules = named_rules(self.model)
-        kept = rules if len(rules) <= 2 * top else [*rules[:top], *rules[-top:]]
-        return [("rules", name, weight) for name, weight in kept if weight]
+        return named_weights(self.model, top)
 
     def chances(self, outputs: Any, few: Any) -> Any:
         said, right = [], []
