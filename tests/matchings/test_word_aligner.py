@@ -179,10 +179,18 @@ def test_path_grid_search_and_clone(data, model):
     assert clone(model).get_params()["C"] == model.C
 
 
-def test_equal_seeds_and_jobs_give_equal_weights(data, model):
+def test_equal_seeds_give_equal_weights_and_threads_the_same_but_for_rounding(
+    data, model
+):
     X, y, _ = data
-    other = clone(model).set_params(bitext=model.statistics_, n_jobs=2).fit(X, y)
-    np.testing.assert_array_equal(other.coef_, model.coef_)
+    again = clone(model).set_params(bitext=model.statistics_)
+    np.testing.assert_array_equal(again.fit(X, y).coef_, model.coef_)
+    several = clone(again).set_params(n_jobs=2, tol=1e-6).fit(X, y)
+    one = clone(again).set_params(tol=1e-6).fit(X, y)
+    assert several.certificate_.primal == pytest.approx(
+        one.certificate_.primal, rel=2e-6
+    )
+    assert several.predict(X) == one.predict(X)
 
 
 # bad input ---------------------------------------------------------------------------
