@@ -69,14 +69,14 @@ class SequenceAligner(SequenceAlignerParameters, Shown, MaxMarginEstimator, init
     Parameters
     ----------
     model : str or list of str, default "simple"
-        What a matched pair is scored by: "simple" (with letters alone: a substitution
+        How a matched pair is scored: "simple" (with letters alone: a substitution
         matrix), "anova2", "tensor", "sum", "window", "profile", or a list of terms such
         as ``["residue/residue", "ss[5]/ss[5]"]``; see
         :mod:`maxmargin.alignments.features.models`.
     gaps : "affine", "linear" or "position", default "affine"
         A run of k unmatched positions scores ``open + k * extend``; "linear" has no open;
         with "position", open also depends on the symbols where the run begins and on
-        those on both sides of where it stands in the other sequence.
+        those on both sides of its place in the other sequence.
     scope : "global" or "local", default "global"
         "local": unmatched positions before the first match and after the last are free.
     free_ends : None, "target" or "template", default None
@@ -100,21 +100,22 @@ class SequenceAligner(SequenceAlignerParameters, Shown, MaxMarginEstimator, init
     normalize : bool, default True
         Divide the features of a pair by ``len(s) + len(t)``.
     C : float, default 10.0
-        Features are divided by lengths, so values from 3 to 1000 are usual.
+        As features are divided by lengths, values from 3 to 1000 are usual.
     unlabelled_weight : float, default 0.1
-        Times the sample weight of pairs whose alignment is None, not known. (i, None) in
-        an alignment says that the partner of position i of s is not known
+        Factor for the sample weight of pairs whose alignment is None (unknown). (i, None)
+        in an alignment means that the partner of position i of s is unknown
         (``docs/partial-labels.md``).
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, objective, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`.
     prior : bool, default True
-        Begin with the usual scores of letters and gaps, and learn what differs from them:
-        BLOSUM62 for amino acids, one score for equal symbols and one for others elsewhere
+        Start from the usual scores of letters and gaps, and learn the differences: BLOSUM62
+        for amino acids; otherwise one score for equal symbols and one for different ones
         (:mod:`maxmargin.alignments.features.prior`). The alphabet then has all amino acids
-        or nucleotides, whether X has them or not. With the losses "q", what references
-        leave open on both sides is completed (:mod:`maxmargin.alignments.loops`). Needs a
-        term that scores the first track alone, such as "residue/residue".
+        or nucleotides, whether X has them or not. With the losses "q", regions that
+        references leave unaligned on both sides are completed
+        (:mod:`maxmargin.alignments.loops`). Needs a term that scores the first track alone,
+        such as "residue/residue".
 
     Attributes
     ----------

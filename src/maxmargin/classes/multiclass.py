@@ -45,15 +45,15 @@ class MulticlassSVM(
     ----------
     C : float or None, default None
         Weight of the data, per sample. None is 1 / v for the hinge and 20 / v for the
-        log-loss, where v is the total variance of the features, no column counted for
-        more than ten times the median: a model that does not depend on the unit of the
-        features. ``C_`` says the value used.
+        log-loss, where v is the total variance of the features, with no column counting for
+        more than ten times the median: the model does not depend on the unit of the
+        features. ``C_`` is the value used.
     loss : "zero-one", "absolute", dict, array or function, default "zero-one"
         What a wrong class costs, see :func:`maxmargin.core.label_costs.cost_table`.
     fit_intercept : bool, default True
         Add a constant feature 1. Its weights are regularised like the others.
     unlabelled_weight : float, default 0.1
-        Times the sample weight of samples whose class is not known: None in y, see
+        Factor for the sample weight of samples with an unknown class: None in y, see
         ``docs/partial-labels.md``.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, objective, engine, checkpoint, resume
@@ -62,7 +62,7 @@ class MulticlassSVM(
     Attributes
     ----------
     classes_ : ndarray
-    coef_ : ndarray of shape (classes, features); a row per class also for two classes
+    coef_ : ndarray of shape (classes, features); a row per class even for two classes
     intercept_ : ndarray of shape (classes,)
     C_ : float
     certificate_, history_, n_iter_, converged_

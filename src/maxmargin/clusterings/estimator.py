@@ -48,23 +48,24 @@ class LinkClusterer(LinkClustererParameters, Shown, MaxMarginEstimator, init=Fal
         Weight of the data, per document: not divided by their number or by their mentions.
     method : {"forest", "correlation"}
     r : float, default 0.5
-        What a link between different clusters costs in training, beside 1 for one that is
-        missing; small values (0.01) make for more links. For forests.
+        What a link between different clusters costs in training, compared with 1 for a
+        missing link; small values (0.01) lead to more links. For forests.
     fit_intercept : bool, default True
-        Add a constant feature to tables of pairs. Its weight is regularised too.
+        Add a constant feature to tables of pairs. Its weight is regularised like the
+        others.
     init : "given", "random", array or fitted model, default "given"
         The first forests: chains in the order of the document, at random, or the best ones
         under weights.
     unlabelled_weight : float, default 0.1
-        Times the sample weight of documents whose clusters are all None, not known. None in
-        place of a cluster id says that this one is not (``docs/partial-labels.md``). For
-        forests.
+        Factor for the sample weight of documents whose clusters are all None (unknown).
+        None in place of a cluster id means that this one is unknown
+        (``docs/partial-labels.md``). For forests.
     pair_memory : float, default 4e9
-        Bytes that the pairs of documents with words may take, in training and prediction.
-        Some 130 bytes each. Beyond, documents are refused before any is encoded.
+        Bytes that the pairs of documents with words may take, in training and prediction,
+        at about 130 bytes each. If they need more, they are refused before any is encoded.
     window : int or None, default 1000
-        Mentions of documents with words are compared with so many before them, so that
-        memory grows with mentions, not with their square; None: with all. For forests.
+        Mentions of documents with words are compared with this many before them, so that
+        memory grows linearly with mentions; None means all of them. For forests.
     n_restarts, max_outer, self_paced
         As in :class:`maxmargin.LatentStructuralSVM`.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,

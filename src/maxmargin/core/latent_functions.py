@@ -236,9 +236,9 @@ class LatentProblem(Problem):
     * ``joint_feature(x, y, h)``: a vector Psi(x, y, h), always of the same length;
     * ``loss(y, y_hat, h_hat)``: what predicting (y_hat, h_hat) costs when y is true,
       finite and >= 0; 0 for y itself with any h that ``complete`` may return. It cannot
-      depend on the true h, which nobody knows. ``loss(y, y_hat)`` will do too;
+      depend on the true h, which nobody knows. ``loss(y, y_hat)`` is accepted, too;
 
-    and either ``outputs(x)``, all pairs (y, h) where they are few, or
+    and either ``outputs(x)``, all pairs (y, h) if they are few, or
 
     * ``argmax(x, w)``: the pair (y, h) that maximises ``w @ joint_feature(x, y, h)``;
     * ``loss_augmented_argmax(x, y, w)``: the pair (y', h') that maximises

@@ -42,7 +42,7 @@ class Problem:
     * ``joint_feature(x, y)``: a vector Psi(x, y), always of the same length;
     * ``loss(y, y_hat)``: finite, >= 0, and 0 when ``y_hat`` is ``y``;
 
-    and a search. Either all outputs of an input, where they are few:
+    and a search. Either all outputs of an input, if they are few:
 
     * ``outputs(x)``: a list of every y that is possible for x. Features and losses of
       all of them are computed once and kept: at most 100,000 per input;
@@ -52,14 +52,14 @@ class Problem:
     * ``argmax(x, w)``: a y that maximises ``w @ joint_feature(x, y)``;
     * ``loss_augmented_argmax(x, y, w)``: a y' that maximises
       ``w @ joint_feature(x, y') + loss(y, y')``. There is no default: decoding without
-      the loss would train something else in silence;
+      the loss would silently train something else;
     * ``most_violated(x, y, w, rescaling, penalty)``, for slack rescaling and quadratic
       slacks: a y' that maximises ``c - r * (w @ psi)``, where psi is
       ``joint_feature(x, y) - joint_feature(x, y')``; c is ``loss(y, y')``, or its square
       root if ``penalty`` is "quadratic"; r is 1, or c if ``rescaling`` is "slack". It
-      may stand in for ``loss_augmented_argmax``.
+      may replace ``loss_augmented_argmax``.
 
-    In place of features, where ``outputs(x)`` lists the outputs:
+    In place of features, if ``outputs(x)`` lists the outputs:
 
     * ``joint_kernel(x, y, x2, y2)``: an inner product of the pairs (x, y) and (x2, y2).
       The machine is exact: its weights lie in the span of all training pairs, whose
@@ -70,14 +70,14 @@ class Problem:
     must not change x, y or w.
 
     With ``loss_augmented_argmax`` alone, slack rescaling and quadratic slacks are
-    searched by asking it with the loss weighed more or less. That only bounds the largest
-    violation: the certificate holds, but its gap closes up to that bound, and then the fit
-    says so and ends. Set ``smallest_loss`` to the smallest loss that is not zero (1 for
-    counts of errors): without it the search cannot prove that an example is satisfied.
+    searched by calling it with differently weighted losses. That only bounds the largest
+    violation: the certificate holds, but its gap only closes up to that bound; then the fit
+    says so and ends. Set ``smallest_loss`` to the smallest nonzero loss (1 for counts of
+    errors): without it the search cannot prove that an example is satisfied.
 
-    Certificates are only as good as the search. A fit ends with a look for violated
-    outputs that it should have found, through ``argmax``; such a finding is an error, but
-    none is no proof that there are none. Set ``exact = False`` if your search is
+    Certificates are only as good as the search. At the end of a fit, ``argmax`` is used to
+    look for violated outputs that the search should have found. Finding one is an error;
+    finding none proves nothing. Set ``exact = False`` if your search is
     approximate: an answer worse than an output already known is then replaced by that
     instead of being an error, and the certificate says ``exact=False``.
     """

@@ -24,7 +24,7 @@ class LatentStructuralSVM(LatentStructuralSVMParameters, StructuralSVM, init=Fal
     Minimises ``1/2 |w|^2 + C sum_i s_i (max_(y,h) [loss + w.Psi(x_i, y, h)]
     - max_h w.Psi(x_i, y_i, h))`` by the concave-convex procedure (Yu & Joachims 2009; see
     ``maxmargin.solvers.concave_convex``). The objective never rises, but where it ends
-    depends on the start: ``certificate_`` speaks of a stationary point.
+    depends on the start: ``certificate_`` certifies a stationary point.
 
     >>> import numpy as np
     >>> from maxmargin import LatentProblem, LatentStructuralSVM
@@ -51,12 +51,12 @@ class LatentStructuralSVM(LatentStructuralSVMParameters, StructuralSVM, init=Fal
         Python methods (:class:`maxmargin.LatentProblem`), or a compiled structure that
         implements ``complete`` of ``maxmargin.core.contract``.
     init : "random", "given", array, fitted model or list, default "random"
-        The first hidden parts: at random; as a structure encodes them; the best under
-        these weights, or under those of a fitted model with the same features; or one for
-        each sample (problems in Python).
+        The first hidden parts: random; as a structure encodes them; the best under given
+        weights, or under those of a fitted model with the same features; or one for each
+        sample (problems in Python).
     n_restarts : int, default 1
-        Starts, of which the best is kept; those after the first are random, and run side
-        by side in ``n_jobs`` threads (compiled structures).
+        Number of starts, of which the best is kept; those after the first are random, and
+        run in parallel in ``n_jobs`` threads (compiled structures).
     max_outer : int, default 100
         Outer steps of a start.
     self_paced : bool, default False

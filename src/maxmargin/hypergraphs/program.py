@@ -49,9 +49,9 @@ class DynamicProgram(Structure):
     has no part twice, and has no less cost than the truth; the latter two are checked.
     Unnamed parts may have features, but do not show in outputs.
 
-    Ensures: all that a compiled structure has, except that graphs are built in Python.
-    Searches for slack rescaling and quadratic slacks are exact where costs are whole
-    numbers and graphs not too large. Features that training has not met are ignored.
+    Ensures: everything that a compiled structure has, except that graphs are built in
+    Python. Searches for slack rescaling and quadratic slacks are exact if costs are whole
+    numbers and graphs are not too large. Features never seen in training are ignored.
     """
 
     def graph(self, x: Any) -> HypergraphBuilder | Hypergraph:

@@ -65,9 +65,9 @@ class KernelSVM(
         See :mod:`maxmargin.kernels`, ``docs/kernels.md``.
     method : how the basis is found
         * "auto" (default): "exact" for up to 20,000 samples, unless ``n_components`` is
-          given; else "subspace-pursuit", or "training-points" where the kernel is not
-          smooth or the inputs are sparse with more than 1,000 columns. ``method_`` says
-          which it was.
+          given; else "subspace-pursuit", or "training-points" if the kernel is not smooth
+          or the inputs are sparse with more than 1,000 columns. ``method_`` says which
+          was used.
         * "subspace-pursuit": points that lie anywhere, found while training; for smooth
           kernels of vectors. Others use "training-points".
         * "training-points": the same, out of the training points.
@@ -75,40 +75,40 @@ class KernelSVM(
           before training, without looking at y.
         * "sampling": cutting planes made of samples of ``n_components`` violated
           examples; there are as many basis points as these cuts have together.
-        * "exact": all training points; those that carry nothing are left out. Rows of the
-          kernel's table are kept as far as ``memory`` goes, and computed again beyond.
+        * "exact": all training points, without those whose coefficients are zero. Rows of
+          the kernel matrix are cached up to ``memory``, and otherwise computed again.
     n_components : int or None
-        Basis points, at most; more than there are training samples are refused. None, the
-        default, is 500, or all samples where there are fewer.
+        Largest number of basis points; more than there are training samples are refused.
+        None, the default, is 500, or all samples if there are fewer.
     C : float or None, default 5.0
         None is 5 too. No other C has a better mean over 18 data sets with the Gaussian
         kernel and ``gamma="scale"`` (``benchmarks/kernel_C.py``).
     gamma, degree, coef0
-        As in scikit-learn's SVC, of kernels that are given by name: gamma of "rbf", "poly"
-        and "laplace", the others of "poly"; other names do not read them. Beside a kernel
-        object or a function they are refused. Parameters of a kernel object are set as
+        As in scikit-learn's SVC, for kernels given by name: gamma for "rbf", "poly" and
+        "laplace", the others for "poly"; other names ignore them. With a kernel object or
+        a function they are refused. Parameters of a kernel object are set as
         ``kernel__gamma`` (``docs/kernels.md``).
     scale : "standard", "range" or None, default None
-        Columns of tables are shifted and divided before the kernel sees them, by what the
-        training data say, also when predicting: "standard" to mean 0 and standard deviation
-        1, "range" to [0, 1]. Sparse columns are divided only: by the root of their mean
-        square, or by their largest absolute value.
+        Columns of tables are shifted and divided before the kernel sees them, in the same
+        way for training and prediction: "standard" to mean 0 and standard deviation 1,
+        "range" to [0, 1] in the training data. Sparse columns are divided only: by the root
+        of their mean square, or by their largest absolute value.
     loss : "zero-one", dict, array or function, default "zero-one"
-        As in :class:`maxmargin.MulticlassSVM`; with a taxonomy "zero-one" too, or "tree".
+        As in :class:`maxmargin.MulticlassSVM`; with a taxonomy "zero-one" or "tree".
     taxonomy : Taxonomy, dict, list or None
         As in :class:`maxmargin.TaxonomySVM`: classes share functions of their ancestors.
     class_weight : dict, "balanced" or None
-        Times the sample weights.
+        Factors for the sample weights.
     preimage : "gradient"
-        How "subspace-pursuit" finds points: there is one way only, and files keep its name.
+        How "subspace-pursuit" finds points: there is only one way, whose name files keep.
     memory : float, default 4e9
-        Bytes that training may use for tables of kernel values; what needs more raises
-        before it begins.
+        Bytes that training may use for tables of kernel values; a fit that needs more
+        raises an error before it begins.
     max_terms : int, default 20,000
         The certificate of the exact machine needs the kernel between all support vectors;
-        beyond so many of them it is left out.
+        with more support vectors than this, it is omitted.
     device : "cpu" or "cuda"
-        Where the products of "subspace-pursuit" and of prediction are made.
+        Where the products of "subspace-pursuit" and of prediction are computed.
     tol, max_iter, max_time, n_jobs, random_state, verbose, callbacks
         As in :class:`maxmargin.StructuralSVM`; ``max_time`` is for all of a fit, the search
         for the basis included, ``max_iter`` for each training in it, and ``verbose`` shows

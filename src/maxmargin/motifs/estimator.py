@@ -51,31 +51,31 @@ class MotifFinder(
     """Find the motif that tells positive DNA sequences from negative ones.
 
     A positive sequence has a site of ``width`` letters somewhere, scored by position; all
-    other letters are scored by a Markov background, as are all of a negative one; and words
-    that it has anywhere tell positive sequences, too (``composition``). Where the
-    sites are is not known: training fills them in (Yu & Joachims 2009, section 5.4.1 of
-    Yu's thesis). The objective never rises, but where it ends depends on the start:
-    ``certificate_`` speaks of a stationary point, and ``n_restarts`` helps.
+    other letters, and all letters of a negative sequence, are scored by a Markov
+    background; words anywhere in the sequence count, too (``composition``). The places of
+    the sites are unknown: training fills them in (Yu & Joachims 2009, section 5.4.1 of Yu's
+    thesis). The objective never rises, but where it ends depends on the start:
+    ``certificate_`` certifies a stationary point, and ``n_restarts`` helps.
 
     Parameters
     ----------
     width : int or list of int, default 11
-        Letters of the motif. Of several, the one with the fewest errors on a fifth of the
-        samples that the others were not trained on (the first of equals); it is then
-        trained on all.
+        Letters of the motif. Of several widths, the one with the fewest errors on a
+        held-out fifth of the samples is chosen (in ties the first), and then trained on
+        all.
     order : int, default 2
-        Letters that a background letter depends on.
+        Number of letters that a background letter depends on.
     both_strands : bool or None
-        Whether sites may be on the reverse strand. None looks at the words that tell
-        positive samples best, and whether their reverse complements do, too.
+        Whether sites may be on the reverse strand. None decides by whether the reverse
+        complements of the most enriched words are enriched, too.
     composition : bool, default True
-        Whether a sequence is also scored by what it is made of: shares of all words of 4
-        and of 6 letters, wherever they stand, on both strands if sites may be there. The
-        motif then explains what the composition does not.
+        Whether a sequence is also scored by its composition: the shares of all words of 4
+        and of 6 letters, on both strands if sites may be there. The motif then explains
+        what the composition does not.
     C : float or None
-        The weight of the data. None is 16 divided by the weight of all samples: then a
-        motif is held to the same whether many samples show it or few. What it means for
-        the composition does not depend on it (``composition_scale_``).
+        The weight of the data. None is 16 divided by the weight of all samples, so that the
+        regularisation of a motif does not depend on the number of samples. The
+        composition has a scale of its own (``composition_scale_``).
     unknown : "refuse" or "skip", default "refuse"
         What to do with N and the other letters for several bases: an error, or no weight.
     positive : label or None
@@ -84,19 +84,19 @@ class MotifFinder(
         rarer, with a third as many samples as the other at most, and warns. Else it has to
         be named.
     init : "random", "words", "given", array or fitted model, default "words"
-        The first sites: anywhere with equal chance; at words that positive samples have
-        more often than negative ones, another word for each of ``n_restarts``; at the start
+        The first sites: at random; at words that are more frequent in positive samples than
+        in negative ones, another word for each of ``n_restarts``; at the start
         of each sequence; or the best ones under these weights, such as ``coef_`` of a model
         of the same shape.
     shifts : int, default 0
-        At a stationary point the motif is moved by up to so many letters, either way, and
-        training goes on from there if it ends lower by ``tol`` at least. That lowers the
-        objective by some per cent, and takes two to four times as long.
+        At a stationary point the motif is shifted by up to this many letters in either
+        direction, and training continues from there if that ends lower by at least ``tol``.
+        This lowers the objective by a few per cent, and takes two to four times as long.
     n_restarts, max_outer, self_paced
         As in :class:`maxmargin.LatentStructuralSVM`; two starts by default.
     class_weight : "balanced" or None, default "balanced"
-        "balanced" lets both classes weigh the same, the samples as much as without it
-        taken together; where ``fit`` gets a ``sample_weight``, that alone counts.
+        "balanced" gives both classes the same weight without changing the total; a
+        ``sample_weight`` of ``fit`` overrides it.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, objective, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`; without a log objective.

@@ -47,17 +47,17 @@ class MultilabelSVM(MultilabelSVMParameters, MulticlassSVM, init=False):
 
     Minimises ``1/2 |W|^2 + C sum_i s_i H_i(W)``, where H_i is the largest violation over
     all sets of labels (see ``maxmargin.core.formulation``), found exactly. A label is
-    predicted where its score is above 0. With objective="log", one logistic regression per
-    label, where losses do not matter. With a ``graph``, pairs of labels have scores too,
-    and the set with the best sum is predicted.
+    predicted if its score is above 0. With objective="log", the model is one logistic
+    regression per label, and losses do not matter. With a ``graph``, pairs of labels have
+    scores, too, and the set with the best sum is predicted.
 
     Parameters
     ----------
     C : float or None, default None
         Weight of the data, per sample. None is 1 / v for the hinge and 5 / v for the
-        log-loss, where v is the total variance of the features, no column counted for
-        more than ten times the median: a model that does not depend on the unit of the
-        features. ``C_`` says the value used.
+        log-loss, where v is the total variance of the features, with no column counting for
+        more than ten times the median: the model does not depend on the unit of the
+        features. ``C_`` is the value used.
     loss : "hamming", "f1", "ranking" or dict, default "hamming"
         "hamming" counts labels missed and labels too many (a dict gives labels weights);
         "f1" is 1 - F1 of the sample's set; "ranking" is the share of pairs of a true and
@@ -68,10 +68,10 @@ class MultilabelSVM(MultilabelSVMParameters, MulticlassSVM, init=False):
     verbose, callbacks, objective, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`.
     graph : None, "tree", "full" or list of pairs of labels, default None
-        Pairs of labels that have a score of being both there, both absent or one of them:
-        none; the tree of largest mutual information (Chow & Liu); all; or these. For
-        loss="hamming" or a dict. Exact for trees, and for up to 16 labels with all pairs;
-        wider graphs are relaxed (``relaxed_``).
+        Pairs of labels that have scores for both, one or none of them being present: no
+        pairs; the tree of largest mutual information (Chow & Liu); all pairs; or the given
+        ones. For loss="hamming" or a dict. Exact for trees, and for up to 16 labels with
+        all pairs; wider graphs are relaxed (``relaxed_``).
 
     Attributes
     ----------

@@ -28,11 +28,11 @@ class Checkpoint:
     Parameters
     ----------
     folder : str or path-like
-        Made if there is none. Of one fit at a time: another one that is given it while
-        a fit runs, in any process, is refused.
+        Created if it does not exist. It belongs to one fit at a time: while that runs,
+        another fit with the same folder, in any process, is refused.
     every : float, default 60
-        Seconds between two writings, at least; they come between passes. 0 writes after
-        every pass.
+        Least number of seconds between two checkpoints, which are written between passes; 0
+        writes one after every pass.
 
     Examples
     --------

@@ -58,14 +58,14 @@ class SequenceTagger(
     A sequence in X is a 2-D array (tokens x features), a sparse matrix, or a list of
     tokens, each a dict or a list of strings as in sklearn-crfsuite. With ``features``, X
     is what :func:`maxmargin.files.read_columns` returns, or a list of sentences of rows of
-    strings. y is a list of label sequences, strings or integers; ``None`` in it, or in
-    place of one, is not known (``docs/partial-labels.md``). Empty sequences are allowed
-    and predicted as empty. A :class:`maxmargin.TagCorpus` is X and y in one, on disk.
+    strings. y is a list of label sequences, strings or integers; ``None`` is an unknown
+    label, or an unknown sequence (``docs/partial-labels.md``). Empty sequences are allowed
+    and predicted as empty. A :class:`maxmargin.TagCorpus` holds X and y together, on disk.
 
     Parameters
     ----------
     objective : str, default "hinge"
-        What is minimised, beside 1/2 |w|^2: the loss of the truth y among all labellings.
+        What is minimised besides 1/2 |w|^2: the loss of the truth y among all labellings.
 
         - "hinge": one slack per sequence (structural SVM)
         - "log": -log p(y), the conditional random field
@@ -81,19 +81,19 @@ class SequenceTagger(
         Per sequence, not divided by their number (``maxmargin.convert_C`` translates).
         None is 0.1 for the hinge, 1 for the others (``benchmarks/tagger_C.py``).
     features : str, path or None
-        A feature template (text or file) in the syntax of CRF++, or the name of a ready
+        A feature template (text or file) in the syntax of CRF++, or the name of a built-in
         set ("chunking", "ner", "pos"); see ``docs/features.md``. None: X holds features.
     min_count : int, default 1
-        With ``features``, leave out features seen fewer times in training.
+        With ``features``, ignore features that occur less often in training.
     feature_options : dict or None
-        More for ``ColumnEncoder`` (tags/features): ``gazetteers`` (word lists),
-        ``dense`` (word vectors beside the sparse features), ``hash_bits``.
+        Further options of ``ColumnEncoder`` (tags/features): ``gazetteers`` (word lists),
+        ``dense`` (word vectors in addition to the sparse features), ``hash_bits``.
     order : 0, 1 or 2, default 1
         1 learns transitions between labels, 2 also weights of three labels in a row, 0
         labels every token on its own. 2 needs the hinge, the perceptron or
         passive-aggressive, and has no k-best sequences, marginals or scores.
     scheme : "BIO", "IOB1", "BIOES" or None
-        Make label sequences that break this scheme impossible.
+        Never predict label sequences that violate this scheme.
     decoding : "auto", "viterbi" or "posterior", default "auto"
         The best sequence, or the most probable label of every token ("auto" chooses that
         for the marginal objective only). With forbidden transitions or a scheme, the
@@ -102,36 +102,37 @@ class SequenceTagger(
         Adds l1 |w|_1 to "log", "marginal" or "exponential": sparse weights.
     loss : "hamming", "zero-one", "spans", "absolute", dict, array or function
         "hamming", the default, counts wrong labels (not divided by the length),
-        "zero-one" is 1 for any wrong sequence, "spans" counts spans missed and spans
-        invented; others give the cost of one label against another, summed: "absolute"
-        is their distance, of labels that are numbers.
+        "zero-one" is 1 for any wrong sequence, "spans" counts missed and invented spans;
+        the others are costs of one label against another, summed: "absolute" is the
+        distance of numeric labels.
     forbidden : list of (label, label) or None
         Transitions that must not occur, at training and prediction; ``None`` in a pair
         stands for the start (first place) or the end (second place) of the sequence.
     unlabelled_weight : float, default 0.1
-        Times the sample weight of sequences without any known label.
+        Factor for the sample weight of sequences without any known label.
     kernel : str, Kernel, function or None
         A kernel of the tokens' features ("rbf", "poly", or one of ``maxmargin.kernels``):
-        scores of labels are functions of its space. Transitions stay linear.
+        scores of labels are functions in its space. Transitions stay linear.
     method : "exact", "subspace-pursuit", "training-points", "nystroem", \
         "nystroem-kmeans", "nystroem-leverage" or "incomplete-cholesky", default "exact"
-        What spans those functions: all training tokens, or `n_components` points that are
-        found by training on single tokens and their labels (the first two of these, as in
-        :class:`maxmargin.KernelSVM`), or chosen without labels.
+        The basis of these functions: all training tokens, or `n_components` points, found
+        by training on single tokens and their labels ("subspace-pursuit" and
+        "training-points", as in :class:`maxmargin.KernelSVM`) or chosen without labels.
     n_components : int, default 500
-        Points of that basis.
+        Largest number of points in the basis.
     gamma : float, "scale" or "auto"
-        Of a kernel given by name.
+        Parameter of a kernel given by name.
     kernel_memory : float, default 4e9
-        Bytes that its tables may take; what needs more is refused before it starts.
+        Bytes that kernel tables may take; a fit that needs more is refused before it
+        starts.
     tol : float or None
-        Relative gap to stop at. None is 0.1 for the hinge and 0.01 for the others, where
-        test accuracy has all but stopped moving (``benchmarks/chunking.py`` and
+        Relative gap at which to stop. None is 0.1 for the hinge and 0.01 for the others,
+        where test accuracy has almost stopped changing (``benchmarks/chunking.py`` and
         ``benchmarks/tagging.py`` print the curves).
     solver : str, default "auto"
-        For "log" also "exponentiated" (the default starts with it and goes on with L-BFGS
-        where it is stuck) or "lbfgs", which "marginal" and "exponential" use. For
-        "hinge" as in :class:`maxmargin.StructuralSVM`.
+        For "log" also "exponentiated" (the default starts with it and switches to L-BFGS
+        when it stalls) or "lbfgs", which "marginal" and "exponential" use. For "hinge" as
+        in :class:`maxmargin.StructuralSVM`.
     rescaling, penalty, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`.
@@ -144,7 +145,7 @@ class SequenceTagger(
     first_, last_ : ndarray (labels,)
     triples_ : ndarray (labels, labels, labels), for order=2 only
     feature_names_ : list of str, or None for numeric input
-    feature_titles_ : the same by what they are: suffix(4)=raat, not U14:raat
+    feature_titles_ : the same in words: suffix(4)=raat, not U14:raat
     certificate_, history_, n_iter_, converged_
         As in :class:`maxmargin.StructuralSVM`.
 

@@ -68,47 +68,47 @@ class GrammarParser(
         Per sentence, not divided by their number (``maxmargin.convert_C`` translates).
         None, the default, is 1 for objective="log". For others it is 0.1 with rules
         alone and for few sentences, down to 0.01 with features of spans for n >= 300
-        (3 / n; 0.03 at least with input="words"; ``C_`` is what was used).
-        The zero-one loss wants more, 10 or so with rules alone.
+        (3 / n; at least 0.03 with input="words"; ``C_`` is what was used).
+        The zero-one loss needs more, about 10 with rules alone.
     loss : "f1", "hamming" or "zero-one", default "f1"
-        Of the brackets (label, begin, end) of the whole tree, tags left out and equal
-        brackets matched one to one: "f1" is 1 - F1, "hamming" the number of brackets
-        missed plus the number of wrong ones, "zero-one" is 1 for any other tree.
+        Computed from the brackets (label, begin, end) of the whole tree, without tags and
+        with equal brackets matched one to one: "f1" is 1 - F1, "hamming" the number of
+        brackets missed plus the number of wrong ones, "zero-one" is 1 for any other tree.
     input : "tags", "words" or "both", default "tags"
         What a sentence in X is: a list of tags (or of (word, tag) pairs, whose words
         become the leaves of trees); a list of words, whose tags the parser chooses; a
         list of (word, tag) pairs. X may also hold trees, whose words and tags are taken.
     features : "auto", None, "lexical", "spans" or a list, default "auto"
-        Beside rules: "spans" describes every bracket by the words (or tags) at its edges
+        Besides rules: "spans" describes every bracket by the words (or tags) at its edges
         and by its length; "lexical" describes words by their letters, and is always
-        there where words are the input. "auto" is "spans", which for input="tags" see
-        words too if ``fit`` was given any; a sentence of tags alone then has unknown
-        words. None is rules alone.
+        used if words are the input. "auto" is "spans", which for input="tags" also use
+        words if ``fit`` was given any; a sentence of tags alone then has unknown words.
+        None is rules alone.
     direction, horizontal, parent
         How trees are binarised, see :func:`maxmargin.trees.binarize.binarize`. The default
-        horizontal=1 and those of C, features and tol are by cross-validation on short
-        sentences.
+        horizontal=1 and the defaults of C, features and tol were chosen by
+        cross-validation on short sentences.
     tol : float, default 0.1
-        The relative gap to stop at; 0.01 is worth its time for objective="log".
+        The relative gap at which to stop; for objective="log", 0.01 is worth the time.
     max_length : int or None
         Leave longer sentences out of training. ``n_left_out_`` counts them, and trees in
         which a label is above itself over the same words, which is a warning.
     fallback : "flat", "right", "none" or "error", default "flat"
-        What to predict for a sentence that the grammar has no tree for: all words under
+        What to predict for a sentence without a tree in the grammar: all words under
         one root, a right-branching tree, None, or an error. ``n_fallbacks_`` counts them
         after predict. An empty sentence is None, or an error.
     unlabelled_weight : float, default 0.1
-        Times the sample weight of sentences whose tree is None, not known. A list of
-        brackets (label, begin, end) in place of a tree says that only these are known,
-        and a label may be None (``docs/partial-labels.md``). The grammar is that of the
-        whole trees; sentences that it has no tree for are left out with a warning.
+        Factor for the sample weight of sentences whose tree is None (unknown). A list of
+        brackets (label, begin, end) in place of a tree means that only these are known;
+        a label may be None (``docs/partial-labels.md``). The grammar comes from the whole
+        trees; sentences for which it has no tree are skipped with a warning.
     rescaling, penalty, solver, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, objective, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`.
     decoding : "auto", "viterbi" or "posterior", default "auto"
         What is predicted: the tree of largest score, or that of least expected loss under
         exp(score) / Z (:mod:`maxmargin.trees.cky.posterior`), which "auto" chooses for
-        objective="log". They are the same for the zero-one loss. Scores of margins are no
+        objective="log". They are the same for the zero-one loss. Margin scores are not
         logarithms of probabilities, and make poor ones.
 
     Attributes

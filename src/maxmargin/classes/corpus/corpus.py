@@ -60,7 +60,7 @@ class VectorShard(Stored):
 
 
 class ClassCorpus(Corpus):
-    """Vectors with a class each, on disk, in shards, for training with little memory.
+    """Vectors with their classes, in shards on disk, for training with little memory.
 
     Made by :meth:`build` from files in the format of SVM-light and LIBSVM, opened by
     :meth:`open`, and given to `fit`, `predict` and `score` of
