@@ -1,4 +1,4 @@
-"""Our tests for your structures, losses and solvers.
+"""Tests of the library for your structures, losses and solvers.
 
 Give a batch and a function that lists every output of a small example, and
 :func:`check_structure` compares each function of the contract with enumeration.

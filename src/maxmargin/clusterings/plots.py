@@ -38,8 +38,8 @@ def plot_clusters(
 
     ``links`` are those of ``predict_links``: drawn as arcs, the thicker the higher the
     score; with ``truth`` (cluster ids), links between different true clusters are orange
-    and dashed. Mentions are numbered along the axis. Of more than 25 clusters, the
-    largest are shown.
+    and dashed. Mentions are numbered along the axis. If there are more than 25
+    clusters, the largest are shown.
     """
     document = as_document(document, "document")
     n = len(document.mentions)

@@ -56,63 +56,63 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
         A few Python methods (:class:`maxmargin.Problem`), or a compiled structure
         (``maxmargin.core.structure.Structure``). It is copied, never changed.
         :func:`maxmargin.save` keeps its attributes, or its ``get_state()``, and the name
-        of its class; ``load(path, structure=...)`` wants the class.
+        of its class; pass the class to ``load(path, structure=...)``.
     C : float or None, default 1.0
         Weight of the losses against the size of w; ``inf`` demands a hard margin, None is
         the rule of the estimator (``docs/data-formats.md``). ``C_`` is the value used.
     rescaling : {"margin", "slack"}
-        What a larger loss asks for: a larger margin, or a violation that counts more.
+        Whether a larger loss requires a larger margin, or makes a violation count more.
     penalty : {"linear", "quadratic"}
         Whether the objective has the violations themselves, or their squares.
     solver : {"auto", "block-coordinate", "one-slack", "n-slack", "proximal-bundle",
         "perceptron", "passive-aggressive", "subgradient"}
-        "auto" is block-coordinate, and one-slack from where its gap stalls if weights are
-        few. The last three are baselines without a dual, so that their certificates prove
-        little.
+        "auto" is block-coordinate, and switches to one-slack when the gap stalls if there
+        are few weights. The last three are baselines without a dual, so their certificates
+        prove little.
     tol : float, default 0.01
         Stop when (primal - dual) / primal <= tol, proved.
     max_iter : int or None
-        Passes allowed; the best weights so far are kept. None is 1000 passes (10 for
-        perceptron and passive-aggressive, 50 for subgradient).
+        Largest number of passes; the best weights so far are kept. None is 1000 passes (10
+        for perceptron and passive-aggressive, 50 for subgradient).
     max_time : float or None
-        Seconds allowed. Long passes look at the clock too, but then the weights are
-        certified: one search per sample comes on top.
+        Time limit in seconds. It also ends long passes, but then the weights are certified,
+        which takes one more search per sample.
     warm_start : bool
-        Start ``fit`` from the dual point of the last one, where the data match. A
-        Problem: the samples that have an equal x and y, if the problem is equal too;
-        objects changed in place count as equal, so hand over new ones. A structure:
-        equal batches, so that only C and sample weights may be new.
+        Start ``fit`` from the dual point of the last fit, as far as the data match. For a
+        Problem: the samples with equal x and y, if the problem is equal, too; objects
+        changed in place count as equal, so pass new ones. For a structure: equal batches,
+        so that only C and sample weights may change.
     n_jobs : int or None
-        Threads for training and prediction, -1 for one per core; fewer work where there
-        is little to do. One gives the same weights again, bit for bit; several the same
-        certificate, not the same last digits. A :class:`maxmargin.Problem` gains nothing
-        from threads: so many processes search it where a search takes a millisecond or
-        more (``docs/scaling.md``).
+        Threads for training and prediction, -1 for one per core; fewer are used if there is
+        little to do. With one, weights are the same in every run, bit for bit; with several
+        the certificate is the same, but not the last digits. A :class:`maxmargin.Problem`
+        gains nothing from threads: it is searched in this many processes if a search takes
+        a millisecond or more (``docs/scaling.md``).
     random_state : int, RandomState or None
         Order of visits. None is a fixed seed: equal data give equal weights.
     verbose : int
-        1 shows progress and, where it can be told, the time left; 2 writes each history
+        1 shows progress and, if it can be estimated, the time left; 2 writes each history
         row as a line of JSON; both on standard error (``docs/scaling.md``).
     callbacks : list of callables or None
-        Called with each history row; returning True stops the fit. One that raises is
-        left out from then on, with a warning. See :mod:`maxmargin.callbacks`.
+        Called with each history row; returning True stops the fit. One that raises an
+        exception is skipped from then on, with a warning. See :mod:`maxmargin.callbacks`.
     objective : {"hinge", "log", "perceptron", "passive-aggressive"}
         What is minimised: hinges (max-margin); log-losses -log p(y), where p is
         exp(score) / Z over all outputs (a conditional random field; for structures with
         sums, such as a :class:`maxmargin.DynamicProgram`; solvers "exponentiated" and
         "lbfgs"); or the averaged baselines of these names. See ``docs/objectives.md``.
     engine : None, "dask", dask.distributed.Client or "auto"
-        Who does the work. None is this process, in ``n_jobs`` threads. A cluster, that of
-        the current Dask client or of the one given, has a shard of the data on every
-        worker, and all step at once; ``n_jobs`` threads encode the data here. "auto" takes
-        the current client if the data are so many that it may pay. Over shards, every fit
-        starts from zero, whatever ``warm_start``. See ``docs/scaling.md``.
+        Where to train. None is this process, in ``n_jobs`` threads. On a cluster, that of
+        the current Dask client or of the given one, every worker has a shard of the data,
+        and all take steps at the same time; ``n_jobs`` threads encode the data here. "auto"
+        uses the current client if the data are large enough. On a cluster, every fit starts
+        from zero, whatever ``warm_start`` says. See ``docs/scaling.md``.
     checkpoint : str, path, :class:`maxmargin.Checkpoint` or None
-        A folder that keeps the state of the fit, written once a minute, after Ctrl-C and
-        at the end: ``kill -9`` loses no more. See ``docs/scaling.md``.
+        A folder for the state of the fit, written once a minute, after Ctrl-C and at the
+        end, so that ``kill -9`` loses at most a minute. See ``docs/scaling.md``.
     resume : bool
-        Go on from the checkpoint of the same fit in that folder, to the same weights as
-        if it had never stopped; from the start where there is none yet.
+        Continue from the checkpoint of the same fit in that folder, to the same weights as
+        if it had never stopped; if there is none yet, start from the beginning.
 
     Attributes
     ----------
@@ -120,8 +120,8 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
     certificate_ : Certificate(primal, dual, gap, relative_gap, exact)
     history_ : list of dict, one per pass
     n_iter_, converged_ : int, bool
-    dev_, choice_ : after ``fit(..., dev=...)``: the score of what was kept on held-out
-        data, and with ``Cs`` a row for each C that was tried
+    dev_, choice_ : after ``fit(..., dev=...)``: the held-out score of the weights kept, and
+        with ``Cs`` a row for each C that was tried
     calibration_ : after :meth:`calibrate`: how, and what it changed
     structure_ : the copy of ``problem`` that was fitted
     """

@@ -55,39 +55,39 @@ class GraphLabeler(
     place of "edges"; a networkx graph with attributes "x" (``files.read_networkx`` takes
     others); or an object with x and edge_index, as of PyTorch Geometric.
     :func:`maxmargin.grid_graph` makes one of an image. y has a label per node, strings or
-    integers; ``None``, or None in place of all of them, is not known
+    integers; ``None`` is an unknown label, or a graph with unknown labels
     (``docs/partial-labels.md``).
 
     Parameters
     ----------
     C : float or None, default None
-        Weight of the data, per graph: not divided by their number or by their nodes. None
-        goes by the scale of the features, the number of nodes and the loss
-        (``docs/graphs.md``); ``C_`` says the value used.
+        Weight of the data, per graph: not divided by the number of graphs or nodes. None
+        depends on the scale of the features, the number of nodes and the loss
+        (``docs/graphs.md``); ``C_`` is the value used.
     loss : "hamming", dict, array or function, default "hamming"
         Wrong labels, or the cost of one label against another (a dict has weights of
         labels), summed over nodes, each times its size. With types also {type: loss}.
     edges : {"directed", "symmetric", "associative"}
         "directed" learns a weight for every pair of labels and feature of edges, from the
         first node of an edge to the second; "symmetric" has the same for both directions;
-        "associative" one for equal labels, which is kept from being negative (not so with
-        objective="log"): then two labels need no more than a graph cut.
+        "associative" one for equal labels, constrained to be nonnegative (except with
+        objective="log"): then a graph cut suffices for two labels.
     inference : {"auto", "elimination", "graph-cut", "relaxed", "expansion", "swap", \
         "max-product"}
-        How the best labelling is found: exactly by "elimination" where graphs are narrow
+        How the best labelling is found: exactly by "elimination" if graphs are narrow
         (trees, chains, small grids) or by a "graph-cut" (two labels, associative edges);
-        "relaxed" trains with the local polytope, whose fractional outputs are planes too,
+        "relaxed" trains with the local polytope, whose fractional outputs are planes, too,
         so that the certificate is one of the relaxed problem, and rounds predictions;
-        "expansion", "swap" and "max-product" are quick but find too few planes, so that
+        "expansion", "swap" and "max-product" are fast but find too few planes, so that
         their certificates are not exact. "auto" is the first of these that is possible
-        (a graph cut, if that is, on graphs with cycles), and never one of the last three.
+        (on graphs with cycles a graph cut, if possible), and never one of the last three.
     fit_intercept : bool, default True
-        Add a constant feature to nodes. Its weights are regularised too.
+        Add a constant feature to nodes. Its weights are regularised like the others.
     unlabelled_weight : float, default 0.1
-        Times the sample weight of graphs without any known label.
+        Factor for the sample weight of graphs without any known label.
     kernel, method, n_components, gamma, kernel_memory
         A kernel of the features of nodes, as in :class:`maxmargin.SequenceTagger`: scores
-        of labels are functions of its space, edges stay linear. ``coef_`` then has a
+        of labels are functions in its space, edges stay linear. ``coef_`` then has a
         column per point of its basis.
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, objective, engine, checkpoint, resume

@@ -202,7 +202,7 @@ def plot_fractional(
     labels: Sequence | None = None,
     ax: Axes | None = None,
 ) -> Figure:
-    """How sure the relaxed search is of every node: the share of its best label.
+    """How certain the relaxed search is of every node: the share of its best label.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ def plot_basis_images(
     columns: int = 15,
     ax: Axes | None = None,
 ) -> Figure:
-    """Basis points as pictures, by the class that they speak for most.
+    """Basis points as pictures, sorted by the class that they support most.
 
     That is the class with the largest coefficient; larger ones come first. Negative pixels,
     which points that lie anywhere can have, are orange.

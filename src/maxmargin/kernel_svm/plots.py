@@ -42,12 +42,12 @@ def plot_boundary(
     ----------
     model : fitted KernelSVM of vectors
     X, y : samples and their classes
-        Those that are predicted wrong have a dark edge. Of more than 3,000, so many are
-        drawn, evenly spread over the list.
+        Wrongly predicted ones have a dark edge. At most 3,000 are drawn, evenly spread over
+        the list.
     columns : pair of column numbers, or None
-        What the axes are; None means both columns of two, else the first two principal
-        components of X. What the axes do not show is, at every place, the mean of the
-        samples nearby: regions are those of a surface through the data.
+        The axes; None means both columns if there are two, otherwise the first two
+        principal components of X. What the axes do not show is, at every place, the mean of
+        the samples nearby: regions are those of a surface through the data.
     names : list of the names of columns, or None
     ax : Axes or None
     """

@@ -114,7 +114,7 @@ def as_kernel(
     coef0: float = 0.0,
     X: Any = None,
 ) -> Kernel:
-    """A kernel of a name, a function or a kernel; what is left open is read from X.
+    """A kernel from a name, a function or a kernel; open parameters are determined by X.
 
     `gamma` is a number, "scale" (one over columns times variance of X) or "auto" (one over
     columns); `degree` and `coef0` are of the polynomial kernel. A function is one of two

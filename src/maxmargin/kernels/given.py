@@ -207,8 +207,8 @@ def function(
 ) -> Kernel:
     """A function as a kernel: f(x, x') gives a number, or f(X, Y) a table (`blocks`).
 
-    Which of the two is tried out where `blocks` is None. Samples may be anything. That the
-    function is symmetric and positive semidefinite is yours to see to: `check` helps.
+    Which of the two is tried out where `blocks` is None. Samples may be anything. You have
+    to make sure that the function is symmetric and positive semidefinite: `check` helps.
     Models store it by its name.
 
     >>> def common(a, b):

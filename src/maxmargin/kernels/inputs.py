@@ -35,7 +35,7 @@ def is_sparse(X: Any) -> bool:
 
 
 def count(X: Any) -> int:
-    """How many samples X has; a tuple or a dict is a batch by parts, of equal counts."""
+    """The number of samples in X; a tuple or dict is a batch by parts with equal counts."""
     parts = X.values() if isinstance(X, Mapping) else X if isinstance(X, tuple) else ()
     counts = [count(part) for part in parts]
     if len(set(counts)) > 1:
@@ -58,7 +58,7 @@ def count(X: Any) -> int:
 
 
 def take(X: Any, index: Any) -> Any:
-    """The samples of X at the numbers `index`; a batch by parts stays one."""
+    """The samples of X with the indices `index`; a batch by parts stays one."""
     if isinstance(X, Mapping):
         return {key: take(part, index) for key, part in X.items()}
     if isinstance(X, tuple):

@@ -65,27 +65,27 @@ class WordAligner(WordAlignerParameters, Shown, MaxMarginEstimator, init=False):
     C : float, default 0.1
     fertility : int, None, or a pair of these, default 2
         The largest number of links of a word, or (of source words, of target words); 1
-        is one-to-one, None no bound. Where the sure links of a training pair exceed it,
-        training aims at the largest set of them that does not, and among those at the
-        one the bitext believes in most; the sure links left out count as possible.
+        is one-to-one, None no bound. If the sure links of a training pair exceed it,
+        training aims at the largest subset that does not, and among those at the one that
+        the bitext supports most; the omitted sure links count as possible.
     cost_extra, cost_missing : float, 1 and 2 by default
-        What links cost in the loss. A high ``cost_missing`` makes recall better. How the
-        defaults were chosen is said in ``docs/matching.md``.
+        What links cost in the loss. A high ``cost_missing`` improves recall. See
+        ``docs/matching.md`` for how the defaults were chosen.
     bitext : list of sentence pairs, path, fitted BitextStatistics or None
         Sentences, without links, to learn a dictionary from; the more, the better.
-        Those that will be aligned may be among them, and profit. A path is read by
-        :func:`maxmargin.matchings.bitext.read_bitext`. The training sentences are added,
+        It may include the sentences that will be aligned, which helps them. A path is read
+        by :func:`maxmargin.matchings.bitext.read_bitext`. The training sentences are added,
         except to a fitted :class:`BitextStatistics`, which is taken as it is.
     forms : sequence of str
-        What stands for a word in the dictionary, see :class:`BitextStatistics`.
+        How words are represented in the dictionary, see :class:`BitextStatistics`.
     features : list of names and functions, or None for all groups
         Groups of built-in features: bias, dictionary, neighbours, position, spelling,
         frequency, competition. A function of (source words, target words) returns an
         array (source, target) or (source, target, features).
     unlabelled_weight : float, default 0.1
-        Times the sample weight of pairs without any known link: None in y. (i, None) among
-        the links says that those of source word i are not known, (None, j) those of target
-        word j (``docs/partial-labels.md``).
+        Factor for the sample weight of pairs without any known link: None in y. (i, None)
+        among the links means that those of source word i are unknown, (None, j) those of
+        target word j (``docs/partial-labels.md``).
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,
     verbose, callbacks, objective, engine, checkpoint, resume
         As in :class:`maxmargin.StructuralSVM`.

@@ -12,7 +12,7 @@ Labels = Sequence[Sequence[Any]]
 
 
 class Counts(NamedTuple):
-    """How many there are in truth, were predicted, and are the same in both.
+    """Numbers of true, predicted and correctly predicted items.
 
     Quotients are from 0 to 1; they are 0 where nothing was predicted or is there.
     """
@@ -42,7 +42,7 @@ class Counts(NamedTuple):
 
 
 def confusion(truth: Labels, predicted: Labels) -> tuple[list, np.ndarray]:
-    """The labels, sorted, and how often each true one (row) got each other (column).
+    """The labels, sorted, and how often each true one (row) was predicted as each (column).
 
     Examples
     --------

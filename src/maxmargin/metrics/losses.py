@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LossReport(Report):
-    """How far predictions are from the truth."""
+    """The losses of predictions."""
 
     n: int
     loss: float  # on average

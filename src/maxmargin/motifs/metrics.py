@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MotifReport(Report):
-    """How well sequences with the motif were told from those without."""
+    """How well sequences with the motif were distinguished from those without."""
 
     sequences: int
     positive: int

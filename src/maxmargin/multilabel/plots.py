@@ -20,8 +20,9 @@ def plot_label_scores(
 ) -> Figure:
     """Precision and recall of every label, most frequent first.
 
-    ``truth`` and ``found`` are 0/1 tables (samples, labels). Of more than 40 labels, the
-    most frequent are shown. A label that was never predicted has no precision.
+    ``truth`` and ``found`` are 0/1 tables (samples, labels). If there are more than 40
+    labels, the most frequent ones are shown. A label that was never predicted has no
+    precision.
     """
     truth, found = np.asarray(truth) != 0, np.asarray(found) != 0
     if truth.shape != found.shape or truth.ndim != 2 or truth.shape[1] != len(labels):

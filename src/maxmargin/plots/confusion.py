@@ -37,15 +37,15 @@ def plot_confusion(
     path: str | os.PathLike | None = None,
     values: str = "counts",
 ) -> Figure:
-    """Which label was taken for which: colour is the share of the true label (row).
+    """Which label was confused with which: colour is the share of the true label (row).
 
-    The diagonal holds what is right. It is grey, for its colour would outshine all errors.
+    The diagonal holds correct labels. It is grey, as its colour would outshine all errors.
 
     Parameters
     ----------
     truth, predicted : lists of label sequences
     labels : list of labels or None
-        Which to show; None shows all, or the 30 with most errors if there are more.
+        Labels to show; None shows all, or the 30 with the most errors if there are more.
     ax : Axes or None
     path : file to save the figure to, or None
     values : "counts" or "shares"

@@ -45,34 +45,35 @@ FACTOR = 2.0
 
 
 class TopKRanker(TopKRankerParameters, MaxMarginEstimator, init=False):
-    """Rank the documents of a query by ``coef_ @ x``, trained for what a list is judged by.
+    """Rank the documents of a query by ``coef_ @ x``, trained for a measure of rankings.
 
     Minimises ``1/2 |w|^2 + C sum_q s_q H_q(w)`` over queries q, where H_q bounds the loss
-    of the ranking by w. It is convex, and certified, but for "precision": there, which of
-    the relevant documents come first is hidden, and training ends at a stationary point (Yu
-    & Joachims 2009). See ``maxmargin/rankings/top_k.py`` and ``pairs.py``.
+    of the ranking by w. It is convex and certified, except for "precision": there, the
+    order of the relevant documents is hidden, and training ends at a stationary point (Yu &
+    Joachims 2009). See ``maxmargin/rankings/top_k.py`` and ``pairs.py``.
 
     Parameters
     ----------
     k : int, default 10
-        Places that count, for "precision"; in lists of at most k documents, where nothing
-        could be lost, as many as there are relevant ones. For "ndcg", those that ``score``
-        counts.
+        Number of places that count, for "precision"; in lists of at most k documents, which
+        could lose nothing, the number of relevant documents. For "ndcg", the places that
+        ``score`` counts.
     C : float or None, default None
         Weight of the data, per query. None is 2 / v, where v is the total variance of the
-        features, no column counted for more than ten times the median: a ranking that does
-        not depend on the unit of the features. ``C_`` says the value used.
+        features, with no column counting for more than ten times the median: the ranking
+        does not depend on the unit of the features. ``C_`` is the value used.
     loss : str, default "ndcg"
-        "ndcg": 1 - NDCG of the whole ranking, with gains 2^grade - 1; "precision": what
-        precision at k lacks of the best possible one; "average-precision": 1 - average
+        "ndcg": 1 - NDCG of the whole ranking, with gains 2^grade - 1; "precision": the best
+        possible precision at k minus the one reached; "average-precision": 1 - average
         precision; "pairwise": share of pairs of documents with different grades that are in
         the wrong order (Ranking SVM).
     relevant : float, default 1.0
-        The lowest grade that is relevant. For "ndcg", lower ones gain nothing; "pairwise"
+        The lowest relevant grade. For "ndcg", lower ones gain nothing; "pairwise"
         compares all grades.
     init : "classification", "random", array or fitted model, default "classification"
-        Where "precision" begins: with the weights of a classification SVM in which every
-        query has the same weight, at random (which mostly ends at w = 0), or with weights.
+        Where "precision" starts: from the weights of a classification SVM in which every
+        query has the same weight, at random (which mostly ends at w = 0), or from given
+        weights.
     n_restarts, max_outer, self_paced :
         As in :class:`maxmargin.LatentStructuralSVM`, for "precision".
     rescaling, penalty, solver, tol, max_iter, max_time, warm_start, n_jobs, random_state,

@@ -178,7 +178,7 @@ def features(rows: Sequence[tuple[str, str, float]]) -> Markup | str:
     parts = [element("div", *tables, cls="columns" if len(tables) > 1 else None)]
     if rest > 0:
         parts.append(element("p", f"{rest:,} more groups are not shown.", cls="soft"))
-    said = "Positive weights speak for an output, negative ones against it."
+    said = "Positive weights count for an output, negative ones against it."
     return section(
         "features", "Strongest features", element("p", said, cls="soft"), *parts
     )

@@ -18,7 +18,7 @@ from maxmargin.tags.schemes import LabelTable, guess_scheme, read_spans
 
 @dataclass(frozen=True)
 class TokenReport(Report):
-    """Scores of single labels; ``str()`` shows them in the manner of conlleval."""
+    """Scores of single labels; ``str()`` shows them in the style of conlleval."""
 
     n_tokens: int
     correct_tokens: int
@@ -63,7 +63,7 @@ class TokenReport(Report):
 
 @dataclass(frozen=True)
 class SpanReport(Report):
-    """Scores of spans; ``str()`` prints what the script conlleval prints.
+    """Scores of spans; ``str()`` prints the same as the script conlleval.
 
     The number at the end of a line is that of predicted spans. Attributes ``overall``
     and ``types[...]`` are :class:`Counts`; ``tokens`` is a :class:`TokenReport`.

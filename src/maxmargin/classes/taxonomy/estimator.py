@@ -46,7 +46,7 @@ class TaxonomySVM(TaxonomySVMParameters, MulticlassSVM, init=False):
 
         score(x, y) = sum over v in lineage(y) of w_v . x,
 
-    so relatives learn from each other, and the loss can be small for near misses.
+    so related classes learn from each other, and the loss can be small for near misses.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class TaxonomySVM(TaxonomySVMParameters, MulticlassSVM, init=False):
     nodes : list or None
         Names of the columns if y is a 0/1 matrix (default: their numbers).
     separator : str, default "."
-        Of paths.
+        The separator in paths.
     node_weights : None, dict or function of the depth
         How much nodes count, 1 by default: a node with weight z is regularised as if
         its features were multiplied by z.
