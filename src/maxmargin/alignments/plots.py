@@ -56,9 +56,9 @@ def plot_substitutions(
     """Heat map of a model's scores of matched letters.
 
     Colours span the scores of different letters, so that a few pairs that match very
-    well, such as C with C, do not wash out the rest; what is beyond has its number. Amino
-    acids are ordered by chemical groups, with lines between these; other letters as in the
-    model's alphabet.
+    well, such as C with C, do not wash out the rest; cells beyond this range show their
+    number. Amino acids are ordered by chemical groups, with lines between these; other
+    letters as in the model's alphabet.
 
     Parameters
     ----------

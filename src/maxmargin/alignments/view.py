@@ -32,8 +32,8 @@ def alignment(
 ) -> View:
     """Two aligned sequences in blocks: ``|`` for equal letters, ``:`` for others.
 
-    With ``truth``, pairs that are right are filled in blue and wrong ones in orange, and
-    the true alignment follows.
+    With ``truth``, correct pairs are filled in blue and wrong ones in orange, and the true
+    alignment follows.
 
     Parameters
     ----------

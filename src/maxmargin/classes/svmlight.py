@@ -46,10 +46,10 @@ def read_svmlight(
 ) -> Vectors:
     """Read a file of vectors. Feature 1 of the file is column 0 of X.
 
-    ``n_features`` is the width of the training data when other data for the same model
-    are read; by default the largest number says it. Lines may lack a label if
-    ``empty_labels``: they begin with a feature. gzip is fine, "-" is standard input.
-    Errors are ValueErrors that name the file and the line.
+    Set ``n_features`` to the width of the training data when you read other data for the
+    same model; the default is the largest number. Lines may lack a label if
+    ``empty_labels``: they begin with a feature. gzip is fine, "-" is standard input. Errors
+    are ValueErrors that name the file and the line.
     """
     rows = rows_of_text(read_raw(path), encoding, empty_labels)
     if not rows.labels:

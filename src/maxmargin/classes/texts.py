@@ -40,7 +40,7 @@ def read_texts(
 ) -> Texts:
     """Read texts with their labels.
 
-    ``between`` is what stands behind labels, a tab or a space; None looks at the first
+    ``between`` is the separator after labels, a tab or a space; None looks at the first
     line. A label may be empty, before a tab, if ``empty_labels``. gzip is fine, "-" is
     standard input. Errors are ValueErrors that name the file and the line.
     """

@@ -13,9 +13,9 @@ from maxmargin.views.view import View, about
 def clusters(document: Any, found: Any, truth: Any = None) -> View:
     """A document with its mentions in the colours of their clusters.
 
-    Behind every mention is the number of its cluster; mentions that are alone have no
-    colour. With ``truth``, mentions are underlined whose nearest mention before them in the
-    same cluster is of another true cluster.
+    Every mention is followed by the number of its cluster; single mentions have no colour.
+    With ``truth``, mentions are underlined whose nearest mention before them in the same
+    cluster is of another true cluster.
     """
     document = as_document(document, "document")
     n = len(document.mentions)

@@ -1,6 +1,6 @@
 """``Dataset`` of Hugging Face's `datasets`: inputs and outputs from its columns, and back.
 
-Anything with ``features`` and rows that are dicts will do; the library is not imported.
+Anything with ``features`` and dicts as rows is accepted; the library is not imported.
 """
 
 from __future__ import annotations

@@ -32,8 +32,8 @@ class RawText(NamedTuple):
 def read_raw(path: str | os.PathLike | RawText) -> RawText:
     """Read all bytes of a file, or of standard input if the path is "-".
 
-    What gzip compressed is known by its first bytes, not by its name; it must not unpack
-    to more than ``budget.py`` allows.
+    gzip is recognised by its first bytes, not by the name; it must not unpack to more than
+    ``budget.py`` allows.
     """
     if isinstance(path, RawText):
         return path

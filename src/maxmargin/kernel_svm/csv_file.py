@@ -73,7 +73,7 @@ def read_csv(
     like: CsvColumns | None = None,
     truth: bool = True,
 ) -> CsvTable:
-    """Read a table; every column but that of the classes holds numbers.
+    """Read a table; every column except that of the classes holds numbers.
 
     ``label`` names the column of classes (default: the last). The first row has names if
     ``header`` is "yes", or "auto" and none of its cells, that of the class aside, is a

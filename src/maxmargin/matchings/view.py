@@ -20,8 +20,8 @@ STYLES = {
 def links(pair: Any, predicted: Any, truth: Any = None) -> View:
     """A sentence pair and its links.
 
-    With ``truth``: right links are blue, wrong ones orange and dashed, sure ones that were
-    missed grey and dotted.
+    With ``truth``: correct links are blue, wrong ones orange and dashed, missed sure ones
+    grey and dotted.
     """
     source, target = check_pairs([pair], "pair").pairs[0]
     given = as_links(predicted, "predicted")

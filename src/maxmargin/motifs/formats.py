@@ -31,7 +31,7 @@ _SEVERAL = {
 
 
 class Motif(NamedTuple):
-    """A motif as files have it."""
+    """A motif as stored in files."""
 
     name: str
     matrix: np.ndarray  # (width, 4): probabilities (MEME) or counts (JASPAR)

@@ -70,7 +70,7 @@ def plot_logo(
 
 
 def plot_site_scores(truth: Any, scores: ArrayLike, ax: Axes | None = None) -> Figure:
-    """How the scores of the best sites lie, of sequences with the motif and without."""
+    """Distribution of the scores of the best sites, with and without the motif."""
     truth, scores = np.asarray(truth, bool), np.asarray(scores, float)
     if truth.shape != scores.shape or not len(scores):
         raise ValueError(

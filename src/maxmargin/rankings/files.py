@@ -49,8 +49,8 @@ def read_letor(
 ) -> LetorFile:
     """Read documents with grades and queries. Feature 1 of the file is column 0 of X.
 
-    ``n_features`` is the width of the training data when other data for the same model
-    are read; by default the largest number says it. gzip is fine, "-" is standard input.
+    Set ``n_features`` to the width of the training data when you read other data for the
+    same model; the default is the largest number. gzip is fine, "-" is standard input.
     Errors are ValueErrors that name the file and the line.
     """
     text, name = read_text(path, encoding)

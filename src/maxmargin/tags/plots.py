@@ -48,7 +48,7 @@ ARROW = "\N{RIGHTWARDS ARROW}"
 def plot_transitions(
     tagger: Any, ax: Axes | None = None, path: str | os.PathLike | None = None
 ) -> Figure:
-    """Heat map of what the tagger learned about neighbours: row, then column.
+    """Heat map of the weights of neighbouring labels: row, then column.
 
     The first row has the weights of starting with a label (``first_``), the last column
     those of ending with one (``last_``).
@@ -236,7 +236,7 @@ def plot_top_features(
     ----------
     tagger : fitted SequenceTagger
     labels : list of labels or None
-        Which to show; None shows all, or the first 30.
+        Labels to show; None shows all, or the first 30.
     n : int
         Features per label.
     path : file to save the figure to, or None

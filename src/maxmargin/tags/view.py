@@ -20,7 +20,7 @@ def tags(tokens: Any, labels: Any, truth: Any = None) -> View:
     """A sentence, or a list of them, with its labels in colours.
 
     Labels of a tagging scheme such as BIO are drawn as spans, others token by token. With
-    ``truth``, words with a wrong label are underlined, and the true label stands behind.
+    ``truth``, words with a wrong label are underlined, and the true label follows.
 
     Parameters
     ----------

@@ -51,9 +51,9 @@ def plot_tree_errors(
 ) -> Figure:
     """A true tree above the predicted one, with their differences marked.
 
-    Predicted phrases that are wrong stand white in a box; true ones that were missed
-    stand in a dashed frame. What counts as wrong is what `score_brackets` counts, so
-    punctuation does not. Tags are compared word by word.
+    Wrong predicted phrases are white in a box; missed true phrases are in a dashed frame.
+    Errors are those that `score_brackets` counts, so punctuation is ignored. Tags are
+    compared word by word.
 
     Parameters
     ----------

@@ -11,8 +11,8 @@ from maxmargin.views.view import View, about
 def tree(predicted: Tree, truth: Tree | None = None) -> View:
     """A tree; with ``truth``, both, and where they differ.
 
-    Wrong phrases and tags are boxed in the predicted tree, those that were missed stand in
-    dashed frames in the true one. What counts is what ``score_brackets`` counts.
+    Wrong phrases and tags are boxed in the predicted tree, missed ones have dashed frames
+    in the true one. Errors are those that ``score_brackets`` counts.
     """
     predicted, truth = own_tree(predicted, "predicted"), own_tree(truth, "truth")
     for name, value in (("predicted", predicted), ("truth", truth)):

@@ -40,7 +40,7 @@ WRONG, RIGHT = "#E2570B", "#2C8FC9"  # seen on white and on black
 
 
 class View:
-    """What a notebook shows: ``html`` there, ``text`` where there is no browser.
+    """What a notebook displays: ``html`` there, ``text`` without a browser.
 
     ``picture`` is the SVG in it, if what is shown is a picture.
     """

@@ -44,7 +44,7 @@ def read_fasta(
     """The records of a FASTA file, in order; with ``gaps``, letters and gaps.
 
     gzip is fine; "-" is standard input. Errors are ValueErrors that name the file and the
-    line. Names may repeat: what that means is up to who asks.
+    line. Names may repeat; the caller decides what that means.
     """
     text, name = read_text(path, encoding)
     records: list[FastaRecord] = []

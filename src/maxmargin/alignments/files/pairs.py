@@ -32,7 +32,7 @@ _NOT_A_ROW = re.compile(r"[^A-Za-z.\-]")
 
 @dataclass(frozen=True)
 class PairAlignment:
-    """Two sequences and who is matched with whom.
+    """Two sequences and their matched positions.
 
     ``tracks_a`` and ``tracks_b`` map names of annotations, such as "ss" for secondary
     structure, to strings as long as the sequences. ``core`` says of every matched pair

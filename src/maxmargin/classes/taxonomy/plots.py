@@ -115,7 +115,7 @@ def plot_taxonomy_confusion(
     predicted: Sequence[Node],
     ax: Axes | None = None,
 ) -> Figure:
-    """Which class was taken for which, in the order of the tree: relatives are neighbours.
+    """Which class was confused with which, in the order of the tree.
 
     Lines separate the subtrees of the first level. At most 60 classes are shown, those
     with most errors.

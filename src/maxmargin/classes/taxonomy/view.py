@@ -19,7 +19,7 @@ LOOKS = {
 
 
 def taxonomy(tree: Any, predicted: Any, truth: Any = None) -> View:
-    """Predicted nodes with all that is above them, from the top down.
+    """Predicted nodes with all their ancestors, from the top down.
 
     With ``truth``, wrong nodes are orange, and those that were missed in a dashed frame.
 

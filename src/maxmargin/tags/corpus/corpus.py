@@ -172,7 +172,8 @@ class TagCorpus(Corpus):
         like : TagCorpus, fitted SequenceTagger or None
             Use its features, for data to predict; no others are learned.
         format : "columns", "conllu" or None
-            None: CoNLL-U if the first file is called so or looks so. All have one format.
+            None: CoNLL-U if the name or contents of the first file suggest it. All files
+            have the same format.
         word_column : int, str or None
             The column that ready sets of features read. None: the first one, FORM in
             CoNLL-U.
