@@ -86,7 +86,7 @@ def test_every_parameter_is_explained(name):
     text = read(f"maxmargin.{name}").docstring.value
     entries = tool("docstring_parameters").Explained(text, "Parameters").entries()
     assert set(entries) == set(getattr(maxmargin, name).declared)
-    assert "Passes allowed" in entries["max_iter"].text  # from StructuralSVM
+    assert "Largest number of passes" in entries["max_iter"].text  # from StructuralSVM
     assert "As in" not in entries["n_jobs"].text
     assert "default 'margin'" in entries["rescaling"].kind
 
