@@ -56,7 +56,8 @@ class Relay(Solver):
     """Delegates to ``now``, the first solver or, where that is stuck, a second one.
 
     ``begins`` is the class of the first, ``successor()`` makes a second one, still empty.
-    Whoever changes ``now`` itself says so by :meth:`follow`.
+    Subclasses say whether the first is ``_stuck``, how to ``_hand_over``, and whether the
+    second is in ``_vain``.
     """
 
     begins: type
@@ -65,18 +66,38 @@ class Relay(Solver):
 
     def __init__(self, objective, planes=None):
         self.objective = objective
-        self.first = self.now = self.begins(objective, planes)
+        self.first = self.begins(objective, planes)
         self.passes = 0
         self.returned = False  # whether the turn has gone back, to a lower dual
-        self.follow()
+        self.turn(self.first)
 
     def successor(self) -> Solver:
         raise NotImplementedError(f"{type(self).__name__} must define successor().")
 
-    def follow(self) -> None:
-        """Take over what the driver looks at from the solver whose turn it is."""
-        now = self.now
-        self.dual, self.estimate, self.drifts = now.dual, now.estimate, now.drifts
+    def turn(self, solver: Solver) -> None:
+        """It is this solver's from now on."""
+        self.now = solver
+
+    def step(self) -> None:
+        if self.now is self.first and self._stuck():
+            self._hand_over()
+        self.now.step()
+        self.passes += 1
+        if self.now is not self.first and self._vain():
+            self.returned = True
+            self.turn(self.first)
+
+    @property
+    def dual(self) -> float:
+        return self.now.dual
+
+    @property
+    def estimate(self) -> float:
+        return self.now.estimate
+
+    @property
+    def drifts(self) -> bool:
+        return self.now.drifts
 
     @property
     def update_seconds(self) -> float:
@@ -95,21 +116,19 @@ class Relay(Solver):
         return {**super().state(), "second": second}
 
     def restore(self, state) -> None:
-        self.now = self.first
+        self.turn(self.first)
         super().restore(state)
         if state["second"] is not None:
-            self.now = self.successor()
-            self.now.prepare()
-            self.now.restore(state["second"])
-        self.follow()
+            second = self.successor()
+            second.prepare()
+            second.restore(state["second"])
+            self.turn(second)
 
     def prepare(self) -> None:
         self.first.prepare()
 
     def candidates(self) -> list:
-        found = self.now.candidates()
-        self.follow()
-        return found
+        return self.now.candidates()
 
     def exact_dual(self) -> float:
         return self.now.exact_dual()
@@ -148,28 +167,8 @@ class HingeHandover(Relay):
         later = 0.0 if self.now is self.first else self.now.update_seconds
         return self.first.update_seconds + later
 
-    @property
-    def dual(self) -> float:
-        return self.now.dual
-
-    @property
-    def estimate(self) -> float:
-        return self.now.estimate
-
-    def follow(self) -> None:
-        self.deputy = self.now
-
-    def step(self) -> None:
-        if self.now is self.first and self._stuck():
-            self._hand_over()
-        self.now.step()
-        self.passes += 1
-        if self.now is not self.first:
-            self.rounds += 1
-            self.lowest = min(self.lowest, self.now.estimate)
-            if self._vain():
-                self.now, self.returned = self.first, True
-                self.follow()
+    def turn(self, solver: Solver) -> None:
+        self.now = self.deputy = solver
 
     def successor(self) -> OneSlack:
         return OneSlack(self.objective, copied(self.first.planes))
@@ -196,6 +195,8 @@ class HingeHandover(Relay):
 
     def _vain(self) -> bool:
         """Whether cuts do no better; a Python batch has forgotten the way back."""
+        self.rounds += 1
+        self.lowest = min(self.lowest, self.now.estimate)
         spent = self.objective.oracle_calls - self.calls
         early = self.rounds % PATIENCE or spent < self.calls
         if early or self.objective.in_python:
@@ -216,8 +217,8 @@ class HingeHandover(Relay):
         second.gap = self.last_gap * first.estimate
         second._solve()
         second.estimate = first.estimate
-        self.calls, self.now = self.objective.oracle_calls, second
-        self.follow()
+        self.calls = self.objective.oracle_calls
+        self.turn(second)
 
 
 class Handover(Relay):
@@ -248,15 +249,6 @@ class Handover(Relay):
         self.now.given = self._point()
         return self.now.proved()
 
-    def step(self) -> None:
-        if self.now is self.first and self._stuck():
-            self._hand_over()
-        self.now.step()
-        self.passes += 1
-        if self.now.stationary:
-            self.now, self.seen, self.returned = self.first, [], True
-        self.follow()
-
     def candidates(self) -> list:
         candidates = super().candidates()
         l1 = self.objective.l1
@@ -278,6 +270,11 @@ class Handover(Relay):
                 return gap > old * 0.5 ** ((now - before) / HALVING)
         return False
 
+    def _vain(self) -> bool:
+        if self.now.stationary:
+            self.seen = []
+        return self.now.stationary
+
     def _point(self) -> tuple:
         """The dual point of the first solver, and its entropy."""
         return self.first.exact_point()
@@ -293,5 +290,4 @@ class Handover(Relay):
         if l1 == 0:
             second.cuts.add(point, entropy)
         second.proof = [None], [1.0]
-        self.now = second
-        self.follow()
+        self.turn(second)
