@@ -45,7 +45,11 @@ def gzipped(tmp_path_factory):
     return path
 
 
-READERS = [name for name in dir(files) if name.startswith("read_")]
+# what reads objects of other libraries, not files
+OF_OBJECTS = {"read_dataset", "read_docs", "read_frame", "read_networkx"}
+READERS = [
+    name for name in dir(files) if name.startswith("read_") and name not in OF_OBJECTS
+]
 
 
 @pytest.mark.parametrize("reader", READERS)
