@@ -76,6 +76,7 @@ def summary(thing) -> str:
 def about_scorer(scorer: Scorer) -> str:
     """What the number is called, and where in which reports it stands."""
     reports = " or ".join(f"`{name}`" for name in scorer.reports)
-    title = f"{scorer.title[:1].upper()}{scorer.title[1:]}"
+    first, rest = scorer.title[:1], scorer.title[1:]
+    title = f"{first.upper() if rest[:1].islower() else first}{rest}"
     text = f"{title}: `{scorer.measure}` of {reports}"
     return f"{text}, negated: smaller is better." if scorer.smaller else f"{text}."
