@@ -12,6 +12,7 @@ needed:
 ``predict_k_best(X, w, k, n_jobs)``         per input, (output, score) from the best down
 ``predict_marginals(X, w, n_jobs)``         per input, probabilities of parts
 ``complete(x, w, ...)``                     the best output with some parts given
+``show(x, predicted, y)``                   a drawing for notebooks, y may be None
 ``get_state()``, ``from_state(state)``      saving, see :func:`state_of`
 =========================================== ==============================================
 """
