@@ -81,6 +81,20 @@ class PairBatch(NamedTuple):
     kind: int
 
 
+def _levels(first: np.ndarray, grade: np.ndarray) -> tuple:
+    """Level of each document; grades and sizes of levels, where those of queries begin."""
+    query = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    order = np.lexsort((grade, query))  # by query, which is the order they are in
+    grade = grade[order]
+    new = np.ones(len(grade), bool)
+    new[1:] = (grade[1:] != grade[:-1]) | (query[1:] != query[:-1])
+    begins = np.flatnonzero(new)
+    edges = np.searchsorted(begins, first)
+    own = np.empty(len(grade), np.int32)
+    own[order] = np.cumsum(new) - 1 - edges[query]
+    return own, grade[begins], np.diff(np.append(begins, len(grade))), edges
+
+
 def make_batch(rows, first, n_features, grade, kind: int) -> PairBatch:
     """Encode CSR arrays ``rows`` of documents; query i has first[i] .. first[i + 1].
 
@@ -88,12 +102,10 @@ def make_batch(rows, first, n_features, grade, kind: int) -> PairBatch:
     """
     fields = row_fields(rows, first, n_features)
     discount = 1.0 / np.log2(1.0 + np.arange(1.0, fields["widest"] + 1))
-    own = np.zeros(len(grade), np.int32)
+    own, grades, sizes, edges = _levels(np.asarray(first), grade)
     weights, pairs = [], []
-    for a, b in pairwise(first):
-        values, own[a:b], counts = np.unique(
-            grade[a:b], return_inverse=True, return_counts=True
-        )
+    for a, b in pairwise(edges):
+        values, counts = grades[a:b], sizes[a:b]
         if kind == NDCG and len(values) > 1:
             found = gain_levels(values.astype(np.float64), counts, discount)
         else:
