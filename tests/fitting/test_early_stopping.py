@@ -192,8 +192,8 @@ HOSTILE = {
     "empty": ((X[:0], Y[:0]), "dev is empty"),
     "no truth": ((X, None), "there are no true outputs"),
     "a truth that is not known": ((X, [None, *Y[1:]]), "None at 0"),
-    "a generator": (((x for x in X), Y), "X of dev is a generator"),
-    "a map": ((X, map(int, Y)), "y of dev is a map"),
+    "a generator": (((x for x in X), Y), r"X of dev \(generator\)"),
+    "a map": ((X, map(int, Y)), r"y of dev \(map\)"),
     "other columns": ((X[:, :5], Y), "dev cannot be used: .*5"),
     "nan": ((np.full_like(X, np.nan), Y), "dev cannot be used: .*NaN"),
 }
@@ -211,6 +211,14 @@ def test_what_cannot_be_looked_at_is_refused_and_changes_nothing(name):
 def test_classes_that_training_has_not_seen_count_as_errors():
     model = MulticlassSVM(C=1).fit(*TRAIN, dev=(X, np.where(Y == 0, 7, Y)))
     assert 0 < model.dev_.score < (Y != 0).mean()
+
+
+def test_labels_that_are_not_known_say_nothing_of_a_model():
+    rows = [[None, *row[1:]] for row in SPANS]
+    with pytest.raises(ValueError, match=r"dev cannot be used: y\[0\] has None"):
+        SequenceTagger().fit(SEQUENCES, SPANS, dev=(SEQUENCES, rows))
+    with pytest.raises(ValueError, match=r"y\[0\] has None"):
+        SequenceTagger().fit(SEQUENCES, SPANS).calibrate(SEQUENCES, rows)
 
 
 def test_what_cannot_be_combined_is_refused(tmp_path):

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.classes.corpus import ClassCorpus
 from maxmargin.classes.input import batch_of, read_classes, rows_of
 from maxmargin.classes.parameters import MulticlassSVMParameters
-from maxmargin.classes.probabilities import class_probabilities, has_probabilities
+from maxmargin.classes.probabilities import ClassProbabilities
 from maxmargin.classes.report import ClassReport, class_report
 from maxmargin.classes.structure import make_batch
 from maxmargin.classes.variance_rule import C_by_variance
@@ -22,7 +21,6 @@ from maxmargin.core.encoded import Encoded
 from maxmargin.core.label_costs import cost_table
 from maxmargin.core.listed import given_or
 from maxmargin.core.partial import partly_known
-from maxmargin.fitting.calibration import Chances, of_table, top_two
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.saving import FEATURE_NAMES, Field, floats, labels
 from maxmargin.fitting.tables import one_row, read_new
@@ -34,7 +32,11 @@ if TYPE_CHECKING:
 
 
 class MulticlassSVM(
-    MulticlassSVMParameters, ClassifierMixin, MaxMarginEstimator, init=False
+    MulticlassSVMParameters,
+    ClassProbabilities,
+    ClassifierMixin,
+    MaxMarginEstimator,
+    init=False,
 ):
     """Multiclass support vector machine (Crammer & Singer) with any loss.
 
@@ -133,18 +135,6 @@ class MulticlassSVM(
         """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    @available_if(has_probabilities)
-    def predict_proba(self, X) -> np.ndarray:
-        """Probabilities (samples, classes), of objective="log" or after calibrate()."""
-        return class_probabilities(self, self._scores(X))
-
-    def _chances(self, X, y, predicted) -> Chances:
-        truth = column_or_1d(y).tolist()
-        return of_table(self.predict_proba(X), self.classes_.tolist(), truth, predicted)
-
-    def _margins(self, X) -> np.ndarray:
-        return top_two(self._scores(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """The class with the largest score, the first one on ties."""

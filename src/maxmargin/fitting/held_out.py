@@ -35,8 +35,8 @@ def check_held_out(what: str, names: tuple[str, ...], given: Any) -> tuple:
     for name, values in zip(names, given, strict=False):
         if isinstance(values, Iterator):
             raise ValueError(
-                f"{name} of {what} is a {type(values).__name__}, which can be read only "
-                "once, but held-out data are looked at many times: make a list of it."
+                f"{name} of {what} ({type(values).__name__}) can be read only once, but "
+                "held-out data are looked at many times: make a list of it."
             )
     X, y = given[:2]
     if y is None:

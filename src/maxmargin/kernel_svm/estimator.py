@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.classes.probabilities import class_probabilities, has_probabilities
+from maxmargin.classes.probabilities import ClassProbabilities
 from maxmargin.classes.report import ClassReport, class_report
 from maxmargin.classes.view import classes
 from maxmargin.core.jobs import at_most
 from maxmargin.core.listed import given_or
 from maxmargin.core.warn import warn
 from maxmargin.engine.interrupts import whole
-from maxmargin.fitting.calibration import Chances, of_table, top_two
 from maxmargin.fitting.choosing import choose_C
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.parameters import refuse_beside_kernel
@@ -48,7 +46,12 @@ if TYPE_CHECKING:
 
 
 class KernelSVM(
-    KernelSVMParameters, ClassifierMixin, NestedKernel, MaxMarginEstimator, init=False
+    KernelSVMParameters,
+    ClassProbabilities,
+    ClassifierMixin,
+    NestedKernel,
+    MaxMarginEstimator,
+    init=False,
 ):
     """Support vector machine with a kernel, for two classes, many, or a taxonomy of them.
 
@@ -294,18 +297,6 @@ class KernelSVM(
         """The class with the largest score, the first one on ties."""
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
-
-    @available_if(has_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of shape (samples, classes), after calibrate()."""
-        return class_probabilities(self, self._scores(X))
-
-    def _chances(self, X, y, predicted) -> Chances:
-        truth = column_or_1d(y).tolist()
-        return of_table(self.predict_proba(X), self.classes_.tolist(), truth, predicted)
-
-    def _margins(self, X) -> np.ndarray:
-        return top_two(self._scores(X))
 
     def show(self, x: Any, y: Any = None, **options: Any) -> View:
         """What is predicted for the sample x, and the scores of the strongest classes.

@@ -65,6 +65,16 @@ def check_matching(start, y) -> None:
         )
 
 
+def check_known(y) -> None:
+    """Refuse held-out labels that are None: they are neither right nor wrong."""
+    for i, row in enumerate(y):
+        if any(label is None for label in row):
+            raise ValueError(
+                f"y[{i}] has None, a label that is not known, and held-out labels must be "
+                "known: leave such sequences out."
+            )
+
+
 def warn_of_truth(X, template, y) -> None:
     """A column that is read and holds the labels teaches nothing but to copy it."""
     parts = {p for f in template.features for p in f.parts}

@@ -21,7 +21,7 @@ from maxmargin.fitting.calibration import Chances, of_table, temperature_of
 from maxmargin.tags.chain_inference import decode_posteriors, k_best, table_per_token
 from maxmargin.tags.corpus import TagCorpus
 from maxmargin.tags.corpus.training import predicted
-from maxmargin.tags.input import check_matching, check_samples
+from maxmargin.tags.input import check_known, check_matching, check_samples
 from maxmargin.tags.metrics import SpanReport, TokenReport, scores
 from maxmargin.tags.partial import fill_rows
 from maxmargin.tags.single import single_of
@@ -212,6 +212,7 @@ class TagPrediction(Shown):
 
     def _chances(self, X, y, predicted) -> Chances:
         X, y = check_samples(X, y)
+        check_known(y)
         check_matching(np.cumsum([0, *map(len, predicted)]), y)
         tables = self.predict_marginals(X)
         table = np.concatenate(tables) if tables else np.zeros((0, len(self._labels)))

@@ -26,6 +26,7 @@ from maxmargin.tags.features.pursued import Supervision
 from maxmargin.tags.input import (
     barrier_of,
     check_allowed,
+    check_known,
     check_matching,
     check_samples,
     label_set,
@@ -203,6 +204,8 @@ class SequenceTagger(
     def _evaluated(self, X: Any, y: Any = None) -> SpanReport | TokenReport:
         """Spans where all labels follow a scheme, whatever is predicted so far."""
         rows = X.label_sequences() if y is None else y
+        if y is not None:
+            check_known(y)
         labels = {*chain_lists.from_iterable(rows), *self.classes_.tolist()}
         scheme = None if guess_scheme(labels) is None else "auto"
         return self.evaluate(X, y, scheme=scheme)
