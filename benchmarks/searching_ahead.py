@@ -2,11 +2,11 @@
 
     python benchmarks/searching_ahead.py [--groups 1 16 64 256]
 
-Threads could search for a group of examples at once, and one of them then take the steps one
-by one: the weights would not depend on the threads. This simulates it on one thread, where
-searches take most of the time (trees) and where graphs are wide (Snakes): passes to the default
-``tol`` by the size of the groups, and the share of the passes with the oracle that searches
-take. Groups of 1 are ordinary block-coordinate ascent.
+Threads could search for a group of examples at once, and one of them then take the
+steps one by one: the weights would not depend on the threads. This simulates it on one
+thread, where searches take most of the time (trees) and where graphs are wide (Snakes):
+passes to the default ``tol`` by the size of the groups, and the share of the passes with
+the oracle that searches take. Groups of 1 are ordinary block-coordinate ascent.
 """
 
 from __future__ import annotations
