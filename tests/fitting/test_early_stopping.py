@@ -159,6 +159,21 @@ def test_queries_come_with_the_documents_or_in_a_table():
     np.testing.assert_array_equal(plain.coef_, other.coef_)
 
 
+def test_ctrl_c_keeps_the_best_weights_so_far():
+    found = []
+
+    def press(row):
+        found.extend([row["dev_score"]] if "dev_score" in row else [])
+        if found[-1] < max(found):
+            raise KeyboardInterrupt
+
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model = slow(callbacks=[press]).fit(*TRAIN, dev=DEV)
+    seen = scores(model)
+    assert model.dev_.score == max(seen.values()) == model.score(*DEV)
+    assert model.dev_.iteration < max(seen)
+
+
 def test_callbacks_and_lines_say_the_score(capsys):
     rows = []
     model = stopped(callbacks=[rows.append], verbose=1)
@@ -192,6 +207,7 @@ HOSTILE = {
     "empty": ((X[:0], Y[:0]), "dev is empty"),
     "no truth": ((X, None), "there are no true outputs"),
     "a truth that is not known": ((X, [None, *Y[1:]]), "None at 0"),
+    "the same in an array": ((X, np.array([None, *Y[1:]], object)), "None at 0"),
     "a generator": (((x for x in X), Y), r"X of dev \(generator\)"),
     "a map": ((X, map(int, Y)), r"y of dev \(map\)"),
     "other columns": ((X[:, :5], Y), "dev cannot be used: .*5"),
