@@ -5,8 +5,16 @@ import pytest
 from held_out_cases import DEV, TRAIN
 from report_cases import QUERIES, cases
 from sklearn.base import clone
+from watch_cases import Classes, listed_blobs
 
-from maxmargin import KernelSVM, MulticlassSVM, TopKRanker, load, save
+from maxmargin import (
+    KernelSVM,
+    MulticlassSVM,
+    StructuralSVM,
+    TopKRanker,
+    load,
+    save,
+)
 
 CS = [10, 0.001, 0.1]
 
@@ -43,6 +51,22 @@ def test_other_estimators_choose_too():
     assert (
         machine.C_ == max(machine.choice_, key=lambda row: row.measures["accuracy"]).C
     )
+
+
+def test_the_smallest_loss_is_the_best():
+    X, y = listed_blobs()
+    model = StructuralSVM(Classes())
+    model.fit(X[:15], y[:15], dev=(X[15:], y[15:]), Cs=[1e-4, 0.1, 100])
+    losses = {row.C: row.measures["loss"] for row in model.choice_}
+    assert losses[model.C_] == min(losses.values()) < max(losses.values())
+    assert model.dev_.score == -model.score(X[15:], y[15:])
+    assert model.dev_.smaller
+
+
+def test_nothing_of_the_fit_before_is_left():
+    model = MulticlassSVM().fit(*TRAIN).calibrate(*DEV)
+    model.fit(*TRAIN, dev=DEV, Cs=CS)
+    assert not hasattr(model, "calibration_")
 
 
 def test_another_fit_leaves_nothing_of_it(tmp_path):
