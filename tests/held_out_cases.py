@@ -1,4 +1,6 @@
-"""Data to train on, and as many that are held out."""
+"""Data to train on, and as many that are held out; what calibration must do."""
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,3 +16,12 @@ def noisy(n: int = 300, seed: int = 0):
 
 
 TRAIN, DEV = noisy()
+
+
+def assert_less_is_sure(model, X, y):
+    """A higher temperature makes a calibrated model less sure of its predictions."""
+    predicted, sure = model.predict(X), []
+    for T in (0.1, 1.0, 10.0):
+        model.calibration_ = replace(model.calibration_, temperature=T)
+        sure.append(model._chances(X, y, predicted).said.mean())
+    assert sure[0] > sure[1] > sure[2]

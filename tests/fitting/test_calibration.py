@@ -4,13 +4,22 @@ import pickle
 
 import numpy as np
 import pytest
+from held_out_cases import assert_less_is_sure
 from report_cases import cases, fitted, unfitted
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from maxmargin import KernelSVM, MulticlassSVM, SequenceTagger, load, save
+from maxmargin import (
+    GrammarParser,
+    KernelSVM,
+    MulticlassSVM,
+    SequenceTagger,
+    Tree,
+    load,
+    save,
+)
 from maxmargin.core.saved import Saved
-from maxmargin.fitting.calibration import plain, restored
+from maxmargin.fitting.calibration import plain, ranked_margins, restored, top_two
 from maxmargin.metrics.calibration import reliability
 
 RNG = np.random.default_rng(0)
@@ -135,6 +144,15 @@ def test_a_curve_is_not_judged_by_its_own_data():
     assert reliability(said, right).error < 0.01 < 0.03 < found.error
 
 
+def test_margins_are_those_of_the_two_best_outputs():
+    scores = np.random.default_rng(0).normal(size=(50, 5))
+    best = np.sort(scores, axis=1)
+    np.testing.assert_array_equal(top_two(scores), best[:, -1] - best[:, -2])
+    assert np.isinf(top_two(scores[:, :1])).all()
+    ranked = [[("a", 2.0), ("b", 0.5)], [("the only one", 1.0)]]
+    assert ranked_margins(ranked).tolist() == [1.5, np.inf]
+
+
 def test_one_method_takes_the_place_of_the_other(model):
     other = clone(model).fit(*TRAIN).calibrate(*HELD, method="isotonic")
     assert not hasattr(other, "predict_proba")
@@ -167,6 +185,25 @@ def test_every_estimator_can_be_calibrated_or_says_why_not(name, method, tmp_pat
     ask = "predict_confidence" if method == "isotonic" else ask
     for a, b in zip(getattr(model, ask)(X), getattr(again, ask)(X), strict=True):
         np.testing.assert_equal(a, b)
+
+
+@pytest.mark.filterwarnings("ignore:Only")
+@pytest.mark.parametrize("name", sorted(SUMS - {"GrammarParser", "PCFGParser"}))
+def test_the_higher_the_temperature_the_less_is_sure(name):
+    model, X, y, _ = fitted(name)
+    model = pickle.loads(pickle.dumps(model)).calibrate(X, y)
+    assert_less_is_sure(model, X, y)
+
+
+@pytest.mark.filterwarnings("ignore:Only")
+def test_the_same_of_label_sets_with_a_graph_and_of_trees():
+    model, X, y = unfitted("MultilabelSVM")
+    model.set_params(graph="tree").fit(X, y).calibrate(X, y)
+    assert_less_is_sure(model, X, y)
+    high, low = "(VP (V saw) (NP (NP it) (PP in)))", "(VP (V saw) (NP it) (PP in))"
+    trees = [Tree.parse(f"(S (NP I) {phrase})") for phrase in (high, high, low)]
+    parser = GrammarParser(C=1).fit(trees, trees).calibrate(trees, trees)
+    assert_less_is_sure(parser, trees, trees)
 
 
 @pytest.mark.filterwarnings("ignore:Only")

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from held_out_cases import assert_less_is_sure
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -84,6 +85,13 @@ def test_training_learns_to_cut(model):
     assert np.mean(wrong) > 2
     assert model.predict([]) == model.predict_k_best([], 2) == []
     assert model.predict_marginals([]) == []
+
+
+def test_probabilities_are_calibrated(model):
+    X, Y = segments(seed=5)
+    other = pickle.loads(pickle.dumps(model)).calibrate(X, Y)
+    assert other.calibration_.loss <= other.calibration_.loss_before
+    assert_less_is_sure(other, X, Y)
 
 
 def test_k_best_marginals_completion_and_samples_agree(model):
