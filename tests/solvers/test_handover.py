@@ -66,6 +66,22 @@ def test_handover_keeps_the_best_of_both(monkeypatch):
     )
 
 
+@pytest.mark.parametrize("l1", [0.0, 0.4])
+def test_the_dual_point_goes_along(l1):
+    objective = objective_on(5, 10.0, l1=l1)
+    solver = registry.make("auto", objective)
+    for _ in range(3):
+        solver.step()
+    before = solver.dual
+    solver._hand_over()
+    assert solver.dual >= before * (1 - 1e-9)
+    if l1 == 0:  # it is mixed with those of the second solver
+        value, gradient = objective.value_and_gradient(solver.w)
+        point, alone = solver.w - gradient, value - 0.5 * gradient @ gradient
+        mixed = solver.now.cuts.add(point, alone + 0.5 * point @ point)
+        assert mixed > max(before, alone) * (1 + 1e-3)
+
+
 def test_a_line_search_that_fails_hands_back(monkeypatch):
     monkeypatch.setattr(handover, "HALVING", 1e-3)
 
