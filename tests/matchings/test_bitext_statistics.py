@@ -4,10 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.special import digamma
 
+from maxmargin.engine.threads import ALONE
 from maxmargin.matchings import bitext_training
 from maxmargin.matchings.bitext_kernels import hmm_posteriors
 from maxmargin.matchings.bitext_statistics import BitextStatistics, likelihood_ratio
+from maxmargin.matchings.bitext_training import P_NULL, Corpus
 from maxmargin.matchings.word_pairs import GROUPS, edit_distance, pair_features, plain
 
 PAIRS = [
@@ -56,6 +59,34 @@ def test_hmm_posteriors_by_enumeration(shape):
     np.testing.assert_allclose(link, want, rtol=1e-10)
     assert likelihood == pytest.approx(expected)
     assert moved.sum() == pytest.approx(want.sum())  # every link is one jump
+
+
+@pytest.mark.parametrize("d", [0, 1])
+def test_model_1_by_hand(bitext, d):
+    """Each generated word comes from null, or from any word of its sentence."""
+    corpus = Corpus(bitext, [str])
+    prior = np.linspace(0.3, 0.7, len(corpus.keys))
+    found = corpus._model1(prior, ALONE)
+    both = enumerate(zip(*(row.tolist() for row in corpus.of), strict=True))
+    number = {pair: p for p, pair in both}
+    (gen,), (out,) = corpus.vocabularies[d], corpus.vocabularies[1 - d]
+    of = corpus.of[d]
+    t, null = prior / np.bincount(of, prior)[of], np.full(len(out), 1 / len(out))
+    for _ in range(bitext_training.MODEL1_PASSES):
+        counts, nulls = prior.copy(), np.full(len(out), 1e-3)
+        for pair in bitext:
+            for word in pair[1 - d]:
+                h = out[word]
+                links = [(gen[g], h)[:: 1 - 2 * d] for g in pair[d]]
+                places = [number[link] for link in links]
+                shares = (1 - P_NULL) / len(places) * t[places]
+                mass = P_NULL * null[h] + shares.sum()
+                np.add.at(counts, places, shares / mass)
+                nulls[h] += P_NULL * null[h] / mass
+        t = np.exp(digamma(counts) - digamma(np.bincount(of, counts))[of])
+        null = nulls / nulls.sum()
+    np.testing.assert_allclose(found.t[d], t, rtol=1e-9)
+    np.testing.assert_allclose(found.nulls[d], null, rtol=1e-9)
 
 
 def test_statistics_find_translations(bitext):
