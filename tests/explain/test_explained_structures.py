@@ -38,6 +38,10 @@ def test_brackets_add_up(parser):
     words = trees[0].words()
     tree, *brackets = found.parts
     assert tree.difference == pytest.approx(ranked[0][1] - ranked[1][1], abs=1e-6)
+    # what the runner-up alone has is counted by how often it has it
+    theirs = [f for f in tree.features if f.feature.endswith("(runner-up)")]
+    assert theirs
+    assert min(f.value for f in theirs) > 0
     for part in brackets:
         (bracket,) = (
             (z, a, b)

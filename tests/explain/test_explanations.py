@@ -105,6 +105,18 @@ def test_rankings_add_up(rows):
     assert order == [f"document {k + 1}" for k in top]
 
 
+def test_features_of_other_tokens_say_whose_they_are():
+    X = [[[word] for word in words] for words in ("abc", "def")]
+    model = SequenceTagger(C=10).fit(X, [["P"] * 3, ["Q"] * 3])
+    model.transitions_ = 10 * np.eye(2)  # all labels change at once
+    for t, part in enumerate(model.explain(X[0]).parts):
+        others = {
+            word if s == t else f"{word} of {word!r} (token {s + 1})"
+            for s, word in enumerate("abc")
+        }
+        assert others <= {f.feature for f in part.features}
+
+
 def test_forbidden_transitions_are_no_runners_up():
     X, y = cases()["SequenceTagger"][1:]
     model = SequenceTagger(C=10, scheme="BIO").fit(X, y)
