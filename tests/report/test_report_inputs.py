@@ -94,6 +94,20 @@ def test_columns_have_the_names_of_training():
     assert re.search("length [012] = ", html)
 
 
+def test_columns_without_names_have_numbers_from_one():
+    y = np.repeat(["cod", "eel", "ray"], 8)
+    html = MulticlassSVM().fit(VECTORS, y).report(VECTORS, y).html
+    assert set(re.findall(r'class="chip">(\d+) = ', html)) == {"1", "2", "3"}
+
+
+def test_only_rows_without_negative_numbers_are_images():
+    X = np.random.default_rng(0).normal(size=(24, 16))
+    y = np.repeat(["cod", "eel", "ray"], 8)
+    for rows, images in ((X, False), (np.abs(X), True)):
+        html = MulticlassSVM().fit(rows, y).report(rows, y).html
+        assert ("as an image" in html) == images
+
+
 def test_texts_of_a_kernel():
     texts = ["acac", "caca", "gtgt", "tgtg", "acca", "gttg"]
     y = ["a", "a", "b", "b", "a", "b"]
