@@ -205,6 +205,17 @@ def test_patience(monkeypatch):
     assert terminal.said == ""
 
 
+def test_patience_begins_with_the_whole_work(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(waiting.time, "monotonic", lambda: now[0])
+    with Terminal() as terminal, watched():
+        now[0] += 0.5  # what was done before
+        with watched(), stage("a"), counting(100) as count:
+            now[0] += 0.6
+            count(50)
+    assert terminal.shares() == {"a": [50]}
+
+
 def test_lines_are_not_wrapped(at_once):
     with Terminal(40) as terminal, watched(), stage("reading " + "x" * 99):
         list(seen(range(100), 100))

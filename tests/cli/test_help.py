@@ -9,6 +9,7 @@ from task_cases import train_all
 import maxmargin
 from maxmargin.cli.main import TASKS, main, task_of
 from maxmargin.cli.options import add_train_options
+from maxmargin.cli.parser import Parser
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +25,14 @@ def shown(capsys, *command):
     text = capsys.readouterr().out
     found = re.findall(r"^  (?:-\w(?: \w+)?, )?(--[\w-]+)", text, re.MULTILINE)
     return set(found), text.splitlines()[-1]
+
+
+def test_a_help_takes_nothing_from_the_next_one(capsys):
+    parser = Parser(prog="tool")
+    assert "--traceback" not in parser.format_help()
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--help-all"])
+    assert "after an error, show where" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -5,6 +5,7 @@ import json
 import re
 from itertools import groupby
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from task_cases import lines_of, table, train_all
 
 from maxmargin import Tree, files
+from maxmargin.cli.formats import write_table
 from maxmargin.cli.main import TASKS, main, task_of
 from maxmargin.cli.task import TABLES
 from maxmargin.files import read_pharaoh, read_trees
@@ -203,6 +205,23 @@ def test_every_format_says_the_same(task, predict, capsys):
         assert read_back(task, form, named) == expected
     assert {*others} | {first} >= {*OWN[task]}
     assert capsys.readouterr().err == ""
+
+
+def test_what_is_not_there_is_an_empty_cell(tmp_path):
+    command = SimpleNamespace(
+        form="csv",
+        numbered="sentence",
+        encoding="utf-8",
+        inputs=list,
+        record=lambda x, output, chance: {"word": x, "tree": output},
+        cells=lambda record: [record],
+    )
+    found = [[({}, None)], [({"rank": 1}, "(S b)")]]
+    write_table(command, str(tmp_path / "out"), ["a"], found[:1])
+    assert table(tmp_path / "out") == [{"sentence": "1", "word": "a", "tree": ""}]
+    write_table(command, str(tmp_path / "out"), ["b"], found[1:])
+    (row,) = table(tmp_path / "out")
+    assert row == {"sentence": "1", "rank": "1", "word": "b", "tree": "(S b)"}
 
 
 def test_trees_as_a_picture(predict):
