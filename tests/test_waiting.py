@@ -341,6 +341,9 @@ def test_estimators_with_verbose_show_encoding_and_predicting(at_once):
         model.predict(X)
     assert {"encoding", "predicting"} <= {*terminal.shares()}
     with Terminal() as terminal:
+        StructuralSVM(Copy(), verbose=1).fit(X, y, dev=(X, y))
+    assert {*terminal.shares()} == {"encoding"}  # looks at dev have no bars
+    with Terminal() as terminal:
         model.set_params(verbose=0).predict(X)
     assert terminal.said == ""
 

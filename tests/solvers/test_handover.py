@@ -67,14 +67,16 @@ def test_handover_keeps_the_best_of_both(monkeypatch):
 
 
 @pytest.mark.parametrize("l1", [0.0, 0.4])
-def test_the_dual_point_goes_along(l1):
+def test_the_best_weights_and_the_dual_point_go_along(l1):
     objective = objective_on(5, 10.0, l1=l1)
     solver = registry.make("auto", objective)
     for _ in range(3):
         solver.step()
-    before = solver.dual
+    before, primals = solver.dual, [objective.primal(w)[0] for w in solver.candidates()]
+    assert len(primals) > 1
     solver._hand_over()
     assert solver.dual >= before * (1 - 1e-9)
+    assert objective.primal(solver.w)[0] == min(primals) < max(primals)
     if l1 == 0:  # it is mixed with those of the second solver
         value, gradient = objective.value_and_gradient(solver.w)
         point, alone = solver.w - gradient, value - 0.5 * gradient @ gradient
