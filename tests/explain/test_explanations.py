@@ -175,6 +175,25 @@ def test_kinds_of_rows():
     assert names == set(table.columns)
 
 
+def test_rankings_of_one_query_alone_are_explained():
+    model = fitted("TopKRanker")[0]
+    rows = np.eye(3)
+    expected = str(model.explain(rows))
+    assert str(model.explain(rows, qid=["a"] * 3)) == expected
+    with pytest.raises(
+        ValueError, match="x has documents of 2 queries, such as 'b' and"
+    ):
+        model.explain(rows, qid=["b", "a", "b"])
+    frame = pd.DataFrame(rows, columns=list("uvw"))
+    ranker = TopKRanker().fit(frame.assign(qid=7), [1, 0, 0])
+    alone = str(ranker.explain(frame))
+    assert str(ranker.explain(frame.assign(qid=7))) == alone
+    with pytest.raises(
+        ValueError, match="x has documents of 3 queries, such as 1 and 2"
+    ):
+        ranker.explain(frame.assign(qid=[1, 2, 3]))
+
+
 def test_as_dict_frame_and_page(tmp_path):
     model, X, *_ = fitted("SequenceTagger")
     found = model.explain([*X[0], ["<script>"]])

@@ -113,6 +113,11 @@ def test_damaged_rows_are_named(data):
         more = data.add_column("m", cells)
         with pytest.raises(ValueError, match=re.escape(message)):
             read_dataset(more, ["tokens", "m"], "ner_tags")
+    more = data.add_column("tags", [[0] * 3, [0] * 5, [0]])
+    with pytest.raises(
+        ValueError, match=r"row 1 .*: 'tokens' has 4 tokens, but 'tags' has 5"
+    ):
+        read_dataset(more, "tokens", "tags")
     with pytest.raises(ValueError, match="no rows"):
         read_dataset(data.select([]))
 

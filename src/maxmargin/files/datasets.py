@@ -50,7 +50,14 @@ def read_dataset(
                 f"but {names[0]!r} does not."
             )
         return X[0], y
-    return [_rows(i, cells, names) for i, cells in enumerate(zip(*X, strict=True))], y
+    rows = [_rows(i, cells, names) for i, cells in enumerate(zip(*X, strict=True))]
+    for i, (row, found) in enumerate(zip(rows, y or [], strict=False)):
+        if isinstance(found, (list, tuple)) and len(found) != len(row):
+            raise ValueError(
+                f"row {i} of the data set: {names[0]!r} has {len(row)} tokens, but "
+                f"{labels!r} has {len(found)}: give as many."
+            )
+    return rows, y
 
 
 def dataset_column(dataset: Any, y: Iterable, labels: str = "label") -> list:

@@ -11,13 +11,20 @@ from maxmargin.explain.explained import rows_of, titles
 from maxmargin.explain.explanation import Explanation, Part
 from maxmargin.explain.rows import differences
 from maxmargin.fitting.tables import read_new
-from maxmargin.rankings.queries import unpack
+from maxmargin.rankings.queries import group, unpack
 
 
-def explain(model: Any, x: Any) -> Explanation:
+def explain(model: Any, x: Any, qid: Any = None) -> Explanation:
     """Every document of one query, against the one that follows it."""
-    x, _ = unpack(x, None)
+    x, qid = unpack(x, qid)
     table = read_new(model, x)
+    if qid is not None:
+        queries = group(qid, table.shape[0]).names.tolist()
+        if len(queries) > 1:
+            raise ValueError(
+                f"x has documents of {len(queries)} queries, such as {queries[0]!r} and "
+                f"{queries[1]!r}, but one query is explained: give the documents of one."
+            )
     scores = model.predict(x)
     table = np.asarray(table.toarray() if hasattr(table, "toarray") else table, float)
     order = np.argsort(-scores, kind="stable").tolist()
