@@ -91,6 +91,32 @@ def test_nodes_of_types_and_names():
     assert one.name == "item 0"
     with pytest.raises(ValueError, match="nodes has 9, but x has the nodes 0 to 3"):
         model.explain(x, nodes=[9])
+    for nodes, message in (
+        (2, "nodes is 2: give a list of nodes"),
+        ("01", "nodes is '01': give a list"),
+        (
+            [0.5],
+            "nodes has 0.5, which is no node of x: give numbers of nodes, from 0 to 3.",
+        ),
+        (["a"], "nodes has 'a', which is no node"),
+        ([[0]], r"nodes has \[0\], which is no node"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.explain(x, nodes=nodes)
+
+
+def test_nodes_of_networkx_go_by_name():
+    networkx = pytest.importorskip("networkx")
+    x = networkx.Graph([("a", "b"), ("b", "c")])
+    for name, value in zip("abc", (1.0, -1.0, 2.0), strict=True):
+        x.nodes[name]["x"] = [value]
+    model = GraphLabeler(C=10).fit([x], [["up", "down", "up"]])
+    found = model.explain(x, nodes=["c", 0])
+    assert [part.name for part in found.parts] == ["node c", "node a"]
+    with pytest.raises(
+        ValueError, match="nodes has 'd', .* from 0 to 2, or their names"
+    ):
+        model.explain(x, nodes=["d"])
 
 
 @given(texts=st.tuples(*[st.text("HEAGW", min_size=1, max_size=7)] * 2))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from copy import copy
 from typing import Any
 
 import numpy as np
 
+from maxmargin.core.checks import is_whole
 from maxmargin.core.completion import complete_all
 from maxmargin.core.decode import decode
 from maxmargin.core.partial import partly_known
@@ -19,8 +20,11 @@ from maxmargin.graphs.schema import public_weights
 MOST = 50  # nodes that are explained without being asked for
 
 
-def explain(labeler: Any, x: Any, nodes: Sequence[int] | None = None) -> Explanation:
-    """Nodes (by number; the first 50 if None) against the best other label of each."""
+def explain(labeler: Any, x: Any, nodes: Sequence[Any] | None = None) -> Explanation:
+    """Nodes against the best other label of each: the first 50 if None.
+
+    They go by number, those of a networkx graph also by name.
+    """
     if labeler.kernel is not None:
         raise ValueError(
             "a labeler with a kernel has no weights of features that explain could show: "
@@ -30,12 +34,9 @@ def explain(labeler: Any, x: Any, nodes: Sequence[int] | None = None) -> Explana
     batch, w = labeler._labelling_batch(graphs), labeler._w
     best = decode(batch, w, labeler._threads())
     names = _nodes(labeler, inputs[0])
-    chosen = range(min(MOST, len(names))) if nodes is None else list(nodes)
-    bad = [v for v in chosen if not 0 <= v < len(names)]
-    if bad:
-        raise ValueError(
-            f"nodes has {bad[0]}, but x has the nodes 0 to {len(names) - 1}."
-        )
+    chosen = range(min(MOST, len(names)))
+    if nodes is not None:
+        chosen = _chosen(nodes, inputs[0].names, len(names))
     joint, parts = Joint(batch, w, namer(labeler)), []
     for v in chosen:
         name, labels = names[v]
@@ -47,6 +48,25 @@ def explain(labeler: Any, x: Any, nodes: Sequence[int] | None = None) -> Explana
         parts.append(Part(name, *said, joint.between(best, other)))
     note = "nodes, and the best labelling with another label there"
     return Explanation(type(labeler).__name__, parts, note)
+
+
+def _chosen(nodes: Any, names: list | None, n: int) -> list[int]:
+    """The numbers of nodes that are numbers or, where they have some, names."""
+    if isinstance(nodes, (str, bytes)) or not np.iterable(nodes):
+        raise ValueError(f"nodes is {nodes!r}: give a list of nodes, as in [0, 2].")
+    number, found = {name: v for v, name in enumerate(names or [])}, []
+    for node in nodes:
+        named = isinstance(node, Hashable) and node in number
+        v = number[node] if named else node
+        if not is_whole(v):
+            raise ValueError(
+                f"nodes has {node!r}, which is no node of x: give numbers of nodes, from "
+                f"0 to {n - 1}{', or their names' if names else ''}."
+            )
+        if not 0 <= v < n:
+            raise ValueError(f"nodes has {v}, but x has the nodes 0 to {n - 1}.")
+        found.append(int(v))
+    return found
 
 
 def _completed(
