@@ -114,7 +114,7 @@ def test_nodes_of_networkx_go_by_name():
     found = model.explain(x, nodes=["c", 0])
     assert [part.name for part in found.parts] == ["node c", "node a"]
     with pytest.raises(
-        ValueError, match="nodes has 'd', .* from 0 to 2, or their names"
+        ValueError, match=r"nodes has 'd', .* from 0 to 2, or their names"
     ):
         model.explain(x, nodes=["d"])
 
