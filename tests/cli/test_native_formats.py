@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from task_cases import lines_of, table
 
 from maxmargin.cli.main import main
@@ -78,6 +79,26 @@ def test_a_corpus_has_labels_alone(tmp_path, monkeypatch):
         assert first["labels"] == ["B", "O"]
         assert ("words" in first) == words
     assert main(["predict", "t.model", "shards", "-o", "out.conllu"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("between", "own"), [(",", "csv"), ("\t", "tsv"), (" ", "conll")]
+)
+def test_names_mean_the_form_of_the_training_file(tmp_path, monkeypatch, between, own):
+    monkeypatch.chdir(tmp_path)
+    text = "Ada B\nin O\n\nBob B\nmet O\n\n".replace(" ", between)
+    (tmp_path / "t.txt").write_text(text)
+    train = ["train", "tag", "t.txt", "--features", "words", "-o", "t.model", "--quiet"]
+    assert main(train if between == " " else [*train, "--separator", between]) == 0
+    for form in ("csv", "tsv", "conll"):
+        assert main(["predict", "t.model", "t.txt", "-o", f"out.{form}"]) == 0
+        first, second, *_ = lines_of(tmp_path / f"out.{form}")
+        if form in (own, "conll"):  # a column added
+            assert first == between.join(["Ada", "B", "B"])
+        else:
+            comma = "," if form == "csv" else "\t"
+            assert first == comma.join(["sentence", "word", "label"])
+            assert second == comma.join(["1", "Ada", "B"])
 
 
 def test_features_have_no_words_for_conllu(tmp_path, monkeypatch, capsys):

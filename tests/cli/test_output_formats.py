@@ -239,8 +239,9 @@ def test_format_wins_over_the_name_and_names_may_be_compressed(predict):
     json_lines = predict("rank", "a.jsonl").read_text()
     assert predict("rank", "b.csv", "--format", "jsonl").read_text() == json_lines
     assert predict("rank", "c.npz", "--format", "jsonl").read_text() == json_lines
-    packed = predict("rank", "d.jsonl.gz").read_bytes()
-    assert gzip.decompress(packed).decode() == json_lines
+    for name in ("d.jsonl.gz", "D.JSONL.GZ"):
+        packed = predict("rank", name).read_bytes()
+        assert gzip.decompress(packed).decode() == json_lines
     for name in ("out.txt", "out", "out.of.me", "out.gz.x", "out.labels", ".csv"):
         assert predict("rank", name).read_text() == predict("rank", "plain").read_text()
 

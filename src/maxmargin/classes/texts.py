@@ -86,10 +86,10 @@ def read_new_texts(
         labelled = all(with_tab)
         if any(with_tab) and not labelled:
             at = with_tab.index(not with_tab[0])
+            others, here = ("no", "one") if with_tab[at] else ("a", "none")
             raise ValueError(
-                f"{name}, line {lines[at]}: some lines have a tab and this one "
-                f"{'has' if with_tab[at] else 'has not'}; labels must be everywhere or "
-                "nowhere."
+                f"{name}, line {lines[at]}: some lines have {others} tab and this one has "
+                f"{here}; labels must be everywhere or nowhere."
             )
     else:
         labelled = all(text and is_label(label) for label, _, text in parts)

@@ -186,7 +186,7 @@ def write_raw(path: str | os.PathLike, data: bytes) -> None:
                 rest = rest[stream.write(rest) :]
         sys.stdout.flush()
         return
-    if name.endswith(".gz"):
+    if name.lower().endswith(".gz"):
         data = gzip.compress(data, 6, mtime=0)  # equal data, equal files
     target = os.path.realpath(name)  # through a link, so that it stays a link
     if os.path.isdir(target):

@@ -68,7 +68,7 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
     """
     numbered = "sentence"
     outputs = {  # "same" is as the file that is tagged
-        "same": Output((".conll", ".tsv")),
+        "same": Output((".conll",)),
         "conllu": Output((".conllu",)),
     }
     predict_options = K_BEST + MARGINALS

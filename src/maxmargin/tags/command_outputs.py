@@ -82,7 +82,7 @@ class TagOutputs(Command):
     def native(self) -> str:
         if self.format == "conllu":
             return "conllu"
-        return "csv" if self.separator == "," else "same"
+        return {",": "csv", "\t": "tsv"}.get(self.separator or "", "same")
 
     def inputs(self, sample: Sample) -> list[list[str] | None]:
         """The words of every sentence, where there are some."""
