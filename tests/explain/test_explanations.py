@@ -209,6 +209,8 @@ def test_as_dict_frame_and_page(tmp_path):
     assert "&lt;script&gt;" in page
     assert page.count("<details>") == 4
     found.save(tmp_path / "why.html")
+    with pytest.raises(ValueError, match=r"why.pdf ends in .pdf, .* save it as .html"):
+        found.save(tmp_path / "why.pdf")
     assert page in (tmp_path / "why.html").read_text()
     assert repr(found).startswith("1 Ann: B-PER rather than ")
 

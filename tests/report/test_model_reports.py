@@ -69,6 +69,9 @@ def test_the_report_as_a_file_and_in_a_notebook(tmp_path):
     assert "MulticlassSVM, against KernelSVM" in report.html
     report.save(tmp_path / "r.html")
     assert (tmp_path / "r.html").read_text() == report.html
+    with pytest.raises(ValueError, match=r"r.PDF ends in .pdf, but this is a page"):
+        report.save(tmp_path / "r.PDF")
+    assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
     frame = report._repr_html_()
     assert frame.startswith('<iframe srcdoc="&lt;!DOCTYPE html')
     assert frame.count("<") == 2
@@ -92,6 +95,16 @@ def test_what_is_wrong_is_said():
         report_of(whole, against=(other, None))
     with pytest.raises(ValueError, match="no examples"):
         model.report(X[:0], [])
+    tagger = SequenceTagger().fit([[["a"], ["b"]]], [["A", "B"]])
+    with pytest.raises(ValueError, match="a MulticlassSVM and a SequenceTagger have"):
+        model.report(X, NAMES, against=tagger)
+
+
+def test_one_example_is_no_plural():
+    model = MulticlassSVM().fit(X, NAMES)
+    found = model.predict(X)
+    assert "The one example is right." in model.report(X[:1], found[:1]).html
+    assert "All 2 samples are right." in model.report(X[:2], found[:2]).html
 
 
 def test_large_tests_are_sampled():

@@ -8,7 +8,7 @@ folder. Estimators without such a class get `Findings`: outputs as texts, right 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -165,11 +165,26 @@ class Findings:
 
 def findings_of(model: Any, test: Test) -> Findings:
     """The findings of the family of a model."""
+    return _maker(model)(model, test)
+
+
+def _maker(model: Any) -> Callable[[Any, Test], Findings]:
     table = places("reports")
     for cls in type(model).__mro__:
         if cls.__name__ in table:
-            return importlib.import_module(table[cls.__name__]).FINDINGS(model, test)
-    return Findings(model, test)
+            return importlib.import_module(table[cls.__name__]).FINDINGS
+    return Findings
+
+
+def check_comparable(model: Any, other: Any) -> None:
+    """Refuse models of two families, but for those of rows of features."""
+    makers = _maker(model), _maker(other)
+    items = {getattr(maker, "items", Findings.items) for maker in makers}
+    if makers[0] is not makers[1] and items != {Findings.items}:
+        raise ValueError(
+            f"the models cannot be compared: a {type(model).__name__} and a "
+            f"{type(other).__name__} have outputs of different kinds."
+        )
 
 
 def strongest(

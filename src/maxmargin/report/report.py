@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.checks import whole
-from maxmargin.files.atomic import write_file
+from maxmargin.files.pages import write_page
 from maxmargin.fitting.calibration import calibrated, confidence
 from maxmargin.report import sections
 from maxmargin.report.examples import Errors, compared
@@ -25,7 +25,14 @@ from maxmargin.report.facts import (
     fits_probabilities,
     versions,
 )
-from maxmargin.report.findings import Findings, Test, chosen, findings_of, indexed
+from maxmargin.report.findings import (
+    Findings,
+    Test,
+    check_comparable,
+    chosen,
+    findings_of,
+    indexed,
+)
 from maxmargin.report.markup import Markup, element
 from maxmargin.report.measures import Measure
 
@@ -56,8 +63,7 @@ class Report:
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the page to a file, whole or not at all."""
-        # what UTF-8 cannot hold (halves of pairs) is shown as unknown, not refused
-        write_file(path, self.html.encode("utf-8", "xmlcharrefreplace"))
+        write_page(path, self.html)
 
     def _repr_html_(self) -> str:
         """For notebooks: the page in a frame of its own."""
@@ -145,6 +151,8 @@ def model_report(model: Any, X: Any, y: Any, against: Any, limit: int) -> Report
             f"X has {n:,} samples, but y has {given:,}: give the true output of every "
             "sample."
         )
+    if against is not None:
+        check_comparable(model, against)
     both = []
     for each in (model, against):
         if each is not None:

@@ -193,7 +193,11 @@ def error_kinds(findings: Findings, outputs: Any, errors: Errors) -> Markup:
     all_kinds = errors.counts.total()
     text = f"{wrong:,} of {n:,} {findings.items} have errors, {all_kinds:,} in all."
     if not wrong:
-        text = f"All {n:,} {findings.items} are right."
+        text = (
+            f"All {n:,} {findings.items} are right."
+            if n > 1
+            else "The one example is right."
+        )
     parts: list[Any] = [element("p", text)]
     if wrong:
         parts += [confusions(errors, findings.right(outputs)), kind_table(errors)]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from maxmargin.core.checks import whole
-from maxmargin.files.atomic import write_file
+from maxmargin.files.pages import write_page
 from maxmargin.report.markup import escaped
 from maxmargin.tags.marked import Sentence, are_spans, hues_of, marked, pieces_of
 
@@ -119,8 +119,7 @@ def tagged_page(
         *(_item(sentence, numbers) for sentence in shown),
         "</ol>\n</body>\n</html>\n",
     ]
-    # what UTF-8 cannot hold (halves of pairs) is shown as unknown, not refused
-    write_file(path, "".join(out).encode("utf-8", "xmlcharrefreplace"))
+    write_page(path, "".join(out))
 
 
 # drawing -----------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import html
 import os
 
 from maxmargin.files.atomic import write_file
+from maxmargin.files.pages import write_page
 
 STYLE = """<style>
 .mm-view { font: 14px/1.9 system-ui, sans-serif; overflow-x: auto; max-width: 100%; }
@@ -66,14 +67,12 @@ class View:
 
     def save(self, path: str | os.PathLike, title: str = "maxmargin") -> None:
         """Write a page that opens from disk; the picture alone if it ends in .svg."""
-        page = PAGE.format(title=escaped(title), body=self.html)
-        if os.fsdecode(path).lower().endswith(".svg"):
-            page = self.picture
-            if not page:
-                raise ValueError(
-                    "this view is a text, not a picture: save it as .html."
-                )
-        write_file(path, page.encode("utf-8", "xmlcharrefreplace"))
+        if not os.fsdecode(path).lower().endswith(".svg"):
+            write_page(path, PAGE.format(title=escaped(title), body=self.html))
+            return
+        if not self.picture:
+            raise ValueError("this view is a text, not a picture: save it as .html.")
+        write_file(path, self.picture.encode("utf-8", "xmlcharrefreplace"))
 
 
 def escaped(value: object) -> str:
