@@ -5,6 +5,9 @@ import pytest
 from held_out_cases import DEV, TRAIN
 from report_cases import QUERIES, cases
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from watch_cases import Classes, listed_blobs
 
 from maxmargin import (
@@ -69,6 +72,50 @@ def test_nothing_of_the_fit_before_is_left():
     assert not hasattr(model, "calibration_")
 
 
+def test_what_others_have_put_there_stays():
+    model = MulticlassSVM()
+    model.note = "mine"
+    assert model.fit(*TRAIN, dev=DEV, Cs=CS).note == "mine"
+
+
+def test_names_of_columns_do_not_outlive_a_table():
+    pandas = pytest.importorskip("pandas")
+    X, y = TRAIN
+    for more in ({}, {"dev": DEV, "Cs": CS}):
+        model = MulticlassSVM().fit(
+            pandas.DataFrame(X, columns=list("abcdefghijkl")), y
+        )
+        assert hasattr(model, "feature_names_in_")
+        assert not hasattr(model.fit(X, y, **more), "feature_names_in_")
+
+
+def test_searches_and_pipelines_of_scikit_learn_hand_it_on():
+    search = GridSearchCV(
+        MulticlassSVM(), {"tol": [0.1, 0.01]}, cv=2, error_score="raise"
+    )
+    search.fit(*TRAIN, dev=DEV, Cs=CS)
+    assert len(search.best_estimator_.choice_) == 3
+    pipeline = make_pipeline(StandardScaler(), MulticlassSVM())
+    pipeline.fit(*TRAIN, multiclasssvm__dev=DEV, multiclasssvm__Cs=CS)
+    assert len(pipeline[-1].choice_) == 3
+
+
+def test_held_out_data_are_tried_before_training():
+    rows = []
+    model = MulticlassSVM(callbacks=[rows.append])
+    with pytest.raises(ValueError, match=r"dev cannot be used: .*5"):
+        model.fit(*TRAIN, dev=(DEV[0][:, :5], DEV[1]), Cs=CS)
+    assert not rows
+    with pytest.raises(ValueError, match="dev cannot be used: 150 of 150"):
+        KernelSVM(n_components=5).fit(*TRAIN, dev=(DEV[0], DEV[1] + 9), Cs=CS)
+
+
+def test_scores_that_are_all_zero_are_no_choice():
+    _, X, y = cases()["TopKRanker"]
+    with pytest.warns(UserWarning, match="is 0 with every C.*C=0.1, the smallest"):
+        TopKRanker().fit(X, y, QUERIES, dev=(X, [0] * len(y), QUERIES), Cs=[0.1, 1])
+
+
 def test_another_fit_leaves_nothing_of_it(tmp_path):
     model = MulticlassSVM().fit(*TRAIN, dev=DEV, Cs=CS)
     save(model, tmp_path / "m.safetensors")
@@ -95,3 +142,9 @@ def test_what_cannot_be_chosen_from_is_refused(Cs, dev, sentence):
     with pytest.raises(ValueError, match=sentence):
         model.fit(*TRAIN, dev=dev, Cs=Cs)
     assert not hasattr(model, "coef_")
+
+
+def test_a_C_of_its_own_must_be_possible_too():
+    model = MulticlassSVM(C=-1)
+    with pytest.raises(ValueError, match="C=-1 is not possible"):
+        model.fit(*TRAIN, dev=DEV, Cs=CS)

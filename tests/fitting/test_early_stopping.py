@@ -207,6 +207,12 @@ HOSTILE = {
     "empty": ((X[:0], Y[:0]), "dev is empty"),
     "no truth": ((X, None), "there are no true outputs"),
     "a truth that is not known": ((X, [None, *Y[1:]]), "None at 0"),
+    "NaN as a truth": ((X, [np.nan, *Y[1:]]), "nan at 0"),
+    "NaN in an array": ((X, np.full(len(Y), np.nan)), "nan at 0"),
+    "other labels": (
+        (X, Y.astype(str)),
+        "dev cannot be used: 150 of 150 .* knows 0, 1, 2",
+    ),
     "the same in an array": ((X, np.array([None, *Y[1:]], object)), "None at 0"),
     "a generator": (((x for x in X), Y), r"X of dev \(generator\)"),
     "a map": ((X, map(int, Y)), r"y of dev \(map\)"),
@@ -227,6 +233,30 @@ def test_what_cannot_be_looked_at_is_refused_and_changes_nothing(name):
 def test_classes_that_training_has_not_seen_count_as_errors():
     model = MulticlassSVM(C=1).fit(*TRAIN, dev=(X, np.where(Y == 0, 7, Y)))
     assert 0 < model.dev_.score < (Y != 0).mean()
+
+
+@pytest.mark.parametrize("Cs", [None, [0.1, 1]])
+@pytest.mark.parametrize(
+    ("name", "y", "sentence"),
+    [
+        ("SequenceTagger", [[1, 2, 3], [1, 2, 3], [1, 2]] * 2, "16 of 16 labels"),
+        ("GraphLabeler", [[None] * 4] * 2, "y has no known label"),
+        ("GraphLabeler", [["a", "c", "c", "c"], [None, "c", "a", "a"]], "4 of 7 .*'c'"),
+    ],
+)
+def test_labels_that_are_those_of_something_else_are_refused(name, y, sentence, Cs):
+    model, X, truth = unfitted(name)
+    with pytest.raises(ValueError, match=f"dev cannot be used: {sentence}"):
+        model.fit(X, truth, dev=(X, y), Cs=Cs)
+
+
+def test_what_is_true_of_all_looks_is_said_once():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(TRAIN[0], columns=list("abcdefghijkl"))
+    for Cs in (None, [0.1, 1]):
+        with pytest.warns(UserWarning, match="valid feature names") as said:
+            MulticlassSVM().fit(table, TRAIN[1], dev=DEV, Cs=Cs)
+        assert len(said) == 1
 
 
 def test_labels_that_are_not_known_say_nothing_of_a_model():

@@ -150,6 +150,12 @@ class SequenceAligner(SequenceAlignerParameters, Shown, MaxMarginEstimator, init
 
     _model_name = "SequenceAligner.v1"
     _scorers = (alignment_q,)
+    _left = (
+        *MaxMarginEstimator._left,
+        "substitution_matrix_",
+        "gap_open_",
+        "gap_extend_",
+    )
     _fields = floats("coef_", "n"), number("prior_factor_", optional=True)
     prior_factor_ = 0.0  # of models from before there was a prior
 
@@ -343,8 +349,6 @@ class SequenceAligner(SequenceAlignerParameters, Shown, MaxMarginEstimator, init
         first = model.tracks[0]
         both = model.alphabets[first]
         self.alphabet_ = tuple(dict.fromkeys(both[0] + both[1]))
-        for name in ("substitution_matrix_", "gap_open_", "gap_extend_"):
-            self.__dict__.pop(name, None)
         if model.names == (f"{first}/{first}",) and both[0] == both[1]:
             self.substitution_matrix_ = self.term_weights(model.names[0])
         if model.gaps != "position":

@@ -84,6 +84,7 @@ class MulticlassSVM(
 
     _model_name = "MulticlassSVM.v1"
     _scorers = (accuracy,)
+    _compares_labels = True
     _fields: tuple[Field, ...] = (
         labels("classes_", "k", two=True),
         floats("coef_", "k", "d"),

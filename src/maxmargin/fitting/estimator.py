@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -43,10 +44,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-# What only some fits leave behind.
-LEFT = "rounds_", "n_outer_", "restarts_", "dev_", "choice_", "calibration_"
-
-
 class MaxMarginEstimator(Saving, BaseEstimator):
     """Base class; subclasses say how to encode X and y and what to make of w.
 
@@ -59,6 +56,17 @@ class MaxMarginEstimator(Saving, BaseEstimator):
     _no_sums = ""  # why a family has no log objective
     _scorers: tuple[Scorer, ...] = (loss,)  # to choose by: the first of the report made
     _dev_names: tuple[str, ...] = ("X", "y")  # of held-out data
+    # what only some fits leave behind
+    _left: tuple[str, ...] = (
+        "rounds_",
+        "n_outer_",
+        "restarts_",
+        "dev_",
+        "choice_",
+        "calibration_",
+        "feature_names_in_",
+    )
+    _compares_labels = False  # whether y is made of labels of classes_, and these alone
     _decodes_loss = False  # whether predictions of a log model depend on the loss
 
     def fit(
@@ -92,7 +100,7 @@ class MaxMarginEstimator(Saving, BaseEstimator):
         if Cs is None:
             fit(self, X, y, sample_weight, dev)
         else:
-            choose_C(self, Cs, dev, lambda Cs: path(self, X, y, Cs, sample_weight))
+            choose_C(self, Cs, dev, partial(path, self, X, y, sample_weight))
         return self
 
     def path(
@@ -109,7 +117,7 @@ class MaxMarginEstimator(Saving, BaseEstimator):
         largest. Ctrl-C ends them all: the models fitted so far are returned, the
         interrupted one with the best weights it has found, the others left out.
         """
-        return path(self, X, y, Cs, sample_weight)
+        return path(self, X, y, sample_weight, Cs)
 
     def calibrate(self, X: Any, y: Any, method: str = "temperature") -> Self:
         """Fit what the model says of its outputs to held-out data, as probabilities.
@@ -177,7 +185,7 @@ class MaxMarginEstimator(Saving, BaseEstimator):
 
     def _put(self, encoded: Encoded, w: np.ndarray) -> None:
         """All that prediction needs, and nothing that only an earlier fit has left."""
-        for name in LEFT:
+        for name in self._left:
             self.__dict__.pop(name, None)
         self._install(encoded, w)
         for attribute, value in encoded.attributes.items():

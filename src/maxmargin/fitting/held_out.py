@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator
+import numbers
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -43,19 +45,25 @@ def check_held_out(what: str, names: tuple[str, ...], given: Any) -> tuple:
         raise ValueError(f"there are no true outputs in {what}: give them as y.")
     if 0 in (_size(X), _size(y)):
         raise ValueError(f"{what} is empty: at least one sample is needed.")
-    missing = [i for i, truth in enumerate(y) if truth is None] if _plain(y) else []
+    missing = [i for i, truth in enumerate(y) if _unknown(truth)] if _flat(y) else []
     if missing:
         raise ValueError(
-            f"y of {what} is None at {missing[0]}, where the truth is not known: leave "
-            "such samples out."
+            f"y of {what} is {list(y)[missing[0]]} at {missing[0]}, where the truth is "
+            "not known: leave such samples out."
         )
     return tuple(given)
 
 
-def _plain(values: Any) -> bool:
-    return isinstance(values, (list, tuple)) or getattr(
-        values, "dtype", None
-    ) == np.dtype(object)
+def _flat(values: Any) -> bool:
+    """Whether its items are truths, one of each sample."""
+    return isinstance(values, (list, tuple)) or len(getattr(values, "shape", ())) == 1
+
+
+def _unknown(truth: Any) -> bool:
+    """None, or what tables have in its place: NaN, and NA and NaT of pandas."""
+    if isinstance(truth, numbers.Real):
+        return math.isnan(truth)
+    return truth is None or type(truth).__name__ in ("NAType", "NaTType")
 
 
 def _size(values: Any) -> int | None:
@@ -82,12 +90,16 @@ def check_early_stopping(model: Any, limits: Limits) -> None:
 
 def watching(model: Any, encoded: Encoded, limits: Limits, dev: tuple) -> Limits:
     """Limits of a fit that looks at held-out data; these are tried before it begins."""
+    return replace(limits, held_out=tried(model, encoded, dev))
+
+
+def tried(model: Any, encoded: Encoded, dev: tuple) -> HeldOutScore:
+    """What judges weights, after zero weights have been judged."""
     score = HeldOutScore(model, encoded, dev)
-    try:
-        score(np.zeros(encoded.n_weights, encoded.dtype))
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"dev cannot be used: {error}") from error
-    return replace(limits, held_out=score)
+    trial = score.trial(np.zeros(encoded.n_weights, encoded.dtype))
+    scorer, _ = first_judged(trial, dev)
+    score.title, score.smaller = scorer.title, scorer.smaller
+    return score
 
 
 class HeldOutScore:
@@ -98,16 +110,36 @@ class HeldOutScore:
         self.title, self.smaller = "", False
 
     def __call__(self, w: np.ndarray) -> float:
+        scorer, report = judged(self.trial(w), self.dev)
+        self.title, self.smaller = scorer.title, scorer.smaller
+        return scorer.value(report)
+
+    def trial(self, w: np.ndarray) -> Any:
+        """A model with these weights."""
         trial = copy.copy(self.model)
         trial.verbose = 0  # a look is no progress of its own
         trial._put(self.encoded, w)
-        scorer, report = judged(trial, self.dev)
-        self.title, self.smaller = scorer.title, scorer.smaller
-        return scorer.value(report)
+        return trial
+
+
+def first_judged(model: Any, dev: tuple) -> tuple[Scorer, Report]:
+    """As ``judged``, the first time; says what is wrong with the data."""
+    try:
+        if model._compares_labels and len(dev) > 1:
+            _check_labels(model.classes_, dev[1])
+        return _judged(model, dev)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"dev cannot be used: {error}") from error
 
 
 def judged(model: Any, dev: tuple) -> tuple[Scorer, Report]:
     """A fitted model's report on held-out data, and the scorer that it is chosen by."""
+    with warnings.catch_warnings():  # what the data are warned of was said at first
+        warnings.simplefilter("ignore", UserWarning)
+        return _judged(model, dev)
+
+
+def _judged(model: Any, dev: tuple) -> tuple[Scorer, Report]:
     report = model._evaluated(*dev)
     for scorer in model._scorers:
         if type(report).__name__ in scorer.reports:
@@ -115,3 +147,39 @@ def judged(model: Any, dev: tuple) -> tuple[Scorer, Report]:
     raise TypeError(
         f"{type(model).__name__} has no scorer of a {type(report).__name__} to choose by."
     )
+
+
+# labels that training has not seen ------------------------------------------------------
+
+
+def _check_labels(classes: Any, y: Any) -> None:
+    """Refuse a truth that is none: most of its labels are not known to the model."""
+    known = set(_labels_in(classes))
+    labels = [label for label in _labels_in(y) if not _unknown(label)]
+    if not labels:
+        raise ValueError("y has no known label, so there is nothing to compare with.")
+    strange = [label for label in labels if label not in known]
+    if 2 * len(strange) > len(labels):
+        some = ", ".join(sorted(map(repr, known))[:3])
+        raise ValueError(
+            f"{len(strange):,} of {len(labels):,} labels of y are not known to the model, "
+            f"such as {strange[0]!r}; it knows {some}{', ...' if len(known) > 3 else ''}. "
+            "Give the true labels as training has them."
+        )
+
+
+def _labels_in(values: Any) -> Iterator:
+    """All single labels in lists, arrays or dicts of them."""
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    if not hasattr(values, "tolist"):
+        values = getattr(values, "y", values)  # of a graph of PyTorch Geometric
+    if hasattr(values, "tolist"):
+        values = values.tolist()
+    if isinstance(values, Mapping):
+        values = values.values()
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        yield values
+        return
+    for value in values:
+        yield from _labels_in(value)

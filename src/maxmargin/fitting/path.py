@@ -11,12 +11,16 @@ from maxmargin.core.encoded import Encoded, masses
 from maxmargin.core.jobs import at_most
 from maxmargin.engine.interrupts import INTERRUPTED
 from maxmargin.fitting.fit import Settings, check_C, train
+from maxmargin.fitting.held_out import tried
 from maxmargin.solvers.checkpoint import kept, path_places
 from maxmargin.waiting import stage, watched
 
 
-def path(model, X, y, Cs, sample_weight) -> list:
-    """One fitted model per C; those after Ctrl-C are left out."""
+def path(model, X, y, sample_weight, Cs, dev=None) -> list:
+    """One fitted model per C; those after Ctrl-C are left out.
+
+    Whether held-out data ``dev`` can be used is tried before training.
+    """
     try:
         Cs = list(Cs)
     except TypeError:
@@ -37,6 +41,8 @@ def path(model, X, y, Cs, sample_weight) -> list:
         encoder = models[int(np.argmax(Cs))] if Cs else model  # of most precision
         with watched(model.verbose == 1), stage("encoding"):
             encoded = encoder._encode(X, y, sample_weight)
+        if dev is not None and Cs:
+            tried(encoder, encoded, dev)
         fitted = _train(models, encoded, Cs, settings)
     return [models[position] for position in sorted(fitted)]
 

@@ -123,6 +123,7 @@ class GraphLabeler(
 
     _model_name = "GraphLabeler.v1"
     _scorers = (node_accuracy,)
+    _compares_labels = True
     _fields = value("inference_", str), value("primal_bound_", float)
     _params_in_state = ("kernel",)
 

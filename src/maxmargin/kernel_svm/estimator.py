@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from maxmargin.core.warn import warn
 from maxmargin.engine.interrupts import whole
 from maxmargin.fitting.choosing import choose_C
 from maxmargin.fitting.estimator import MaxMarginEstimator
+from maxmargin.fitting.held_out import first_judged
 from maxmargin.fitting.parameters import refuse_beside_kernel
 from maxmargin.fitting.tables import one_row
 from maxmargin.kernel_svm.bases import settled
@@ -162,6 +164,8 @@ class KernelSVM(
 
     _model_name = "KernelSVM.v1"
     _scorers = (accuracy,)
+    _compares_labels = True
+    _left = (*MaxMarginEstimator._left, "n_features_in_")
     _params_in_state = ("kernel", "memory", "device")
 
     # parameters that other estimators have
@@ -193,7 +197,7 @@ class KernelSVM(
         one of :meth:`path` that is best on them.
         """
         if Cs is not None:
-            choose_C(self, Cs, dev, lambda Cs: self.path(X, y, Cs, None, sample_weight))
+            choose_C(self, Cs, dev, partial(self._tried_path, X, y, sample_weight))
             return self
         if dev is not None:
             raise ValueError(
@@ -253,6 +257,15 @@ class KernelSVM(
             models[i]._take(data, machine)
         return [models[i] for i, _ in trained]
 
+    def _tried_path(
+        self, X: Any, y: Any, sample_weight: Any, Cs: Any, dev: Any
+    ) -> list:
+        """``path`` along C; there are no weights to judge before a basis is found."""
+        models = self.path(X, y, Cs, None, sample_weight)
+        for model in models[:1]:
+            first_judged(model, dev)
+        return models
+
     def _blas_threads(self) -> int:
         """Several only for "sampling": products of other methods are short, and several
         threads of BLAS made them slower (``benchmarks/scaling.py --groups kernels``)."""
@@ -270,8 +283,6 @@ class KernelSVM(
         find_device(self.device)
 
     def _install(self, encoded: Any, w: np.ndarray) -> None:
-        for attribute in ("n_features_in_", "feature_names_in_"):  # of an earlier fit
-            self.__dict__.pop(attribute, None)
         self.dual_coef_ = w
 
     def _installed(self, encoded: Any, solution: Any, objective: Any) -> None:

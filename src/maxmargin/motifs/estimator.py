@@ -140,6 +140,7 @@ class MotifFinder(
 
     _model_name = "MotifFinder.v1"
     _scorers = (motif_accuracy,)
+    _left = (*MaxMarginEstimator._left, "width_errors_", "words_", "composition_scale_")
     _fields = (
         labels("classes_", "classes"),
         whole("width_", 1, WIDEST),
@@ -335,9 +336,6 @@ class MotifFinder(
         codes, runs = batch.codes[known], batch.back[known]
         total = np.bincount(codes, self.coef_[runs], minlength=4)
         self.letter_background_ = total / np.maximum(np.bincount(codes, minlength=4), 1)
-        earlier = "width_errors_", "words_", "composition_scale_"  # of other fits
-        for name in earlier:
-            self.__dict__.pop(name, None)
 
     def _completed(self, encoded: Encoded, truths) -> None:
         """Count letters at the sites that the final weights find, as prediction does."""

@@ -96,6 +96,7 @@ class MultilabelSVM(MultilabelSVMParameters, MulticlassSVM, init=False):
     """
 
     _model_name = "MultilabelSVM.v1"
+    _compares_labels = False  # what is not one of them is refused
     _scorers = (sample_f1,)
     _fields = (
         labels("classes_", "k"),

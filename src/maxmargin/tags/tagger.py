@@ -162,6 +162,7 @@ class SequenceTagger(
 
     _model_name = "SequenceTagger.v1"
     _scorers = span_f1, token_accuracy
+    _compares_labels = True
     _C_by_objective: ClassVar[dict[str, float]] = {"hinge": 0.1}
     _objectives = OBJECTIVES
     _params_in_state = ("feature_options", "kernel")

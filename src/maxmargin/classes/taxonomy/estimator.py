@@ -105,6 +105,7 @@ class TaxonomySVM(TaxonomySVMParameters, MulticlassSVM, init=False):
     """
 
     _model_name = "TaxonomySVM.v1"
+    _compares_labels = False  # what is not one of them is refused
     _fields = (
         labels("classes_", "classes"),
         labels("nodes_", "k"),
