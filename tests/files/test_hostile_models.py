@@ -114,6 +114,32 @@ def test_what_kernels_rely_on_is_checked(case, tmp_path):
         load(path)
 
 
+TEMPERATURE = {"method": "temperature", "temperature": 2.0, "margins": [], "shares": []}
+ISOTONIC = {"method": "isotonic", "temperature": None}
+ISOTONIC |= {"margins": [0.0, 1.0], "shares": [0.5, 0.9]}
+NUMBERS = {"n": 9, "error": 0.1, "error_before": None, "loss": 0.1, "loss_before": None}
+
+
+@pytest.mark.parametrize(
+    ("whole", "change"),
+    [
+        (TEMPERATURE, {"temperature": 0.0}),
+        (TEMPERATURE, {"temperature": 5e-324}),
+        (ISOTONIC, {"shares": [0.9, 0.5]}),
+    ],
+)
+def test_calibrations_that_no_data_give_are_refused(whole, change, tmp_path):
+    def load_with(found):
+        def edit(header, arrays):
+            header["state"]["calibration"] = NUMBERS | found
+
+        return load(edited("multiclass", tmp_path / "model", edit))
+
+    assert load_with(whole).calibration_.method == whole["method"]
+    with pytest.raises(ValueError, match=r"'temperature' is|do not fit together"):
+        load_with(whole | change)
+
+
 def test_what_the_machine_may_spend_is_not_in_the_file(tmp_path):
     wanted = {"n_jobs": 10**6, "verbose": 2, "max_time": 1e9, "warm_start": True}
     wanted |= {"engine": "dask", "checkpoint": "/", "resume": True}

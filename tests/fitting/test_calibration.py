@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from held_out_cases import assert_less_is_sure
 from report_cases import cases, fitted, unfitted
@@ -81,7 +82,7 @@ def test_probabilities_of_classes_are_right_as_often_as_they_say(model):
     assert found.n == len(HELD[1])
 
 
-@pytest.mark.parametrize("factor", [0.001, 0.3, 1.0, 50.0])
+@pytest.mark.parametrize("factor", [1e-9, 0.001, 0.3, 1.0, 50.0, 6e4, 4e8])
 def test_the_temperature_undoes_what_scores_were_multiplied_with(factor):
     known = MulticlassSVM(C=1).fit(*TRAIN)
     known.coef_, known.intercept_ = factor * W.T, np.zeros(3)
@@ -91,6 +92,32 @@ def test_the_temperature_undoes_what_scores_were_multiplied_with(factor):
     X, y = TEST
     found = [nll(softmax(X @ W * f), y) for f in np.geomspace(0.8, 1.25, 30)]
     assert nll(known.predict_proba(X), y) < min(found) + 1e-4
+    scores = factor * (X @ W)  # the loss of which is told, whatever their size
+    at = scores.max(axis=1), scores[np.arange(len(y)), y]
+    assert known.calibration_.loss_before >= np.mean(at[0] - at[1])
+
+
+@pytest.mark.filterwarnings("ignore:Only")
+def test_sequences_of_large_scores_are_calibrated():
+    X, y = chains(60, 1)
+    tagger = SequenceTagger(C=1, tol=0.01).fit(X, y).calibrate(*chains(200, 2))
+    T, p = tagger.calibration_.temperature, tagger.predict_marginals(X)
+    tagger._w *= 2.0**20
+    tagger.calibrate(*chains(200, 2))
+    assert tagger.calibration_.temperature == pytest.approx(2.0**20 * T, rel=0.02)
+    for a, b in zip(p, tagger.predict_marginals(X), strict=True):
+        np.testing.assert_allclose(a, b, atol=0.01)
+
+
+def test_where_nothing_is_right_the_end_of_the_range_is_said():
+    X, y = HELD
+    model = MulticlassSVM(C=1).fit(*TRAIN)
+    wrong = (model.predict(X) + 1) % 3
+    with pytest.warns(UserWarning, match="at the end of the range"):
+        model.calibrate(X, wrong)
+    assert np.isfinite(model.predict_proba(X)).all()
+    model.coef_, model.intercept_ = 0 * model.coef_, 0 * model.intercept_
+    assert model.calibrate(X, y).calibration_.temperature == pytest.approx(1, rel=4)
 
 
 @pytest.mark.parametrize(("C", "gain"), [(0.001, 0.02), (0.01, 0.005), (1, 0.0)])
@@ -150,7 +177,19 @@ def test_margins_are_those_of_the_two_best_outputs():
     np.testing.assert_array_equal(top_two(scores), best[:, -1] - best[:, -2])
     assert np.isinf(top_two(scores[:, :1])).all()
     ranked = [[("a", 2.0), ("b", 0.5)], [("the only one", 1.0)]]
-    assert ranked_margins(ranked).tolist() == [1.5, np.inf]
+    assert ranked_margins([*ranked, []]).tolist() == [1.5, np.inf, -np.inf]
+
+
+@pytest.mark.filterwarnings("ignore:Only")
+def test_a_sentence_without_a_parse_has_no_confidence():
+    trees = ambiguous()
+    parser = GrammarParser(C=1, fallback="flat").fit(trees, trees)
+    none = Tree.parse("(S (P in) (V saw) (V saw))")
+    assert parser.predict_k_best([none], 2) == [[]]
+    parser.calibrate([*trees, none], [*trees, none], method="isotonic")
+    assert parser.calibration_.n == len(trees)
+    said = parser.predict_confidence([none, *trees])
+    assert said[0] == 0 < said[1:].min()
 
 
 def test_one_method_takes_the_place_of_the_other(model):
@@ -171,7 +210,9 @@ def test_every_estimator_can_be_calibrated_or_says_why_not(name, method, tmp_pat
     model, X, y, _ = fitted(name)
     model = pickle.loads(pickle.dumps(model))
     if name not in SUMS and (name != "WordAligner" or method == "temperature"):
-        with pytest.raises((ValueError, NotImplementedError), match=r"no |not "):
+        with pytest.raises(
+            ValueError, match=r"calibrate.*(no |not )|(no |not ).*calibrat"
+        ):
             model.calibrate(X, y, method=method)
         assert not hasattr(model, "calibration_")
         return
@@ -195,13 +236,17 @@ def test_the_higher_the_temperature_the_less_is_sure(name):
     assert_less_is_sure(model, X, y)
 
 
-@pytest.mark.filterwarnings("ignore:Only")
+def ambiguous():
+    high, low = "(VP (V saw) (NP (NP it) (PP in)))", "(VP (V saw) (NP it) (PP in))"
+    return [Tree.parse(f"(S (NP I) {phrase})") for phrase in (high, high, low)]
+
+
+@pytest.mark.filterwarnings("ignore:Only", "ignore:The temperature is at the end")
 def test_the_same_of_label_sets_with_a_graph_and_of_trees():
     model, X, y = unfitted("MultilabelSVM")
     model.set_params(graph="tree").fit(X, y).calibrate(X, y)
     assert_less_is_sure(model, X, y)
-    high, low = "(VP (V saw) (NP (NP it) (PP in)))", "(VP (V saw) (NP it) (PP in))"
-    trees = [Tree.parse(f"(S (NP I) {phrase})") for phrase in (high, high, low)]
+    trees = ambiguous()
     parser = GrammarParser(C=1).fit(trees, trees).calibrate(trees, trees)
     assert_less_is_sure(parser, trees, trees)
 
@@ -237,8 +282,54 @@ def test_classes_that_training_has_not_seen_are_errors():
     assert model.calibration_.n == len(y) - len(y[::10])
 
 
+@pytest.mark.parametrize("method", ["temperature", "isotonic"])
+@pytest.mark.parametrize("write", ["column", "frame", "text"])
+def test_classes_may_be_written_as_fit_and_evaluate_take_them(method, write):
+    X, y = HELD
+    frame = pd.DataFrame({"y": y})
+    other = {"column": y[:, None], "frame": frame, "text": y.astype(str)}[write]
+    model = MulticlassSVM(C=1).fit(*TRAIN)
+    found = [model.calibrate(X, given, method).calibration_ for given in (y, other)]
+    assert found[0] == found[1]
+
+
+UNKNOWN = {
+    "lengths": lambda m, X, y: (X, [y[0][:-1], *y[1:]]),
+    "a label": lambda m, X, y: (X, [[None, *y[0][1:]], *y[1:]]),
+    "other labels": lambda m, X, y: (X, [["?"] * len(row) for row in y]),
+}
+
+
+@pytest.mark.parametrize("method", ["temperature", "isotonic"])
+@pytest.mark.parametrize("case", UNKNOWN)
+def test_labels_that_are_not_the_truth_are_refused(case, method):
+    X, y = chains(60, 1)
+    tagger = SequenceTagger(C=1, tol=0.01).fit(X, y)
+    with pytest.raises(ValueError, match=r"labels|None|nothing that is true"):
+        tagger.calibrate(*UNKNOWN[case](tagger, X, y), method)
+
+
+@pytest.mark.parametrize("method", ["temperature", "isotonic"])
+def test_graphs_and_trees_that_are_not_the_truth_are_refused(method):
+    labeler, X, y, _ = fitted("GraphLabeler")
+    nothing = [[None] * len(labels) for labels in y]
+    with pytest.raises(ValueError, match=r"no known label|nothing that is true"):
+        labeler.calibrate(X, nothing, method)
+    trees = ambiguous()
+    parser = GrammarParser(C=1).fit(trees, trees)
+    other = Tree.parse("(S (NP I) (VP (V saw) (PP in)))")
+    with pytest.raises(ValueError, match=r"X\[2\].*y\[2\]"):
+        parser.calibrate(trees, [*trees[:2], other], method)
+
+
 X, Y = HELD
 HOSTILE = {
+    "two columns": ((X, np.stack([Y, Y], axis=1)), "1d array"),
+    "no known class": ((X, np.full(len(Y), 9)), "nothing that is true"),
+    "other classes": ((X, np.full(len(Y), "eel")), "nothing that is true"),
+    "not a number": ((X, np.where(Y == 0, np.nan, Y)), "is nan, where the truth"),
+    "NA": ((X, pd.array([pd.NA, *Y[1:]], "Int64")), "where the truth"),
+    "NA in a list": ((X, [pd.NA, *Y[1:]]), "<NA>, where the truth"),
     "lengths": ((X, Y[:-1]), "1500.*1499|1499.*1500"),
     "empty": ((X[:0], Y[:0]), "held-out data is empty"),
     "no truth": ((X, None), "no true outputs"),
@@ -275,6 +366,9 @@ def test_it_comes_after_a_fit():
         {"method": "other"},
         {"margins": [0.0]},
         {"margins": [1.0, 0.0], "shares": [0.1, 0.2]},
+        {"temperature": 0.0},
+        {"temperature": 5e-324},
+        {"temperature": 1e300},
         {"n": 0},
         {"error": None},
     ],

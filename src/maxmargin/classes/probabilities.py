@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from maxmargin.fitting.calibration import (
     Chances,
@@ -43,8 +43,39 @@ class ClassProbabilities:
         raise NotImplementedError
 
     def _chances(self, X: Any, y: Any, predicted: Any) -> Chances:
-        truth = column_or_1d(y).tolist()
-        return of_table(self.predict_proba(X), self.classes_.tolist(), truth, predicted)
+        scores = self._scores(X) / temperature_of(self)
+        scores -= scores.max(axis=1, keepdims=True)
+        table = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        return of_table(table, self.classes_.tolist(), self._truth(y), predicted)
+
+    def _right(self, X: Any, y: Any) -> list[bool]:
+        """Whether each prediction is right."""
+        found, truth = self.predict(X).tolist(), self._truth(y)  # type: ignore[attr-defined]
+        if len(found) != len(truth):
+            raise ValueError(
+                f"X has {len(found)} samples, but y has {len(truth)}: give one output per "
+                "input."
+            )
+        return [a == b for a, b in zip(found, truth, strict=True)]
+
+    def _truth(self, y: Any) -> list:
+        """True classes, in a column or not, as the model writes them; all are known."""
+        check_is_fitted(self, "classes_")
+        truth, names = column_or_1d(np.asarray(y)).tolist(), self.classes_.tolist()
+        for i, label in enumerate(truth):
+            if label is None or type(label).__name__ == "NAType" or label != label:
+                raise ValueError(
+                    f"y[{i}] is {label!r}, where the truth is not known: leave such "
+                    "samples out."
+                )
+        if _texts(truth) != _texts(names):  # compared as evaluate does
+            written = {str(name): name for name in names}
+            return [written.get(str(label), label) for label in truth]
+        return truth
 
     def _margins(self, X: Any) -> np.ndarray:
         return top_two(self._scores(X))
+
+
+def _texts(labels: list) -> bool:
+    return any(isinstance(label, str) for label in labels)

@@ -29,12 +29,20 @@ from maxmargin.fitting.held_out import check_held_out
 from maxmargin.metrics.calibration import reliability
 
 METHODS = "temperature", "isotonic"
-LARGEST = 4.0**8  # of a temperature; the smallest is 1 / LARGEST
+LARGEST = 1e20  # of a temperature; the smallest is 1 / LARGEST
 STEP = 4.0  # of the first search
+STEPS = 8  # in each direction from where that search begins
+LITTLE = 0.1  # of the way from knowing nothing to being certain: there it begins
+LEAST = 1e-300  # of a probability whose logarithm is taken
 CLOSE = 0.01  # of the last one, in log T
 GOLDEN = 0.5 * (1.0 + math.sqrt(5.0))
 FOLDS = 5  # of the judgement of a curve
 FEW = 30  # held-out samples or parts below which it is said that they are few
+NO_OUTPUT = -math.inf  # margin of what the model has no output for, such as no parse
+NOTHING = (
+    "nothing that is true in the held-out data {} predicted by the model, so there is "
+    "nothing to calibrate with: check y."
+)
 
 
 @dataclass(frozen=True)
@@ -73,7 +81,7 @@ class Calibration:
 class Chances(NamedTuple):
     """What a model says of parts, and what was true of them."""
 
-    true: np.ndarray  # probability of what was true; nan where the model cannot say it
+    true: np.ndarray  # log probability of what was true; nan where it cannot be said
     said: np.ndarray  # probability of what was predicted
     right: np.ndarray  # whether that was true
 
@@ -117,14 +125,17 @@ def _by_temperature(model: Any, X: Any, y: Any) -> Calibration:
         trial.calibration_ = Calibration("temperature", T, (), (), 0, 0, None, 0, None)
         return trial._chances(X, y, predicted)
 
-    most = math.log(LARGEST)
-    possible = np.nan_to_num(at(most).true) > 0
+    possible = at(math.log(LARGEST)).true > math.log(LEAST)
     if not possible.any():
-        raise ValueError(
-            "nothing that is true in the held-out data can be predicted by the model, so "
-            "there is nothing to calibrate with: check y."
+        raise ValueError(NOTHING.format("can be"))
+    start = _start(lambda log_T: float(np.mean(at(log_T).said)))
+    log_T, end = _smallest(lambda log_T: _imagining(at(log_T), possible), start)
+    if end:
+        warn(
+            "The temperature is at the end of the range that was searched: on the "
+            "held-out data, scores do not tell what is right from what is wrong. Check "
+            "that y has the true outputs of X, and give more of them."
         )
-    log_T = _smallest(lambda log_T: _imagining(at(log_T), possible), most)
     before, after = at(0.0), at(log_T)
     return Calibration(
         "temperature",
@@ -139,8 +150,13 @@ def _by_temperature(model: Any, X: Any, y: Any) -> Calibration:
     )
 
 
+def logs(p: np.ndarray) -> np.ndarray:
+    """Finite logarithms of probabilities, which may have been rounded to 0."""
+    return np.log(np.maximum(p, LEAST))
+
+
 def _loss(true: np.ndarray) -> float:
-    return float(-np.log(np.maximum(true, 1e-300)).mean())
+    return float(-true.mean())
 
 
 def _imagining(found: Chances, possible: np.ndarray) -> float:
@@ -148,20 +164,44 @@ def _imagining(found: Chances, possible: np.ndarray) -> float:
 
     Held-out data without an error would make everything certain else.
     """
-    wrong = max(1.0 - float(np.mean(found.said)), 1e-300)
+    wrong = max(1.0 - float(np.mean(found.said)), LEAST)
     return _loss(found.true[possible]) - math.log(wrong) / int(possible.sum())
 
 
-def _smallest(value: Any, most: float) -> float:
-    """Where a function of log T is smallest: downhill by factors, then between them."""
-    step, at, best = math.log(STEP), 0.0, value(0.0)
+def _start(sure: Any) -> float:
+    """log T, in whole steps, where predictions are a little sure: the scale of scores.
+
+    Where they are certain, right or wrong, a small change of T changes nothing.
+    """
+    low, high = -math.log(LARGEST), math.log(LARGEST)
+    nothing, certain = sure(high), sure(low)
+    certain = certain if math.isfinite(certain) else 1.0
+    if not certain > nothing:  # all scores are the same
+        return 0.0
+    while high - low > math.log(STEP):
+        middle = 0.5 * (low + high)
+        if sure(middle) < nothing + LITTLE * (certain - nothing):
+            high = middle
+        else:
+            low = middle
+    return round(high / math.log(STEP)) * math.log(STEP)
+
+
+def _smallest(value: Any, start: float) -> tuple[float, bool]:
+    """(where a function of log T is smallest, whether that is an end of the range).
+
+    Downhill by factors, then between them.
+    """
+    step, at, best = math.log(STEP), start, value(start)
+    least, most = start - (STEPS + 0.5) * step, start + (STEPS + 0.5) * step
     for direction in (1.0, -1.0):
-        while abs(at + direction * step) <= most:
+        while least <= at + direction * step <= most:
             there = value(at + direction * step)
             if not there < best:
                 break
             at, best = at + direction * step, there
-    low, high = max(at - step, -most), min(at + step, most)
+    end = not least + step <= at <= most - step
+    low, high = at - step, at + step
     share = 2.0 - GOLDEN  # golden section
     a, b = low + share * (high - low), high - share * (high - low)
     at_a, at_b = value(a), value(b)
@@ -175,7 +215,7 @@ def _smallest(value: Any, most: float) -> float:
             b = high - share * (high - low)
             at_b = value(b)
     found = 0.5 * (low + high)
-    return found if value(found) < best else at
+    return (found if value(found) < best else at), end
 
 
 # what families say of parts -------------------------------------------------------------
@@ -184,7 +224,7 @@ def _smallest(value: Any, most: float) -> float:
 def of_table(
     table: np.ndarray, labels: Sequence, truth: Iterable, predicted: Iterable
 ) -> Chances:
-    """Of things with one label each; a row of the table has its probabilities."""
+    """Of things with one label each; a row of the table has its log probabilities."""
     number = {label: k for k, label in enumerate(labels)}
     true = np.array([number.get(label, -1) for label in truth], int)
     found = np.array([number[label] for label in predicted], int)
@@ -195,13 +235,13 @@ def of_table(
         )
     rows = np.arange(len(table))
     p_true = np.where(true < 0, np.nan, table[rows, true])
-    return Chances(p_true, table[rows, found], true == found)
+    return Chances(p_true, np.exp(table[rows, found]), true == found)
 
 
 def of_parts(said: Sequence[float], right: Sequence[bool]) -> Chances:
     """Of predicted parts that are there or not, such as brackets and matched pairs."""
     p, true = np.clip(np.array(said, float), 0.0, 1.0), np.array(right, bool)
-    return Chances(np.where(true, p, 1.0 - p), p, true)
+    return Chances(logs(np.where(true, p, 1.0 - p)), p, true)
 
 
 # isotonic -------------------------------------------------------------------------------
@@ -209,12 +249,16 @@ def of_parts(said: Sequence[float], right: Sequence[bool]) -> Chances:
 
 def _by_margins(model: Any, X: Any, y: Any) -> Calibration:
     margins, right = model._margins(X), np.asarray(model._right(X, y), bool)
-    n = len(right)
-    if len(margins) != n:
+    if len(margins) != len(right):
         raise ValueError(
-            f"X has {len(margins)} samples, but y has {n}: give one output per input."
+            f"X has {len(margins)} samples, but y has {len(right)}: give one output per "
+            "input."
         )
-    finite = _finite(margins)
+    there = margins > NO_OUTPUT
+    finite, right = _finite(margins[there]), right[there]
+    if not right.any():
+        raise ValueError(NOTHING.format("is"))
+    n = len(right)
     curve = _never_falling(finite, right)
     # a curve fits its own data perfectly: each sample is judged by one without it
     fold, others = np.arange(n) % min(FOLDS, n), np.empty(n)
@@ -231,7 +275,7 @@ def _by_margins(model: Any, X: Any, y: Any) -> Calibration:
         n,
         reliability(others, right).error,
         None,
-        _loss(np.where(right, others, 1.0 - others)),
+        _loss(logs(np.where(right, others, 1.0 - others))),
         None,
     )
 
@@ -255,14 +299,16 @@ def _finite(margins: np.ndarray) -> np.ndarray:
 
 
 def confidence(model: Any, X: Any) -> np.ndarray:
-    """How probable it is that each prediction is right as a whole."""
+    """How probable it is that each prediction is right as a whole; 0 without output."""
     found = getattr(model, "calibration_", None)
     if found is None or found.method != "isotonic":
         raise ValueError(
             "predict_confidence needs a model that was calibrated for it: call "
             "calibrate(X_held_out, y_held_out, method='isotonic') first."
         )
-    return np.interp(_finite(model._margins(X)), found.margins, found.shares)
+    margins = model._margins(X)
+    said = np.interp(_finite(margins), found.margins, found.shares)
+    return np.where(margins > NO_OUTPUT, said, 0.0)
 
 
 def top_two(scores: np.ndarray) -> np.ndarray:
@@ -274,10 +320,14 @@ def top_two(scores: np.ndarray) -> np.ndarray:
 
 
 def ranked_margins(ranked: Iterable[Sequence]) -> np.ndarray:
-    """The same of the two best outputs and their scores."""
-    return np.array(
-        [best[0][1] - best[1][1] if len(best) > 1 else np.inf for best in ranked]
-    )
+    """The same of the two best outputs and their scores; NO_OUTPUT if there is none."""
+    return np.array([_margin([score for _, score in best]) for best in ranked], float)
+
+
+def _margin(scores: list[float]) -> float:
+    if len(scores) > 1:
+        return scores[0] - scores[1]
+    return np.inf if scores else NO_OUTPUT
 
 
 # model files ----------------------------------------------------------------------------
@@ -296,7 +346,8 @@ def restored(saved: Saved) -> Calibration:
     method = saved.value("method", str)
     one_of("method", method, METHODS)
     T = saved.value("temperature", float, type(None))
-    if (T is None) != (method == "isotonic") or not 0 < (T or 1.0) < math.inf:
+    possible = T is None or 1.0 / LARGEST <= T <= LARGEST
+    if (T is None) != (method == "isotonic") or not possible:
         raise ValueError(f"'temperature' is {T}")
     lists = [saved.value(name, list) for name in ("margins", "shares")]
     kinds = set(map(type, lists[0] + lists[1]))
@@ -304,6 +355,7 @@ def restored(saved: Saved) -> Calibration:
     good = len(margins) == len(shares) and kinds <= {float}
     good = good and np.isfinite(margins).all() and (np.diff(margins) >= 0).all()
     good = good and ((shares >= 0) & (shares <= 1)).all()
+    good = good and (np.diff(shares) >= 0).all()
     if not good or (method == "isotonic") != bool(len(margins)):
         raise ValueError("'margins' and 'shares' do not fit together")
     numbers = [saved.value(n, float) for n in ("error", "loss")]

@@ -238,16 +238,6 @@ class MaxMarginEstimator(Saving, BaseEstimator):
             )
         return ranked_margins(self.predict_k_best(X, 2))
 
-    def _right(self, X: Any, y: Any) -> list[bool]:
-        """Whether each prediction is right as a whole."""
-        found, truth = list(self.predict(X)), list(y)  # type: ignore[attr-defined]
-        if len(found) != len(truth):
-            raise ValueError(
-                f"X has {len(found)} samples, but y has {len(truth)}: give one output per "
-                "input."
-            )
-        return [bool(np.array_equal(a, b)) for a, b in zip(found, truth, strict=True)]
-
     def _check(self) -> None:
         """Refuse parameters of the family that do not go together."""
 

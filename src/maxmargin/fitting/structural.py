@@ -203,7 +203,8 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
 
     def _chances(self, X, y, predicted) -> Chances:
         X, y = check_lengths(X, y)
-        parts_of = self._asked("parts_of")
+        self._calibrated_by("predict_marginals", "temperature")
+        parts_of = self._calibrated_by("parts_of", "temperature")
         said: list[float] = []
         right: list[bool] = []
         tables = self.predict_marginals(X)
@@ -213,6 +214,22 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
                 said.append(table.get(part, 0.0))
                 right.append(part in true)
         return of_parts(said, right)
+
+    def _margins(self, X) -> np.ndarray:
+        self._calibrated_by("predict_k_best", "isotonic")
+        return super()._margins(X)
+
+    def _calibrated_by(self, name, method):
+        """The method of the structure that a calibration needs."""
+        check_is_fitted(self, "coef_")
+        found = getattr(self.structure_, name, None)
+        if found is None:
+            raise ValueError(
+                f"calibrate(method={method!r}) needs {name}(), and "
+                f"{type(self.structure_).__name__} has no such method: only some "
+                "structures, such as a DynamicProgram, can be calibrated so."
+            )
+        return found
 
     def _asked(self, name):
         """The method of that name of a structure which offers it."""

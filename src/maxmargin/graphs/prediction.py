@@ -16,7 +16,7 @@ from maxmargin.core.listed import given_or
 from maxmargin.core.partial import partly_known
 from maxmargin.core.structure import Outputs, check_k
 from maxmargin.engine.prediction import over_cluster
-from maxmargin.fitting.calibration import Chances, of_table, temperature_of
+from maxmargin.fitting.calibration import Chances, logs, of_table, temperature_of
 from maxmargin.graphs.batch import make_graphs, node_rows
 from maxmargin.graphs.bounds import labelling_bounds
 from maxmargin.graphs.inference.fractional import UNIT
@@ -224,10 +224,16 @@ class GraphPrediction(Shown):
         flat = [list(chain.from_iterable(rows)) for rows in (truth, found)]
         known = [k for k, label in enumerate(flat[0]) if label is not None]
         rows = ([labels[k] for k in known] for labels in flat)
-        return of_table(table[known], self.classes_.tolist(), *rows)
+        return of_table(logs(table[known]), self.classes_.tolist(), *rows)
 
     def _right(self, X, y) -> list[bool]:
         _, truth, found = self._compared(*check_lengths(X, y))
+        for i, labels in enumerate(truth):
+            if labels and set(labels) == {None}:
+                raise ValueError(
+                    f"y[{i}] has no known label, so it is neither right nor wrong: leave "
+                    "such graphs out."
+                )
         pairs = zip(truth, found, strict=True)
         return [all(a in (None, b) for a, b in zip(*p, strict=True)) for p in pairs]
 

@@ -17,7 +17,7 @@ from maxmargin.core.decode import decode
 from maxmargin.core.encoded import Encoded, check_weights
 from maxmargin.core.expectations import expectations
 from maxmargin.core.label_costs import label_weights
-from maxmargin.fitting.calibration import Chances, temperature_of
+from maxmargin.fitting.calibration import Chances, logs, temperature_of
 from maxmargin.fitting.saving import labels, value
 from maxmargin.fitting.tables import one_row, read_rows
 from maxmargin.multilabel.label_graph import (
@@ -143,7 +143,7 @@ class MultilabelSVM(MultilabelSVMParameters, MulticlassSVM, init=False):
         p = self.predict_proba(X)
         _check_sizes(len(p), len(truth))
         true, said = np.where(truth, p, 1.0 - p), np.where(found, p, 1.0 - p)
-        return Chances(true.ravel(), said.ravel(), (truth == found).ravel())
+        return Chances(logs(true.ravel()), said.ravel(), (truth == found).ravel())
 
     def _margins(self, X) -> np.ndarray:
         return np.abs(self.decision_function(X)).min(axis=1)

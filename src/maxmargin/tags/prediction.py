@@ -17,7 +17,7 @@ from maxmargin.core.listed import given_or
 from maxmargin.core.partial import partly_known
 from maxmargin.core.structure import Outputs, check_k
 from maxmargin.engine.prediction import over_cluster
-from maxmargin.fitting.calibration import Chances, of_table, temperature_of
+from maxmargin.fitting.calibration import Chances, logs, of_table, temperature_of
 from maxmargin.tags.chain_inference import decode_posteriors, k_best, table_per_token
 from maxmargin.tags.corpus import TagCorpus
 from maxmargin.tags.corpus.training import predicted
@@ -211,13 +211,24 @@ class TagPrediction(Shown):
     # helpers -----------------------------------------------------------------------------
 
     def _chances(self, X, y, predicted) -> Chances:
-        X, y = check_samples(X, y)
-        check_known(y)
-        check_matching(np.cumsum([0, *map(len, predicted)]), y)
+        X, y = self._known(X, y, predicted)
         tables = self.predict_marginals(X)
         table = np.concatenate(tables) if tables else np.zeros((0, len(self._labels)))
         flat = (chain_lists.from_iterable(rows) for rows in (y, predicted))
-        return of_table(table, self._labels, *flat)
+        return of_table(logs(table), self._labels, *flat)
+
+    def _right(self, X, y) -> list[bool]:
+        found = self.predict(X)
+        _, y = self._known(X, y, found)
+        return [list(a) == list(b) for a, b in zip(found, y, strict=True)]
+
+    @staticmethod
+    def _known(X, y, predicted):
+        """X and y as lists, with as many true labels as there are predicted ones."""
+        X, y = check_samples(X, y)
+        check_known(y)
+        check_matching(np.cumsum([0, *map(len, predicted)]), y)
+        return X, y
 
     def _tables(self, X, kind):
         if self.order == 2:

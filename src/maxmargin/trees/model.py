@@ -149,7 +149,9 @@ class ParserMixin(Shown):
 
     def _right(self, X: Any, y: Any) -> list[bool]:
         y = read_trees_of(y)
-        found = self.predict(y if X is None else X)
+        X = y if X is None else X
+        check_same_words(read_sentences(X, self.input), y, self.input)
+        found = self.predict(X)
         pairs = zip(found, y, strict=True)
         return [
             a is not None and sorted(a.spans()) == sorted(b.spans()) for a, b in pairs
