@@ -14,6 +14,7 @@ from partial_cases import check_completion, check_descent, check_likelihood
 from maxmargin import HMMTagger, SequenceTagger
 from maxmargin.files import data_file
 from maxmargin.files.model_file import load, save
+from maxmargin.tags.metrics import scores, token_scores
 
 LABELS = "abc"
 
@@ -176,6 +177,23 @@ def test_known_labels_that_no_allowed_sequence_has():
     tagger = SequenceTagger(forbidden=[("a", "a"), ("a", "b")])
     with pytest.raises(ValueError, match=r"y\[0\] goes from 'a' to '.' at token 1"):
         tagger.fit(X, [["a", None, "a"], ["b", "a"]])
+
+
+def test_the_truth_of_a_test_must_be_known():
+    X, y, _ = sequences(2, n=20)
+    model = SequenceTagger(C=10).fit(X, y)
+    found, gaps = model.predict(X), [y[0], [None, *y[1][1:]], *y[2:]]
+    says = r"\[1\] has None, a label that is not known, .* leave such sequences out"
+    for use in (model.score, model.evaluate, model.report):
+        with pytest.raises(ValueError, match=says):
+            use(X, gaps)
+    with pytest.raises(ValueError, match=says):
+        model.evaluate(X, gaps, predicted=found)
+    with pytest.raises(ValueError, match=says):
+        model.report(X, [y[0], None, *y[2:]])
+    for count in (scores, token_scores):
+        with pytest.raises(ValueError, match="truth" + says):
+            count(gaps, found)
 
 
 def test_solvers_that_cannot():

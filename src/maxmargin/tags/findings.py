@@ -13,6 +13,7 @@ from maxmargin.report.facts import fits_probabilities
 from maxmargin.report.findings import Findings, Kind, chosen, strongest
 from maxmargin.report.markup import Markup, element, joined, named
 from maxmargin.report.measures import Measure, f1, share
+from maxmargin.tags.input import check_known
 from maxmargin.tags.marked import Sentence, hues_of, marked, pieces_of
 from maxmargin.tags.metrics import scores
 from maxmargin.tags.objects import sequences_from
@@ -30,6 +31,7 @@ class TagFindings(Findings):
 
     def __init__(self, model: Any, test: Any):
         super().__init__(model, test)
+        check_known(test.y)
         self.truth = list(map(_plain, test.y))
         labels = {*chain.from_iterable(self.truth), *model.classes_.tolist()}
         self.spanned = guess_scheme(labels) is not None

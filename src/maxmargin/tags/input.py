@@ -65,13 +65,13 @@ def check_matching(start, y) -> None:
         )
 
 
-def check_known(y) -> None:
+def check_known(y, name: str = "y") -> None:
     """Refuse held-out labels that are None: they are neither right nor wrong."""
     for i, row in enumerate(y):
-        if any(label is None for label in row):
+        if row is None or any(label is None for label in row):
             raise ValueError(
-                f"y[{i}] has None, a label that is not known, and held-out labels must be "
-                "known: leave such sequences out."
+                f"{name}[{i}] has None, a label that is not known, and held-out labels "
+                "must be known: leave such sequences out."
             )
 
 

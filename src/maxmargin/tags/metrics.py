@@ -13,6 +13,7 @@ from typing import Any
 
 from maxmargin.metrics.labels import Counts, Labels, confusion_of, pairs_of
 from maxmargin.metrics.report import Report
+from maxmargin.tags.input import check_known
 from maxmargin.tags.schemes import LabelTable, guess_scheme, read_spans
 
 
@@ -157,7 +158,7 @@ def span_scores(truth: Labels, predicted: Labels, scheme: str = "auto") -> SpanR
     >>> report.f1
     0.6666666666666666
     """
-    truth, predicted = pairs_of(truth, predicted)
+    truth, predicted = _known_pairs(truth, predicted)
     table = LabelTable(scheme)
     every: tuple[list, list, list] = [], [], []  # true, predicted and correct spans
     for i, (row, guess) in enumerate(zip(truth, predicted, strict=True)):
@@ -183,7 +184,7 @@ def _spans_of(name, i, row, table):
 
 def token_scores(truth: Labels, predicted: Labels) -> TokenReport:
     """Accuracy of tokens and sequences, and precision, recall and F1 of every label."""
-    return _token_report(*pairs_of(truth, predicted))
+    return _token_report(*_known_pairs(truth, predicted))
 
 
 def scores(
@@ -194,7 +195,7 @@ def scores(
     That of :func:`span_scores` if all labels are written in a tagging scheme, else that
     of :func:`token_scores`. A scheme insists on spans, None on tokens.
     """
-    truth, predicted = pairs_of(truth, predicted)
+    truth, predicted = _known_pairs(truth, predicted)
     if scheme == "auto":
         seen = set(chain.from_iterable(chain(truth, predicted)))
         scheme = "auto" if guess_scheme(seen) else None
@@ -211,6 +212,12 @@ def token_accuracy(truth: Labels, predicted: Labels) -> float:
 def sequence_accuracy(truth: Labels, predicted: Labels) -> float:
     """Share of sequences in which every label is right; 1 if there is none."""
     return token_scores(truth, predicted).sequence_accuracy
+
+
+def _known_pairs(truth: Labels, predicted: Labels) -> tuple[list[list], list[list]]:
+    truth, predicted = pairs_of(truth, predicted)
+    check_known(truth, "truth")
+    return truth, predicted
 
 
 def _token_report(truth, predicted) -> TokenReport:

@@ -139,6 +139,7 @@ class TagPrediction(Shown):
         if isinstance(X, TagCorpus):
             return self._score_corpus(X, y, sample_weight)
         X, y = check_samples(X, y)
+        check_known(y)
         weights = check_weights(sample_weight, len(y))
         predicted = self.predict(X)
         check_matching(np.cumsum([0, *map(len, predicted)]), y)
