@@ -63,6 +63,15 @@ def _figures_are_closed():
         pyplot.close("all")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _no_worker_of_joblib_is_left():
+    """Idle ones end after five minutes, and wait for ever if work comes just then."""
+    yield
+    loky = sys.modules.get("joblib.externals.loky.reusable_executor")
+    if getattr(loky, "_executor", None) is not None:
+        loky._executor.shutdown(wait=True, kill_workers=True)
+
+
 @pytest.fixture
 def always_threads(monkeypatch):
     """However little there is to do, all threads take part in it."""
