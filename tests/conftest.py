@@ -65,7 +65,7 @@ def _figures_are_closed():
 
 @pytest.fixture(autouse=True, scope="module")
 def _no_worker_of_joblib_is_left():
-    """Idle ones end after five minutes, and wait for ever if work comes just then."""
+    """Those that are idle or have grown end themselves: joblib once waited for ever."""
     yield
     loky = sys.modules.get("joblib.externals.loky.reusable_executor")
     if getattr(loky, "_executor", None) is not None:
