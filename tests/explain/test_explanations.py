@@ -155,6 +155,9 @@ def test_what_cannot_be_explained_is_said():
         model.explain(VECTORS)
     with pytest.raises(ValueError, match="not fitted"):
         MulticlassSVM().explain(VECTORS[0])
+    for row in ({"length": 1.0}, {1.0, 2.0, 3.0}):
+        with pytest.raises(ValueError, match=r"the features are of type .*: give rows"):
+            model.explain(row)
 
 
 def test_kinds_of_rows():

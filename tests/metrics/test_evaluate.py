@@ -128,6 +128,15 @@ def test_labels_that_training_has_not_seen():
         sets.evaluate(X, [{"fog"}] * 4)
 
 
+@pytest.mark.parametrize("name", ["KernelSVM", "MulticlassSVM", "TaxonomySVM"])
+def test_rows_and_classes_may_come_one_by_one(name):
+    model, X, y, _ = fitted(name)
+    expected = model.evaluate(X, y)
+    assert model.evaluate(iter(X), iter(y)) == expected
+    assert model.evaluate(X, y, predicted=iter(model.predict(X))) == expected
+    assert model.score(iter(X), y) == model.score(X, y)
+
+
 def test_schemes_of_tags():
     model, X, y, _ = fitted("SequenceTagger")
     assert isinstance(model.evaluate(X, y, scheme=None), metrics.TokenReport)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +80,10 @@ def class_report(truth: ArrayLike, predicted: ArrayLike) -> ClassReport:
     cod          1      50.00   100.00    66.67
     eel          2     100.00    50.00    66.67
     """
-    truth, predicted = np.asarray(truth), np.asarray(predicted)
+    truth, predicted = (
+        np.asarray(list(labels) if isinstance(labels, Iterator) else labels)
+        for labels in (truth, predicted)
+    )
     if truth.shape != predicted.shape or truth.ndim != 1 or not len(truth):
         raise ValueError(
             f"the true and the predicted classes have shapes {truth.shape} and "

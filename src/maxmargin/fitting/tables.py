@@ -5,6 +5,7 @@ And the weight of samples of which nothing is known (``core/partial.py`` has the
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from maxmargin.core.arrays import csr_arrays
+from maxmargin.files.messages import kind_of
 from maxmargin.fitting.parameters import UNLABELLED
 
 
@@ -51,6 +53,13 @@ def check_finite(X) -> None:
 
 def validated(estimator, X, *y, **options):
     """What scikit-learn checks, but for NaN and infinity: csr_arrays says where."""
+    if isinstance(X, Iterator):
+        X = list(X)
+    if isinstance(X, (Mapping, Set)) and not issparse(X):  # a dok_matrix is a dict
+        raise ValueError(
+            f"the features are {kind_of(X)}: give rows of numbers, a DataFrame or a "
+            "sparse matrix."
+        )
     try:
         return validate_data(
             estimator,

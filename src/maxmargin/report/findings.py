@@ -182,7 +182,7 @@ def check_comparable(model: Any, other: Any) -> None:
     items = {getattr(maker, "items", Findings.items) for maker in makers}
     if makers[0] is not makers[1] and items != {Findings.items}:
         raise ValueError(
-            f"the models cannot be compared: a {type(model).__name__} and a "
+            f"the models cannot be compared: {type(model).__name__} and "
             f"{type(other).__name__} have outputs of different kinds."
         )
 
