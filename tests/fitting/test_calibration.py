@@ -295,6 +295,8 @@ def test_classes_may_be_written_as_fit_and_evaluate_take_them(method, write):
 
 UNKNOWN = {
     "lengths": lambda m, X, y: (X, [y[0][:-1], *y[1:]]),
+    "NA": lambda m, X, y: (X, [[pd.NA, *y[0][1:]], *y[1:]]),
+    "sets": lambda m, X, y: (X, [[{1}] * len(row) for row in y]),
     "a label": lambda m, X, y: (X, [[None, *y[0][1:]], *y[1:]]),
     "other labels": lambda m, X, y: (X, [["?"] * len(row) for row in y]),
 }
@@ -305,7 +307,7 @@ UNKNOWN = {
 def test_labels_that_are_not_the_truth_are_refused(case, method):
     X, y = chains(60, 1)
     tagger = SequenceTagger(C=1, tol=0.01).fit(X, y)
-    with pytest.raises(ValueError, match=r"labels|None|nothing that is true"):
+    with pytest.raises(ValueError, match=r"label|None|nothing that is true"):
         tagger.calibrate(*UNKNOWN[case](tagger, X, y), method)
 
 
@@ -327,9 +329,10 @@ HOSTILE = {
     "two columns": ((X, np.stack([Y, Y], axis=1)), "1d array"),
     "no known class": ((X, np.full(len(Y), 9)), "nothing that is true"),
     "other classes": ((X, np.full(len(Y), "eel")), "nothing that is true"),
-    "not a number": ((X, np.where(Y == 0, np.nan, Y)), "is nan, where the truth"),
+    "not a number": ((X, np.where(Y == 0, np.nan, Y)), "is nan at .* where the truth"),
     "NA": ((X, pd.array([pd.NA, *Y[1:]], "Int64")), "where the truth"),
-    "NA in a list": ((X, [pd.NA, *Y[1:]]), "<NA>, where the truth"),
+    "NA in a list": ((X, [pd.NA, *Y[1:]]), "<NA> at 0, where the truth"),
+    "NaN in a column": ((X, np.where(Y == 0, np.nan, Y)[:, None]), "is nan, where"),
     "lengths": ((X, Y[:-1]), "1500.*1499|1499.*1500"),
     "empty": ((X[:0], Y[:0]), "held-out data is empty"),
     "no truth": ((X, None), "no true outputs"),

@@ -15,6 +15,7 @@ from maxmargin.fitting.calibration import (
     temperature_of,
     top_two,
 )
+from maxmargin.fitting.held_out import unknown
 
 
 def has_probabilities(model: Any) -> bool:
@@ -63,7 +64,7 @@ class ClassProbabilities:
         check_is_fitted(self, "classes_")
         truth, names = column_or_1d(np.asarray(y)).tolist(), self.classes_.tolist()
         for i, label in enumerate(truth):
-            if label is None or type(label).__name__ == "NAType" or label != label:
+            if unknown(label):
                 raise ValueError(
                     f"y[{i}] is {label!r}, where the truth is not known: leave such "
                     "samples out."

@@ -226,7 +226,12 @@ def of_table(
 ) -> Chances:
     """Of things with one label each; a row of the table has its log probabilities."""
     number = {label: k for k, label in enumerate(labels)}
-    true = np.array([number.get(label, -1) for label in truth], int)
+    try:
+        true = np.array([number.get(label, -1) for label in truth], int)
+    except TypeError as error:
+        raise ValueError(
+            f"y has something that cannot be a label ({error}): give one label for each."
+        ) from None
     found = np.array([number[label] for label in predicted], int)
     if len(table) != len(true):
         raise ValueError(

@@ -45,7 +45,7 @@ def check_held_out(what: str, names: tuple[str, ...], given: Any) -> tuple:
         raise ValueError(f"there are no true outputs in {what}: give them as y.")
     if 0 in (_size(X), _size(y)):
         raise ValueError(f"{what} is empty: at least one sample is needed.")
-    missing = [i for i, truth in enumerate(y) if _unknown(truth)] if _flat(y) else []
+    missing = [i for i, truth in enumerate(y) if unknown(truth)] if _flat(y) else []
     if missing:
         raise ValueError(
             f"y of {what} is {list(y)[missing[0]]} at {missing[0]}, where the truth is "
@@ -59,7 +59,7 @@ def _flat(values: Any) -> bool:
     return isinstance(values, (list, tuple)) or len(getattr(values, "shape", ())) == 1
 
 
-def _unknown(truth: Any) -> bool:
+def unknown(truth: Any) -> bool:
     """None, or what tables have in its place: NaN, and NA and NaT of pandas."""
     if isinstance(truth, numbers.Real):
         return math.isnan(truth)
@@ -155,7 +155,7 @@ def _judged(model: Any, dev: tuple) -> tuple[Scorer, Report]:
 def _check_labels(classes: Any, y: Any) -> None:
     """Refuse a truth that is none: most of its labels are not known to the model."""
     known = set(_labels_in(classes))
-    labels = [label for label in _labels_in(y) if not _unknown(label)]
+    labels = [label for label in _labels_in(y) if not unknown(label)]
     if not labels:
         raise ValueError("y has no known label, so there is nothing to compare with.")
     strange = [label for label in labels if label not in known]

@@ -8,6 +8,7 @@ from itertools import chain as chain_lists
 import numpy as np
 
 from maxmargin.core.warn import warn
+from maxmargin.fitting.held_out import unknown
 from maxmargin.tags.features.sequences import sequence_list
 from maxmargin.tags.files.columns import Columns
 from maxmargin.tags.objects import refuse_containers, refuse_docs_as_labels
@@ -68,10 +69,11 @@ def check_matching(start, y) -> None:
 def check_known(y, name: str = "y") -> None:
     """Refuse held-out labels that are None: they are neither right nor wrong."""
     for i, row in enumerate(y):
-        if row is None or any(label is None for label in row):
+        missing = [None] if row is None else [z for z in row if unknown(z)]
+        if missing:
             raise ValueError(
-                f"{name}[{i}] has None, a label that is not known, and held-out labels "
-                "must be known: leave such sequences out."
+                f"{name}[{i}] has {missing[0]}, a label that is not known, and held-out "
+                "labels must be known: leave such sequences out."
             )
 
 
