@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from site_tools import ROOT, tool
+from sources import parsed
 
 pytestmark = pytest.mark.slow
 
@@ -101,7 +102,7 @@ def test_script_is_short_and_plain(script):
     """A title that is a sentence, a few paragraphs, then code of the public packages."""
     source = script.read_text(encoding="utf-8")
     assert len(source.splitlines()) <= MOST_LINES
-    tree = ast.parse(source)
+    tree = parsed(source)
     title, blank, *rest = (ast.get_docstring(tree) or "").split("\n")
     assert re.fullmatch(r"[A-Z][^`_]*\.", title)
     assert not blank

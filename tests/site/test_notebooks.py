@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from site_tools import ROOT, tool
+from sources import parsed
 
 pytestmark = pytest.mark.slow
 
@@ -45,7 +46,7 @@ def test_notebooks_import_what_is_installed_for_the_site(path):
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] != "code":
             continue
-        for node in ast.walk(ast.parse("".join(cell["source"]))):
+        for node in ast.walk(parsed("".join(cell["source"]))):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             names += [node.module] if isinstance(node, ast.ImportFrom) else []
             for name in names:

@@ -7,6 +7,7 @@ from functools import cache
 
 import pytest
 from site_tools import ROOT, tool
+from sources import parsing
 
 import maxmargin
 from maxmargin import scorers
@@ -57,7 +58,8 @@ def test_every_page_is_in_the_navigation():
 def package():
     griffe = pytest.importorskip("griffe", reason="needs maxmargin[docs]")
     extension = griffe.load_extensions(tool("docstrings").PublicNames)
-    return griffe.load("maxmargin", search_paths=[ROOT / "src"], extensions=extension)
+    where = {"search_paths": [ROOT / "src"], "extensions": extension}
+    return parsing(griffe.load, "maxmargin", **where)
 
 
 def read(name):
