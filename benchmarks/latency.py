@@ -55,10 +55,10 @@ print(fitted - began, time.process_time() - fitted)
 """
 
 
-def seconds(task: str, cache: str) -> tuple[float, float]:
-    """(CPU seconds of the fit, of the prediction) in a new process."""
+def run(cache: str, *arguments: str) -> str:
+    """What a new Python process with that cache prints."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, task],
+        [sys.executable, *arguments],
         env={**os.environ, "NUMBA_CACHE_DIR": cache},
         capture_output=True,
         text=True,
@@ -66,29 +66,22 @@ def seconds(task: str, cache: str) -> tuple[float, float]:
     )
     if done.returncode:
         sys.exit(done.stderr)
-    fit, predict = map(float, done.stdout.split())
+    return done.stdout
+
+
+def seconds(task: str, cache: str) -> tuple[float, float]:
+    """(CPU seconds of the fit, of the prediction) in a new process."""
+    fit, predict = map(float, run(cache, "-c", PROGRAM, task).split())
     return fit, predict
 
 
 def warmup(cache: str) -> float:
     """CPU seconds of ``maxmargin warmup``, its processes included."""
     before = os.times()
-    done = subprocess.run(
-        [sys.executable, "-m", "maxmargin", "warmup"],
-        env={**os.environ, "NUMBA_CACHE_DIR": cache},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        sys.exit(done.stderr)
+    run(cache, "-m", "maxmargin", "warmup")
     after = os.times()
-    return (
-        after.children_user
-        + after.children_system
-        - before.children_user
-        - before.children_system
-    )
+    user = after.children_user - before.children_user
+    return user + after.children_system - before.children_system
 
 
 def main(tasks) -> int:
