@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.clusterings import correlation, structure
+from maxmargin.clusterings import correlation, forests
 from maxmargin.clusterings.correlation import inside
 from maxmargin.clusterings.pairs import (
     ALL,
@@ -20,7 +20,7 @@ from maxmargin.core.completion import complete_all
 from maxmargin.testing import Asker, check_structure
 
 
-def forests(n: int):
+def all_forests(n: int):
     """Every forest, as parents with first mentions as roots, once."""
     seen = set()
     for parents in product(*[range(n)] * n):
@@ -53,7 +53,7 @@ def partitions(n: int):
 def near_forests(n: int, window: int):
     """Those whose links are between mentions that are near each other."""
     places = np.arange(n)
-    return [y for y in forests(n) if (abs(y - places) <= window).all()]
+    return [y for y in all_forests(n) if (abs(y - places) <= window).all()]
 
 
 def random_batch(
@@ -82,7 +82,7 @@ def random_batch(
     pairs = pair_table(codes, patterns, 6, window)
     start, gold = np.cumsum([0, *sizes]), np.concatenate(gold)
     if method == "forest":
-        return structure.make_batch(start, gold, pairs, r)
+        return forests.make_batch(start, gold, pairs, r)
     return correlation.make_batch(start, gold, pairs)
 
 
@@ -97,7 +97,7 @@ def test_pairs_stand_in_the_order_of_combinations(window):
 
 
 def test_there_are_as_many_forests_as_there_should_be():
-    assert [sum(1 for _ in forests(n)) for n in range(1, 6)] == [1, 2, 7, 38, 291]
+    assert [sum(1 for _ in all_forests(n)) for n in range(1, 6)] == [1, 2, 7, 38, 291]
 
 
 @pytest.mark.parametrize(("r", "window"), [(1.0, ALL), (0.01, 2), (0.0, 1)])
@@ -151,7 +151,7 @@ def test_a_completion_connects_however_bad_the_links_are():
 def test_clusters_with_gaps_wider_than_the_window_are_two():
     batch = random_batch(0, sizes=(6,), window=2)
     gold = np.array([0, 0, 2, 2, 2, 0], np.int32)
-    batch = structure.make_batch(batch.start, gold, batch.pairs, 1.0)
+    batch = forests.make_batch(batch.start, gold, batch.pairs, 1.0)
     assert batch.gold.tolist() == [0, 0, 2, 2, 2, 5]
     assert batch.y.tolist() == [0, 0, 2, 2, 3, 5]
 
@@ -159,7 +159,7 @@ def test_clusters_with_gaps_wider_than_the_window_are_two():
 def test_truths_begin_as_chains_in_the_order_of_the_document():
     batch = random_batch(0, sizes=(5,))
     gold = np.array([0, 1, 0, 1, 0], np.int32)
-    batch = structure.make_batch(batch.start, gold, batch.pairs, 1.0)
+    batch = forests.make_batch(batch.start, gold, batch.pairs, 1.0)
     assert batch.y.tolist() == [0, 1, 0, 1, 2]
 
 

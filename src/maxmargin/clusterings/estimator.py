@@ -9,25 +9,21 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.clusterings import correlation, structure
-from maxmargin.clusterings.documents import first_mentions, known_clusters, numbered
-from maxmargin.clusterings.input import Inputs
+from maxmargin.clusterings.documents import first_mentions
 from maxmargin.clusterings.metrics import ClusterReport, cluster_scores
-from maxmargin.clusterings.pairs import ALL, pair_index
+from maxmargin.clusterings.pairs import pair_index
 from maxmargin.clusterings.parameters import LinkClustererParameters
 from maxmargin.clusterings.scorers import conll_f1
-from maxmargin.clusterings.structure import known_part, roots
+from maxmargin.clusterings.structure import Clusterings
 from maxmargin.clusterings.view import clusters
 from maxmargin.core.decode import decode
-from maxmargin.core.encoded import Encoded, check_lengths, check_weights, listed_inputs
+from maxmargin.core.encoded import check_lengths
 from maxmargin.core.listed import given_or
-from maxmargin.core.partial import partly_known
 from maxmargin.engine.prediction import over_cluster
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.latent_training import check_latent_parameters
 from maxmargin.fitting.parameters import refuse_unused
 from maxmargin.fitting.saving import floats, number
-from maxmargin.fitting.tables import weigh
 from maxmargin.views.shown import Shown
 
 if TYPE_CHECKING:
@@ -38,7 +34,7 @@ class LinkClusterer(LinkClustererParameters, Shown, MaxMarginEstimator, init=Fal
     """Cluster the mentions of documents by learned scores of pairs.
 
     With method="forest", clusters are the trees of the best forest of links, which is
-    hidden in training (Yu & Joachims 2009, see ``maxmargin.clusterings.structure``): a
+    hidden in training (Yu & Joachims 2009, see ``maxmargin.clusterings.forests``): a
     mention need only be linked to one other of its cluster. With "correlation", all pairs
     of a cluster count (Finley & Joachims 2005), and search is approximate.
 
@@ -94,6 +90,7 @@ class LinkClusterer(LinkClustererParameters, Shown, MaxMarginEstimator, init=Fal
 
     _view = staticmethod(clusters)
 
+    _structure_class = Clusterings
     _model_name = "LinkClusterer.v1"
     _scorers = (conll_f1,)
     _fields = floats("coef_", "n"), number("intercept_")
@@ -102,10 +99,7 @@ class LinkClusterer(LinkClustererParameters, Shown, MaxMarginEstimator, init=Fal
     @over_cluster()
     def predict(self, X: Any) -> list[list[int]]:
         """Ids 0, 1, ... of the clusters of every document's mentions."""
-        batch, labels = self._decoded(X)
-        if self.method == "forest":
-            labels = roots(batch.start, labels)
-        return [numbered(part.tolist()) for part in _parts(batch.start, labels)]
+        return self._predicted(X)
 
     def predict_links(self, X: Any) -> list[list[tuple[int, int, float]]]:
         """The links (a, b, score), a < b, of every document's forest.
@@ -142,7 +136,8 @@ class LinkClusterer(LinkClustererParameters, Shown, MaxMarginEstimator, init=Fal
             first_mentions(clusters, len(labels), f"y[{i}]")
             for i, (clusters, labels) in enumerate(zip(y, found, strict=True))
         ]
-        self._inputs.check_clusters(X, truth, [np.ones(len(z), bool) for z in truth])
+        known = [np.ones(len(z), bool) for z in truth]
+        self.structure_.inputs.check_clusters(X, truth, known)
         return cluster_scores(truth, found)
 
     # training --------------------------------------------------------------------------
@@ -152,80 +147,10 @@ class LinkClusterer(LinkClustererParameters, Shown, MaxMarginEstimator, init=Fal
         if self.method != "forest":
             refuse_unused(self, ("r",), "it is a cost of links, for method='forest'.")
 
-    def _window(self) -> int:
-        """How far apart mentions of a pair may be."""
-        if self.window is None or self.method != "forest":
-            return ALL
-        return min(int(self.window), ALL)
-
-    def _encode(self, X, y, sample_weight) -> Encoded:
-        X, y = check_lengths(X, y)
-        weights = check_weights(sample_weight, len(X))
-        inputs = Inputs.learn(X, self.fit_intercept)
-        sizes = inputs.sizes(X)
-        gold, known = zip(
-            *(
-                known_clusters(clusters, n, f"y[{i}]")
-                for i, (clusters, n) in enumerate(zip(y, sizes, strict=True))
-            ),
-            strict=True,
-        )
-        inputs.check_clusters(X, gold, known)
-        labelled = [len(mask) == 0 or mask.any() for mask in known]
-        weights = weigh(self, weights, labelled)
-        pairs = inputs.encode(X, float(self.pair_memory), self._window())
-        batch = self._make_batch(pairs, gold)
-        attributes = {"_inputs": inputs, **inputs.attributes()}
-        settings = inputs.n_weights, np.float64, weights, attributes
-        every = np.concatenate(known)
-        if every.all():
-            return Encoded(batch, *settings)
-        return self._partly_known(batch, every, settings)
-
-    def _partly_known(self, batch, known, settings) -> Encoded:
-        if self.method != "forest":
-            raise ValueError(
-                f"y holds None, clusters that are not known, but method={self.method!r} "
-                "needs all of them: choose method='forest', or leave these documents out."
-            )
-        sizes, window = np.diff(batch.start), batch.pairs.window
-        if (sizes > window).any():
-            i = int(np.argmax(sizes))
-            raise ValueError(
-                f"y holds None, clusters that are not known, and X[{i}] has {sizes[i]:,} "
-                f"mentions, more than window={window} compares: choose a larger window, or "
-                "None."
-            )
-        first = Encoded(known_part(batch, known), *settings)
-        return Encoded(partly_known(batch, known), *settings, first=first)  # type: ignore[misc]
-
-    def _make_batch(self, pairs, gold):
-        start = np.cumsum([0, *map(len, gold)])
-        gold = np.concatenate([np.zeros(0, np.int32), *gold])
-        if self.method == "forest":
-            return structure.make_batch(start, gold, pairs, float(self.r))
-        return correlation.make_batch(start, gold, pairs)
-
-    def _install(self, encoded: Encoded, w) -> None:
-        d = len(w) - encoded.attributes["_inputs"].constant
-        self.coef_ = np.array(w[:d], np.float64)
-        self.intercept_ = float(w[d]) if d < len(w) else 0.0
-
     # prediction ------------------------------------------------------------------------
 
     def _batch(self, X):
-        check_is_fitted(self, "coef_")
-        X = listed_inputs("X", X, "documents")
-        sizes = [1 if n is None else n for n in self._inputs.sizes(X)]
-        gold = [np.arange(n, dtype=np.int32) for n in sizes]
-        self._check_parameters("pair_memory", "window")
-        memory = float(self.pair_memory)
-        pairs = self._inputs.encode(X, memory, self._window())
-        return self._make_batch(pairs, gold)
-
-    def _weights(self) -> np.ndarray:
-        constant = [self.intercept_] * self._inputs.constant
-        return np.concatenate([self.coef_, constant])
+        return self._fitted().encode(X)
 
     def _decoded(self, X):
         batch = self._batch(X)
@@ -240,18 +165,6 @@ class LinkClusterer(LinkClustererParameters, Shown, MaxMarginEstimator, init=Fal
             codes = pairs.codes[pairs.pair_start[i] : pairs.pair_start[i + 1]]
             found.append(rows[pairs.row_start[i] + codes].sum(axis=1))
         return found
-
-    # saving (files/model_file.py) ------------------------------------------------------
-
-    def _more_state(self):
-        return {}, self._inputs.state()
-
-    def _loaded(self, saved, sizes) -> None:
-        self._inputs = Inputs.from_state(saved)
-        if self._inputs.n_weights - self._inputs.constant != sizes["n"]:
-            raise ValueError("weights and features do not fit together")
-        for name, value in self._inputs.attributes().items():
-            setattr(self, name, value)
 
 
 def _parts(start, labels) -> list[np.ndarray]:

@@ -114,7 +114,7 @@ def _mentions(x: Any, n: int) -> list[str]:
 
 def feature_titles(model: Any) -> list[str]:
     """The features in words, the constant one last."""
-    features = model._inputs.features
+    features = model.structure_.inputs.features
     found = titles(None if features is None else features.titles(), len(model.coef_))
     return [*found, "(intercept)"]
 

@@ -42,6 +42,30 @@ class Encoded:
     C: float | None = None  # by a rule from the data, if that was asked for
 
 
+@dataclass(frozen=True)
+class Training:
+    """What a structure may want to know of the fit that it encodes data for."""
+
+    sample_weight: Any = None  # as the user gave it: check_weights() reads it
+    C: float | None = None  # None: by a rule, which may depend on the data
+    objective: str = "hinge"
+    tol: float = 0.01
+    n_jobs: int = 1
+    max_time: float | None = None
+
+    def dtype(self, values, C: float, weights=(1.0,)) -> Any:
+        """That of w: float32 if the features survive it, and tol and C_i |x|^2 allow it.
+
+        Dual variables of the size of 1 / |x|^2 must be seen beside the mass C_i. For
+        structures with many weights, whose features (unscaled) are the numbers given.
+        """
+        if values.dtype != np.float32 or self.tol < SINGLE_PRECISION_TOL:
+            return np.float64
+        largest = float(np.abs(values).max(initial=0.0))
+        mass = C * max(float(np.max(weights)), 1.0)
+        return np.float32 if mass * largest**2 <= SINGLE_PRECISION_MASS else np.float64
+
+
 def hidden(batch) -> bool:
     """Whether some true output of this batch is only partly known.
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.explain.explanation import Explanation
 from maxmargin.families import places
+from maxmargin.fitting.structural import StructuralSVM
 
 
 def explained(model: Any, x: Any, options: dict[str, Any]) -> Explanation:
@@ -28,7 +29,7 @@ def family_of(model: Any) -> Any:
     for cls in type(model).__mro__:
         if cls.__name__ in table:
             return importlib.import_module(table[cls.__name__])
-    if hasattr(model, "structure_"):  # a problem or a structure of a user's own
+    if isinstance(model, StructuralSVM):  # a problem or a structure of a user's own
         return importlib.import_module("maxmargin.explain.problems")
     return None
 

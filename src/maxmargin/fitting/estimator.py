@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.encoded import (
     SINGLE_PRECISION_MASS,
     SINGLE_PRECISION_TOL,
     C_of,
     Encoded,
+    Training,
     hidden,
 )
 from maxmargin.core.jobs import effective_jobs
@@ -45,12 +47,14 @@ if TYPE_CHECKING:
 
 
 class MaxMarginEstimator(Saving, BaseEstimator):
-    """Base class; subclasses say how to encode X and y and what to make of w.
+    """Base class of all: parameters, training and what is said of it.
 
-    Subclass hooks: ``_encode(X, y, sample_weight) -> Encoded`` (must not change self)
-    and ``_install(encoded, w)`` (sets the fitted attributes).
+    A family has a structure (``core/structure.py``), whose class is ``_structure_class``
+    and whose fields are those of the parameters that it needs. It encodes, decodes, names
+    the weights and says what a file keeps; a fitted model has it as ``structure_``.
     """
 
+    _structure_class: Any = None
     objective = "hinge"  # of a family without that parameter
     _objectives: Mapping[str, Any] = registry.OBJECTIVES
     _no_sums = ""  # why a family has no log objective
@@ -187,16 +191,66 @@ class MaxMarginEstimator(Saving, BaseEstimator):
         """All that prediction needs, and nothing that only an earlier fit has left."""
         for name in self._left:
             self.__dict__.pop(name, None)
-        self._install(encoded, w)
         for attribute, value in encoded.attributes.items():
             setattr(self, attribute, value)
+        self._install(encoded, w)
         self.C_ = C_of(self, encoded)
+
+    # the structure ---------------------------------------------------------------------
+
+    def _structure(self, like: Any = None) -> Any:
+        """One with the parameters as they are now, that knows what ``like`` does."""
+        new = self._structure_class() if like is None else copy(like)
+        for name in self._shared_with(new):
+            setattr(new, name, getattr(self, name))
+        return new
+
+    def _shared_with(self, structure: Any) -> list[str]:
+        """The parameters that are fields of the structure, too."""
+        declared: Any = self.declared  # type: ignore[attr-defined]
+        return [name for name in vars(structure) if name in declared]
+
+    def _fitted(self) -> Any:
+        """The structure for predictions."""
+        check_is_fitted(self, "coef_")
+        read = [
+            n for n in self._shared_with(self.structure_) if n not in self._unread()
+        ]
+        if read:
+            self._check_parameters(*read)
+        return self._structure(self.structure_)
+
+    def _weights(self) -> np.ndarray:
+        """w, made of the fitted attributes."""
+        return self.structure_.join(self)
+
+    def _predicted(self, X: Any) -> Any:
+        """The best output for every input."""
+        return self._fitted().predict(X, self._weights(), self._threads())
+
+    def _training(self, sample_weight: Any) -> Training:
+        return Training(
+            sample_weight,
+            self.C,  # type: ignore[attr-defined]
+            self.objective,
+            self._tolerance(),
+            self._threads(),
+            self.max_time,  # type: ignore[attr-defined]
+        )
 
     # hooks -----------------------------------------------------------------------------
 
+    def _encode(self, X: Any, y: Any, sample_weight: Any) -> Encoded:
+        """Data ready for a solver; must not change self."""
+        structure = self._structure()
+        encoded = structure.prepare(X, y, self._training(sample_weight))
+        encoded.attributes |= {"structure_": structure, **structure.attributes()}
+        return encoded
+
     def _install(self, encoded: Encoded, w) -> None:
-        """Set the family's attributes; it has weights of its own if it has no more."""
-        self.coef_ = np.array(w, np.float64)
+        """Set the fitted attributes that are made of w."""
+        for name, value in self.structure_.split(w).items():
+            setattr(self, name, value)
 
     def _installed(self, encoded: Encoded, solution, objective) -> None:
         """What a family wants to know when all other attributes are set."""

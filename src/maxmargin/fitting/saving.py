@@ -4,7 +4,8 @@
 
 are attributes, written under their names without underscores. A letter in place of a number
 is a size: the first field that has it says how large it is, the others must agree; "d" is
-the number of features. What is no plain value is for ``_more_state`` and ``_loaded``.
+the number of features. What is no plain value is for ``saved`` and ``restore`` of the
+structure.
 """
 
 from __future__ import annotations
@@ -96,7 +97,8 @@ class Saving:
 
     def _more_state(self) -> tuple[dict, dict]:
         """(arrays, state): what has no field."""
-        return {}, {}
+        structure = getattr(self, "structure_", None)
+        return ({}, {}) if structure is None else structure.saved()
 
     @classmethod
     def _from_state(cls, params, arrays, state):
@@ -113,6 +115,13 @@ class Saving:
 
     def _loaded(self, saved: Saved, sizes: Sizes) -> None:
         """Set what follows from the fields; ValueError if they do not fit together."""
+        if getattr(self, "_structure_class", None) is None:
+            return
+        structure = self._structure()  # type: ignore[attr-defined]
+        structure.restore(saved, sizes)
+        self.structure_ = structure
+        for name, value in structure.attributes().items():
+            setattr(self, name, value)
 
 
 # kinds of fields ------------------------------------------------------------------------

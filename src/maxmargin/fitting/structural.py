@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.answers import losses, predict
-from maxmargin.core.decode import decode
 from maxmargin.core.encoded import Encoded, check_lengths, check_weights, listed_inputs
 from maxmargin.core.functions import FunctionBatch
 from maxmargin.core.joint_kernel import (
@@ -27,6 +26,8 @@ from maxmargin.core.structure import (
     check_k,
     class_name,
     missing_loss,
+    predicted,
+    prepared,
     state_of,
     with_state,
 )
@@ -133,18 +134,10 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
     def predict(self, X: Any) -> list[Any]:
         """The best output for every input."""
         check_is_fitted(self, "coef_")
+        if is_structure(self.structure_):
+            return Outputs(predicted(self.structure_, X, self.coef_, self._threads()))
         X = listed_inputs("X", X, "inputs")
-        if not is_structure(self.structure_):
-            return Outputs(predict(self._door(), X, self.coef_))
-        if hasattr(self.structure_, "predict"):
-            return Outputs(self.structure_.predict(X, self.coef_, self._threads()))
-        batch = self.structure_.encode(X)
-        labels = decode(batch, self.coef_, self._threads())
-        cut = batch.start
-        return Outputs(
-            self.structure_.output(batch, i, labels[cut[i] : cut[i + 1]])
-            for i in range(len(X))
-        )
+        return Outputs(predict(self._door(), X, self.coef_))
 
     def show(self, x: Any, y: Any = None, **options: Any) -> View:
         """What is predicted for the input x, to look at in a notebook.
@@ -283,23 +276,22 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
         return self.problem
 
     def _encode(self, X, y, sample_weight) -> Encoded:
-        X, y = check_lengths(X, y)
-        weights = check_weights(sample_weight, len(X))
         problem = self._problem()
         structure, basis = copied(problem), None
         if is_structure(structure):
-            batch = structure.fit(X, y)
-            n_weights, dtype = structure.n_weights, np.float64
+            encoded = prepared(structure, X, y, self._training(sample_weight))
         else:
+            X, y = check_lengths(X, y)
+            weights = check_weights(sample_weight, len(X))
             asked = copy.deepcopy(problem) if self.warm_start else None
             door = structure
             if has_own(structure, "joint_kernel"):
                 door = open_door(structure, X, y)
             batch = FunctionBatch(door, X, y, asked)
-            n_weights, dtype = batch.n_features, np.float64
+            encoded = Encoded(batch, batch.n_features, np.float64, weights)
             basis = getattr(door, "basis", None)
-        attributes = {"structure_": structure, "_basis": basis}
-        return Encoded(batch, n_weights, dtype, weights, attributes)
+        encoded.attributes |= {"structure_": structure, "_basis": basis}
+        return encoded
 
     def _install(self, encoded: Encoded, w) -> None:
         self.coef_ = w

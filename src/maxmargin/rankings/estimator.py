@@ -6,30 +6,26 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import check_columns, csr_arrays
-from maxmargin.core.completion import complete_all
-from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.encoded import Encoded
 from maxmargin.core.listed import given_or
-from maxmargin.core.variances import C_for_scale, total_variance
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.latent_training import LATENT, check_latent_parameters
 from maxmargin.fitting.parameters import refuse_unused
 from maxmargin.fitting.saving import FEATURE_NAMES, floats
 from maxmargin.fitting.tables import read_new, read_rows
 from maxmargin.metrics.scorer import Scorer
-from maxmargin.rankings import metrics, pairs, top_k
+from maxmargin.rankings import metrics
 from maxmargin.rankings.metrics import AT, RankingReport, ranking_scores
 from maxmargin.rankings.parameters import TopKRankerParameters
-from maxmargin.rankings.queries import Documents, check_grades, gains, group, unpack
+from maxmargin.rankings.queries import Documents, group, unpack
 from maxmargin.rankings.scorers import (
     mean_average_precision,
     ndcg_at,
     precision_at,
 )
-from maxmargin.rankings.start import classification_weights
+from maxmargin.rankings.structure import Rankings
 from maxmargin.rankings.view import ranking
 from maxmargin.report.findings import indexed
 from maxmargin.views.view import View
@@ -38,10 +34,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from maxmargin.report.report import Report
-
-# C times the total variance. In cross-validation for "ndcg" on six tables, 1 and 3 differ
-# little; on two of them 30 ranks better, but takes several times as long on long lists.
-FACTOR = 2.0
 
 
 class TopKRanker(TopKRankerParameters, MaxMarginEstimator, init=False):
@@ -101,6 +93,7 @@ class TopKRanker(TopKRankerParameters, MaxMarginEstimator, init=False):
     1.0
     """
 
+    _structure_class = Rankings
     _model_name = "TopKRanker.v1"
     _fields = (
         floats("coef_", "d"),
@@ -160,11 +153,7 @@ class TopKRanker(TopKRankerParameters, MaxMarginEstimator, init=False):
         """The score of every document; it is compared within a query only."""
         check_is_fitted(self, "coef_")
         X, _ = unpack(X, qid)
-        X = read_new(self, X)
-        if issparse(X):
-            return np.asarray(X @ self.coef_)
-        # not by BLAS, which rounds equal rows by where they stand: ties must stay ties
-        return np.einsum("ij,j->i", X, self.coef_)
+        return self._predicted(read_new(self, X))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The same as predict."""
@@ -237,61 +226,6 @@ class TopKRanker(TopKRankerParameters, MaxMarginEstimator, init=False):
     def _encode(self, X, y, sample_weight) -> Encoded:
         X, qid = unpack(*X)
         X, attributes = read_rows(self, X)
-        n, d = X.shape
-        grades, groups = check_grades(y, n), group(qid, n)
-        X, grades = X[groups.order], grades[groups.order]
-        weights = check_weights(sample_weight, len(groups.names))
-        relevant = grades >= self.relevant
-        worth = self._worth(grades, relevant)
-        weights = weights * _differ(worth, groups)
-        if not weights.any():
-            raise ValueError(self._nothing_to_learn(relevant))
-        rows = csr_arrays(X, np.float64)
-        check_columns(rows[1], d, d)
-        C = self.C
-        if C is None:
-            of_rows = np.repeat(weights, np.diff(groups.first))
-            C = C_for_scale(total_variance(X, of_rows) / FACTOR)
-        batch = self._batch(rows, groups.first, d, worth)
-        init = self.init if isinstance(self.init, str) else None
-        if self.loss == "precision" and init == "classification":
-            w = classification_weights(X, relevant, groups.first, weights > 0)
-            attributes["initial_"] = w
-            batch = batch._replace(y=complete_all(batch, w))
-        return Encoded(batch, d, np.float64, weights, attributes, C=C)
-
-    def _worth(self, grades, relevant) -> np.ndarray:
-        """What the loss knows of every document: its grade, its gain, or a yes or no."""
-        if self.loss == "pairwise":
-            return grades
-        return gains(grades) * relevant if self.loss == "ndcg" else relevant
-
-    def _batch(self, rows, first, d, worth):
-        if self.loss == "precision":
-            k = min(int(self.k), np.iinfo(np.int32).max)
-            return top_k.make_batch(rows, first, d, worth, k)
-        return pairs.make_batch(rows, first, d, worth, pairs.KINDS[self.loss])
-
-    def _nothing_to_learn(self, relevant) -> str:
-        if not relevant.any() and self.loss != "pairwise":
-            return (
-                f"no document has a grade of {self.relevant:g} or more, so no query can "
-                "teach anything: check y, or set relevant to a lower grade."
-            )
-        return (
-            "all documents of every query have the same relevance, so no order is better "
-            "than another: check y and qid."
-        )
-
-    # saving (files/model_file.py) ------------------------------------------------------
-
-    def _loaded(self, saved, sizes) -> None:
-        if not sizes["d"]:
-            raise ValueError("there are no weights")
-
-
-def _differ(values, groups) -> np.ndarray:
-    """Queries whose documents, in the order of the groups, do not all have one value."""
-    first = groups.first
-    high = np.maximum.reduceat(values, first[:-1])
-    return high > np.minimum.reduceat(values, first[:-1])
+        encoded = super()._encode(Documents(X, qid), y, sample_weight)
+        encoded.attributes |= attributes
+        return encoded
