@@ -158,7 +158,7 @@ def word_links():
 
 
 def partial_links():
-    from maxmargin.matchings.structure import partly_linked
+    from maxmargin.matchings.links import partly_linked
 
     batch, n = word_links()
     unknown = np.random.default_rng(9).random(len(batch.kind)) < 0.4

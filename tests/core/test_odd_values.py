@@ -146,7 +146,7 @@ def finders(X, y):
 def matchings(X, y):
     sample = match.check_pairs(X)
     links = match.check_alignments(y, sample.pairs)
-    for pair, array in zip(*sample, strict=True):
+    for pair, array in zip(sample.pairs, sample.arrays, strict=True):
         if array is not None:
             match.user_table(array, pair, "features")
     alignment_scores(links, [link.sure for link in links], 0)

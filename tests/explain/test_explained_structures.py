@@ -143,7 +143,7 @@ def test_links_add_up(words):
     """Against all matchings, one by one."""
     model = WordAligner(fertility=1).fit(*cases()["WordAligner"][1:])
     target = ["la", "maison"]
-    (batch,) = model._batches([(words, target)])
+    batch = model.structure_.encode([(words, target)])
     theta = (batch.x @ model.coef_).reshape(len(words), 2)
 
     def matchings(k=0, used=()):

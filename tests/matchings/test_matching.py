@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment, linprog
 
 from maxmargin.matchings.assignment import best_links
 from maxmargin.matchings.k_best import k_best
-from maxmargin.matchings.structure import (
+from maxmargin.matchings.links import (
     POSSIBLE,
     SURE,
     make_batch,
@@ -36,7 +36,7 @@ def enumerate_matchings(batch, i):
         yield to_labelling(np.argwhere(table).tolist(), n, batch.source_most)
 
 
-def random_batch(seed, sizes, most=(1, 1), costs=(1.0, 3.0), d=3, dtype=np.float64):
+def random_batch(seed, sizes, most=(1, 1), costs=(1.0, 3.0), d=3):
     rng = np.random.default_rng(seed)
     tables, kinds, links = [], [], []
     for n, m in sizes:
@@ -49,7 +49,7 @@ def random_batch(seed, sizes, most=(1, 1), costs=(1.0, 3.0), d=3, dtype=np.float
         both = solve(np.where(taken, 9.0, np.where(free, 1.0, -1.0)), *most)
         kinds.append(kind)
         links.append([tuple(link) for link in np.argwhere(both).tolist()])
-    return make_batch(tables, kinds, links, *most, costs, dtype)
+    return make_batch(tables, kinds, links, *most, costs)
 
 
 def solve(weight, source_most, target_most, search=best_links):

@@ -13,7 +13,7 @@ from maxmargin import WordAligner
 from maxmargin.core import contract
 from maxmargin.core.completion import complete_all, with_truths
 from maxmargin.core.partial import ordinary
-from maxmargin.matchings.structure import partly_linked, to_links
+from maxmargin.matchings.links import partly_linked, to_links
 
 WORDS = [
     "le the",

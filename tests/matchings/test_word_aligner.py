@@ -96,7 +96,7 @@ def test_truth_beyond_the_bound_is_cut_to_the_best(data):
     X, y, bitext = data
     batch = WordAligner(bitext=bitext, fertility=1)._encode(X, y, None).batch
     from maxmargin.core import contract
-    from maxmargin.matchings.structure import to_links
+    from maxmargin.matchings.links import to_links
 
     exceeding = 0
     for i, links in enumerate(y):

@@ -25,12 +25,11 @@ def common_prefixes(source, target, source_word, target_word):
 def model1_counts(
     cells, pair, n_gen, n_out, forward, out_start, out, t, null, p0, counts, null_counts
 ):
-    """Expected counts of IBM Model 1 under t(out | gen); returns the log-likelihood.
+    """Expected counts of IBM Model 1 under t(out | gen).
 
     Every generated word picks the null word with probability p0, or else one of the
     generating words of its sentence, all alike (Brown et al. 1993).
     """
-    total = 0.0
     for s in range(len(n_gen)):
         ng, no = n_gen[s], n_out[s]
         step_g, step_h = (no, 1) if forward else (1, ng)
@@ -40,12 +39,10 @@ def model1_counts(
             mass = p0 * null[word]
             for g in range(ng):
                 mass += share * t[pair[cells[s] + g * step_g + h * step_h]]
-            total += np.log(mass)
             null_counts[word] += p0 * null[word] / mass
             for g in range(ng):
                 p = pair[cells[s] + g * step_g + h * step_h]
                 counts[p] += share * t[p] / mass
-    return total
 
 
 @kernel
@@ -128,7 +125,7 @@ def hmm_counts(
 ):
     """Expected counts of both directions in the sentence pairs lo .. hi.
 
-    Added to ``counts``, ``null_counts`` and ``moved``; returns the log-likelihood.
+    Added to ``counts``, ``null_counts`` and ``moved``.
 
     Every word is seen in several forms (rows of ``pair`` and of the two ``words``); it
     is generated with the geometric mean of their probabilities. ``logs`` are logarithms,
@@ -137,7 +134,6 @@ def hmm_counts(
     what the other believes, too (Liang, Taskar & Klein 2006).
     """
     n_forms = pair.shape[0]
-    total = 0.0
     for s in range(lo, hi):
         n = starts[0][s + 1] - starts[0][s]
         m = starts[1][s + 1] - starts[1][s]
@@ -154,10 +150,8 @@ def hmm_counts(
             for i in range(n):
                 lone_source[i] += nulls[1][words[0][f, starts[0][s] + i]] / n_forms
         forth, reverse = np.empty((n, m)), np.empty((m, n))
-        total += hmm_posteriors(
-            np.exp(emit), np.exp(lone_target), jumps[0], p0, forth, moved[0]
-        )
-        total += hmm_posteriors(
+        hmm_posteriors(np.exp(emit), np.exp(lone_target), jumps[0], p0, forth, moved[0])
+        hmm_posteriors(
             np.exp(back), np.exp(lone_source), jumps[1], p0, reverse, moved[1]
         )
         for f in range(n_forms):
@@ -170,4 +164,3 @@ def hmm_counts(
                 null_counts[1][word] += max(0.0, 1.0 - reverse[:, i].sum())
                 for j in range(m):
                     counts[table[i, j]] += forth[i, j] * reverse[j, i]
-    return total

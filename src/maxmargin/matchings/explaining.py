@@ -12,14 +12,14 @@ from maxmargin.explain.explained import rows_of
 from maxmargin.explain.explanation import Explanation, Part
 from maxmargin.explain.joint import Joint
 from maxmargin.matchings.input import check_pairs
-from maxmargin.matchings.structure import partly_linked, to_links
+from maxmargin.matchings.links import partly_linked, to_links
 from maxmargin.matchings.titles import title_of
 
 
 def explain(aligner: Any, x: Any) -> Explanation:
     """Every predicted link against the best matching that does not have it."""
     source, target = check_pairs([x]).pairs[0]
-    (batch,) = aligner._batches([x])
+    batch = aligner._fitted().encode([x])
     w = aligner.coef_
     best = decode(batch, w, 1)
     names, parts = feature_titles(aligner), []

@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 
 from maxmargin.matchings.input import check_pairs
-from maxmargin.matchings.metrics import aer_of, alignment_scores, as_links, count_links
+from maxmargin.matchings.metrics import (
+    aer_of,
+    alignment_scores,
+    as_links,
+    count_links,
+    wrong_links,
+)
 from maxmargin.report.findings import Findings, Kind, Test
 from maxmargin.report.markup import Markup, element
 from maxmargin.report.measures import Measure, rows_of, share
@@ -40,20 +46,13 @@ class MatchFindings(Findings):
     def errors(self, outputs: Any) -> list[list[Kind]]:
         kinds = []
         for i, found in enumerate(outputs):
-            missed, wrong = self._wrong(i, found)
-            kinds.append(
-                [Kind("", "", self._said(i, pair, "missed")) for pair in sorted(missed)]
-                + [
-                    Kind("", "", self._said(i, pair, "invented"))
-                    for pair in sorted(wrong)
-                ]
-            )
+            both = wrong_links(self.truth[i], found)
+            named = zip(("missed", "invented"), map(sorted, both), strict=True)
+            said = [
+                self._said(i, link, what) for what, links in named for link in links
+            ]
+            kinds.append([Kind("", "", text) for text in said])
         return kinds
-
-    def _wrong(self, i: int, found: Any) -> tuple[set, set]:
-        """Links that were missed, and those that are wrong."""
-        sure, links = set(self.truth[i].sure), set(map(tuple, found))
-        return sure - links, links - sure - set(self.truth[i].possible)
 
     def _said(self, i: int, pair: tuple[int, int], what: str) -> str:
         """Links of short words, such as articles, apart from others."""
@@ -66,7 +65,7 @@ class MatchFindings(Findings):
 
     def draw(self, i: int, outputs: Any) -> Markup:
         source, target = self.pairs[i]
-        missed, wrong = self._wrong(i, outputs[i])
+        missed, wrong = wrong_links(self.truth[i], outputs[i])
         if max(len(source), len(target)) > LONGEST:
             text = f"{' '.join(source)}\n{' '.join(target)}"
             bad = ", ".join(

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core.checks import is_whole
 from maxmargin.core.listed import is_pair, listed
-from maxmargin.matchings.bitext import LONGEST, Links, check_inside
+from maxmargin.matchings.bitext import LONGEST, Links, Pair, check_inside
 from maxmargin.matchings.metrics import as_links
 from maxmargin.matchings.word_pairs import GROUPS
 
-Pair = tuple[list[str], list[str]]
 LARGEST = 1e9  # of a feature: beyond it, single precision has no room for the others
 
 
@@ -22,6 +21,12 @@ class Sample(NamedTuple):
 
     pairs: list[Pair]
     arrays: list[np.ndarray | None]
+    first: int = 0  # its place among those of which it is a part
+
+    def parts(self, size: int) -> Iterator[Sample]:
+        """The same, so many pairs at a time."""
+        for k in range(0, len(self.pairs), size):
+            yield Sample(self.pairs[k : k + size], self.arrays[k : k + size], k)
 
 
 def check_pairs(X: Any, name: str = "X", strict: bool = True) -> Sample:
@@ -29,6 +34,8 @@ def check_pairs(X: Any, name: str = "X", strict: bool = True) -> Sample:
 
     Without ``strict`` (a bitext), a side may be empty.
     """
+    if isinstance(X, Sample):
+        return X
     wanted = "(source words, target words)"
     sample = Sample([], [])
     for k, item in enumerate(

@@ -17,7 +17,7 @@ import numpy as np
 
 from maxmargin.core.checks import is_whole
 from maxmargin.core.listed import is_pair, listed
-from maxmargin.matchings.bitext import Links, parse_links
+from maxmargin.matchings.bitext import Link, Links, parse_links
 from maxmargin.metrics.report import Report
 
 
@@ -116,6 +116,12 @@ def count_links(truth: Links, guess: Links) -> tuple[int, int, int, int]:
     found, sure = {*guess.sure, *guess.possible}, set(truth.sure)
     hit_sure = len(found & sure)
     return len(found), len(sure), hit_sure, hit_sure + len(found & {*truth.possible})
+
+
+def wrong_links(truth: Links, found: Iterable[Link]) -> tuple[set[Link], set[Link]]:
+    """The sure links that were missed, and those found that are not even possible."""
+    sure, links = set(truth.sure), {(i, j) for i, j in found}
+    return sure - links, links - sure - set(truth.possible)
 
 
 def aer_of(a, s, hit_sure, hit) -> float:

@@ -14,6 +14,7 @@ from maxmargin.matchings.bitext import (
     write_pharaoh,
 )
 from maxmargin.matchings.command import MatchTask
+from maxmargin.matchings.metrics import wrong_links
 from maxmargin.matchings.plots import plot_links
 from maxmargin.matchings.scorers import aer
 
@@ -103,8 +104,7 @@ class Match(MatchTask, Command):
         """The sentence pair with the most errors."""
 
         def errors(k: int) -> int:
-            sure, found = set(sample.y[k].sure), set(outputs[k])
-            return len(found - sure - set(sample.y[k].possible)) + len(sure - found)
+            return sum(map(len, wrong_links(sample.y[k], outputs[k])))
 
         worst = max(range(len(sample)), key=errors)
         name = sample.more[worst] if sample.more else f"line {worst + 1}"

@@ -1,306 +1,230 @@
-"""Bipartite matchings of two word sequences: Psi(x, y) adds up the features of its links.
-
-    score(y) = sum_(i, j) in y  w . x_ij
-
-Source word i takes part in at most ``source_most`` links, target word j in at most
-``target_most`` (their fertility). The loss is linear in links, too:
-
-    loss(y) = cost_extra * |y outside possible| + cost_missing * |sure outside y|
-
-so that loss augmentation only edits scores, and one search serves all uses: see
-``assignment.py``. (Taskar, Lacoste-Julien & Klein 2005, with fertility as in
-Lacoste-Julien, Taskar, Klein & Jordan 2006, but as a hard bound.)
-
-A labelling has ``source_most`` slots per source word. They hold its target words, counted
-from 1 and in order, and then zeros.
-"""
+"""Matchings as a structure: sentence pairs in, links between their words out."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from maxmargin.core import contract
-from maxmargin.core.cutting import cut_by
-from maxmargin.core.kernel import implements, inlined
-from maxmargin.core.partial import partly_known, with_known
+from maxmargin.core.encoded import Encoded, Training, check_weights
+from maxmargin.core.structure import Outputs, Structure
+from maxmargin.fitting.tables import weigh
+from maxmargin.matchings import input as match_input
 from maxmargin.matchings.assignment import best_links
+from maxmargin.matchings.bitext import Link, Links, Pair, read_bitext
+from maxmargin.matchings.bitext_statistics import BitextStatistics
+from maxmargin.matchings.input import Sample, check_fertility, check_pairs
+from maxmargin.matchings.k_best import k_best
+from maxmargin.matchings.links import (
+    POSSIBLE,
+    SURE,
+    MatchingBatch,
+    make_batch,
+    partly_linked,
+    to_links,
+)
+from maxmargin.matchings.parameters import FORMS
+from maxmargin.matchings.word_pairs import PairView, pair_features
 
-EXTRA, POSSIBLE, SURE = 0, 1, 2  # kinds of links
-
-
-class MatchingBatch(NamedTuple):
-    """Sentence pairs; the cells (i, j) of each lie row by row, source word first."""
-
-    cuts = cut_by(
-        start="example",
-        y="start",
-        cells="example",
-        x="cells",
-        kind="cells",
-        n_sure="example",
-        n_target="example",
-    )
-
-    start: np.ndarray  # int64: slots, source_most per source word
-    y: np.ndarray
-    cells: np.ndarray  # int64: example i owns the cells cells[i] .. cells[i + 1]
-    x: np.ndarray  # (cells, features)
-    kind: np.ndarray  # int8 per cell: EXTRA, POSSIBLE or SURE
-    n_sure: np.ndarray  # SURE cells of each example
-    n_target: np.ndarray  # words
-    source_most: int
-    target_most: int
-    cost_extra: float
-    cost_missing: float
-    longest_source: int
-    longest_target: int
+CHUNK = 100  # sentence pairs whose features are held at once when predicting
+FIRST = 1e6  # weight of a sure link beside which beliefs only break ties
 
 
-def completed(batch, y):
-    """The batch with other truths: links that were not known are sure now."""
-    slots = np.flatnonzero(y)
-    links = first_cells(batch)[slots // batch.source_most] + y[slots] - 1
-    kind = batch.kind.copy()
-    kind[batch.unknown] = EXTRA
-    kind[links[batch.unknown[links]]] = SURE
-    return batch._replace(y=y, kind=kind, n_sure=count_sure(kind, batch.cells))
+@dataclass
+class Matchings(Structure):
+    """Links between the words of two sentences; parameters are those of `WordAligner`."""
+
+    fertility: Any = 2
+    cost_extra: float = 1.0
+    cost_missing: float = 2.0
+    bitext: Any = field(default=None, repr=False)
+    forms: Sequence[str] = FORMS
+    features: Sequence | None = None
+    unlabelled_weight: float = 0.1
+    statistics: BitextStatistics = field(init=False, repr=False)
+    names: list[str] = field(default_factory=list, init=False, repr=False)
+
+    # training --------------------------------------------------------------------------
+
+    def prepare(self, X: Any, Y: Any, training: Training) -> Encoded:
+        sample = check_pairs(X)
+        if not sample.pairs:
+            raise ValueError("X is empty: at least one sentence pair is needed.")
+        Y, known = match_input.split_unknown(Y, sample.pairs)
+        links = match_input.check_alignments(Y, sample.pairs)
+        weights = check_weights(training.sample_weight, len(sample.pairs))
+        if known is not None:
+            weights = weigh(self, weights, [a.any() and b.any() for a, b in known])
+        most = check_fertility(self.fertility)
+        self.statistics = self.learn_dictionary(sample.pairs, training.n_jobs)
+        self.bitext = None  # of which this is all that is needed
+        self.names, tables = self._tables(sample)
+        kinds, targets = [], []
+        for pair, gold in zip(sample.pairs, links, strict=True):
+            target = _feasible(gold.sure, pair, most, self.statistics)
+            kinds.append(_kinds(pair, gold, target))
+            targets.append(target)
+        batch = self._batch(tables, kinds, targets)
+        encoded = Encoded(batch, len(self.names), np.float64, weights)
+        if known is None:
+            return encoded
+        # first the words whose links are known, as if there were no others
+        some = [k for k, (a, b) in enumerate(known) if a.any() and b.any()]
+        first = self._batch(
+            [tables[k][np.ix_(*known[k])] for k in some],
+            [kinds[k][np.ix_(*known[k])] for k in some],
+            [_renumbered(targets[k], *known[k]) for k in some],
+        )
+        unknown = [~(a[:, None] & b).ravel() for a, b in known]
+        return replace(
+            encoded,
+            batch=partly_linked(batch, np.concatenate(unknown)),
+            first=replace(encoded, batch=first, weights=weights[some]),
+        )
+
+    def learn_dictionary(self, pairs: list[Pair], n_jobs: int = 1) -> BitextStatistics:
+        """What the bitext says about words, with these sentence pairs added to it."""
+        bitext = self.bitext
+        if isinstance(bitext, BitextStatistics):
+            if not hasattr(bitext, "keys_"):
+                raise ValueError("bitext is not fitted: call its fit(pairs) first.")
+            return bitext
+        if bitext is None:
+            return BitextStatistics(self.forms).fit(pairs, n_jobs)
+        if isinstance(bitext, Iterator):
+            raise ValueError(
+                "bitext can be read only once, so that a second fit would find nothing: "
+                "make a list of it."
+            )
+        if isinstance(bitext, (str, os.PathLike)):
+            known = read_bitext(bitext)
+        else:
+            known = check_pairs(bitext, "bitext", strict=False).pairs
+        seen = {(tuple(a), tuple(b)) for a, b in known}
+        new = [pair for pair in pairs if (tuple(pair[0]), tuple(pair[1])) not in seen]
+        return BitextStatistics(self.forms).fit([*known, *new], n_jobs)
+
+    # batches ---------------------------------------------------------------------------
+
+    def encode(self, X: Any) -> MatchingBatch:
+        sample = check_pairs(X)
+        names, tables = self._tables(sample)
+        if tables and len(names) != len(self.names):
+            raise ValueError(
+                f"X[{sample.first}] has {len(names)} features, but the aligner was trained "
+                f"with {len(self.names)}: give the same arrays or functions."
+            )
+        return self._batch(tables)
+
+    def output(self, batch: Any, i: int, labelling: Any) -> list[Link]:
+        return to_links(labelling, batch.source_most)
+
+    def _tables(self, sample: Sample):
+        """Names of the features, and an array (source, target, features) per pair."""
+        groups, functions = match_input.check_features(self.features)
+        first, names, tables = sample.first, [], []
+        both = zip(sample.pairs, sample.arrays, strict=True)
+        for k, (pair, array) in enumerate(both, first):
+            own, table = pair_features(*pair, self.statistics, groups)  # type: ignore[call-arg]
+            added = [(f.__name__, f(*pair)) for f in functions]
+            if array is not None:
+                added.append(("array", array))
+            for name, value in added:
+                where = f"the features ({name}) of X[{k}]"
+                more = match_input.user_table(value, pair, where)
+                own += [f"{name} {column}" for column in range(more.shape[2])]
+                table = np.concatenate([table, more.astype(np.float32)], axis=2)
+            if k == first:
+                names = own
+            if len(own) != len(names):
+                raise ValueError(
+                    f"X[{k}] has {len(own)} features, but X[{first}] has {len(names)}: "
+                    "give arrays of equal depth to all pairs, or to none."
+                )
+            tables.append(table)
+        if tables and not names:
+            raise ValueError("there are no features: name at least one group.")
+        return names, tables
+
+    def _batch(self, tables, kinds=None, targets=None) -> MatchingBatch:
+        costs = self.cost_extra, self.cost_missing
+        return make_batch(
+            tables, kinds, targets, *check_fertility(self.fertility), costs
+        )
+
+    # prediction ------------------------------------------------------------------------
+
+    def predict(self, X: Any, w: np.ndarray, n_jobs: int = 1) -> list[list[Link]]:
+        """The links (i, j) of every sentence pair, sorted."""
+        found = Outputs()
+        for part in check_pairs(X).parts(CHUNK):
+            found += super().predict(part, w, n_jobs)
+        return found
+
+    def predict_scores(self, X: Any, w: np.ndarray) -> list[np.ndarray]:
+        """The score w . x_ij of every word pair: an array (source, target) per pair."""
+        found = []
+        for batch in map(self.encode, check_pairs(X).parts(CHUNK)):
+            scores = np.split(batch.x @ w, batch.cells[1:-1])
+            found += [
+                row.reshape(-1, m)
+                for row, m in zip(scores, batch.n_target.tolist(), strict=True)
+            ]
+        return found
+
+    def predict_k_best(
+        self, X: Any, w: np.ndarray, k: int, n_jobs: int = 1
+    ) -> list[list[tuple[list[Link], float]]]:
+        """The k best alignments of every pair with their scores, best first."""
+        most = check_fertility(self.fertility)
+        return [k_best(scores, *most, k) for scores in self.predict_scores(X, w)]
+
+    # saving ----------------------------------------------------------------------------
+
+    def attributes(self) -> dict[str, Any]:
+        return {"statistics_": self.statistics, "feature_names_": self.names}
+
+    def saved(self) -> tuple[dict, dict]:
+        words, facts = self.statistics.get_state()
+        arrays = {f"words.{name}": array for name, array in words.items()}
+        return arrays, {"words": facts, "names": list(self.names)}
+
+    def restore(self, saved: Any, sizes: dict[str, int]) -> None:
+        self.names = saved.texts("names")
+        if len(self.names) != sizes["n"]:
+            raise ValueError("weights and names do not fit together")
+        words = saved.part("words")
+        self.statistics = BitextStatistics.from_state(words.arrays, words.state)
 
 
-def first_cells(batch) -> np.ndarray:
-    """The first cell of every source word of all examples."""
-    rows = np.repeat(batch.n_target, np.diff(batch.start) // batch.source_most)
-    return np.cumsum(rows) - rows
+def _feasible(sure: list[Link], pair: Pair, most, statistics) -> list[Link]:
+    """The most sure links that keep to the bounds; believed ones if there is a choice."""
+    counts = [np.bincount([link[d] for link in sure] or [0]) for d in (0, 1)]
+    if all(len(sure) == 0 or c.max() <= k for c, k in zip(counts, most, strict=True)):
+        return sure
+    belief = PairView(*pair, statistics).belief
+    weight = np.full(belief.shape, -1.0)
+    at = tuple(np.array(sure).T)
+    weight[at] = FIRST + belief[at]
+    taken = np.zeros(belief.shape, bool)
+    rooms = (np.full(n, k, np.int64) for n, k in zip(belief.shape, most, strict=True))
+    best_links(weight, *rooms, taken)
+    return [(i, j) for i, j in np.argwhere(taken).tolist()]
 
 
-def count_sure(kind, cells) -> np.ndarray:
-    """SURE cells of each example."""
-    sure = np.concatenate([[0], np.cumsum(kind == SURE)])
-    return sure[cells[1:]] - sure[cells[:-1]]
+def _renumbered(links: list[Link], source, target) -> list[Link]:
+    """Links of these words (masks), counted among them."""
+    before, above = np.cumsum(source) - 1, np.cumsum(target) - 1
+    return [(int(before[i]), int(above[j])) for i, j in links]
 
 
-PartialMatchingBatch = with_known(MatchingBatch, completed, also={"unknown": "cells"})
-
-
-def partly_linked(batch: MatchingBatch, unknown) -> PartialMatchingBatch:
-    """The batch; whether there is a link is not known of the cells ``unknown``."""
-    sure = np.logical_and.reduceat(~unknown, first_cells(batch))
-    return partly_known(batch, np.repeat(sure, batch.source_most), unknown=unknown)
-
-
-def make_batch(tables, kinds, links, source_most, target_most, costs, dtype):
-    """Encode examples.
-
-    Parameters
-    ----------
-    tables : list of arrays (source words, target words, features)
-    kinds : list of int8 arrays (source words, target words), or None for prediction
-    links : list of sorted lists of pairs (i, j), the true matchings, or None
-    costs : (cost_extra, cost_missing)
-    """
-    sizes = np.array([t.shape[:2] for t in tables], np.int64).reshape(-1, 2)
-    d = tables[0].shape[2] if len(tables) else 0
-    longest_source, longest_target = sizes.max(axis=0, initial=1).tolist()
-    source_most = min(source_most, longest_target)
-    cells = np.concatenate([[0], np.cumsum(sizes.prod(axis=1))])
-    start = np.concatenate([[0], np.cumsum(sizes[:, 0] * source_most)])
-    x = np.empty((cells[-1], d), dtype)
-    for i, table in enumerate(tables):
-        x[cells[i] : cells[i + 1]] = table.reshape(-1, d)
-    kind = np.zeros(cells[-1], np.int8)
-    if kinds is not None:
-        kind[:] = np.concatenate([k.ravel() for k in kinds])
-    y = np.zeros(start[-1], np.int32)
-    for i, pairs in enumerate(links or ()):
-        y[start[i] : start[i + 1]] = to_labelling(pairs, sizes[i, 0], source_most)
-    return MatchingBatch(
-        start=start,
-        y=y,
-        cells=cells,
-        x=x,
-        kind=kind,
-        n_sure=count_sure(kind, cells),
-        n_target=sizes[:, 1].copy(),
-        source_most=source_most,
-        target_most=min(target_most, longest_source),
-        cost_extra=float(costs[0]),
-        cost_missing=float(costs[1]),
-        longest_source=longest_source,
-        longest_target=longest_target,
-    )
-
-
-def to_labelling(links, n_source: int, source_most: int) -> np.ndarray:
-    """Sorted pairs (i, j) as a labelling."""
-    y = np.zeros((n_source, source_most), np.int32)
-    used = np.zeros(n_source, np.int64)
-    for i, j in links:
-        y[i, used[i]] = j + 1
-        used[i] += 1
-    return y.ravel()
-
-
-def to_links(labelling, source_most: int) -> list[tuple[int, int]]:
-    """A labelling as sorted pairs (i, j)."""
-    at = np.flatnonzero(labelling)
-    rows = (at // source_most).tolist()
-    return list(zip(rows, (labelling[at] - 1).tolist(), strict=True))
-
-
-@implements(contract.shape, MatchingBatch)
-def shape(batch):
-    return batch.longest_source, batch.longest_target
-
-
-@implements(contract.capacity, MatchingBatch)
-def capacity(batch):
-    return batch.x.shape[1]
-
-
-@inlined
-def size(batch, i):
-    """Words of both sides."""
-    m = batch.n_target[i]
-    return (batch.cells[i + 1] - batch.cells[i]) // m, m
-
-
-@implements(contract.score, MatchingBatch)
-def score(batch, i, w, theta):
-    n, m = size(batch, i)
-    scores = np.dot(batch.x[batch.cells[i] : batch.cells[i + 1]], w)
-    for s in range(n):
-        for t in range(m):
-            theta[s, t] = scores[s * m + t]
-
-
-@implements(contract.clamp, PartialMatchingBatch)
-def clamp(batch, i, theta):
-    n, m = size(batch, i)
-    bonus = 1.0
-    for s in range(n):
-        for t in range(m):
-            bonus += 2.0 * abs(float(theta[s, t]))
-    total = 0.0
-    for s in range(n):
-        cell, slot = batch.cells[i] + s * m, batch.start[i] + s * batch.source_most
-        for t in range(m):
-            if not batch.unknown[cell + t]:
-                theta[s, t] = -np.inf
-        for k in range(slot, slot + batch.source_most):
-            t = batch.y[k] - 1
-            if t >= 0 and not batch.unknown[cell + t]:
-                theta[s, t] = bonus  # its score is the same for all
-                total += bonus
-    return total
-
-
-@implements(contract.argmax, MatchingBatch)
-def argmax(batch, i, theta, scale, y):
-    n, m = size(batch, i)
-    weight = np.empty((n, m))
-    for s in range(n):
-        for t in range(m):
-            weight[s, t] = theta[s, t]
-            if scale != 0.0:
-                kind = batch.kind[batch.cells[i] + s * m + t]
-                if kind == EXTRA:
-                    weight[s, t] += scale * batch.cost_extra
-                elif kind == SURE:
-                    weight[s, t] -= scale * batch.cost_missing
-    taken = np.empty((n, m), np.bool_)
-    best_links(
-        weight,
-        np.full(n, batch.source_most, np.int64),
-        np.full(m, batch.target_most, np.int64),
-        taken,
-    )
-    for s in range(n):
-        slot = s * batch.source_most
-        for t in range(m):
-            if taken[s, t]:
-                y[slot] = t + 1
-                slot += 1
-        y[slot : (s + 1) * batch.source_most] = 0
-
-
-@implements(contract.value, MatchingBatch)
-def value(batch, i, theta, y):
-    total = 0.0
-    for slot in range(batch.start[i + 1] - batch.start[i]):
-        if y[slot] > 0:
-            total += theta[slot // batch.source_most, y[slot] - 1]
-    return total
-
-
-@implements(contract.possible, MatchingBatch)
-def possible(batch, i, y):
-    """Target words in order and then zeros, none of them in too many links."""
-    used = np.zeros(batch.n_target[i] + 1, np.int64)
-    for t in range(batch.start[i + 1] - batch.start[i]):
-        if not 0 <= y[t] <= batch.n_target[i]:
-            return False
-        later = t % batch.source_most > 0 and y[t] > 0
-        if later and (y[t - 1] == 0 or y[t - 1] >= y[t]):
-            return False
-        used[y[t]] += 1
-        if y[t] > 0 and used[y[t]] > batch.target_most:
-            return False
-    return True
-
-
-@implements(contract.loss, MatchingBatch)
-def loss(batch, i, y):
-    m = batch.n_target[i]
-    extra, missing = 0, batch.n_sure[i]
-    for slot in range(batch.start[i + 1] - batch.start[i]):
-        if y[slot] > 0:
-            cell = batch.cells[i] + slot // batch.source_most * m + y[slot] - 1
-            extra += batch.kind[cell] == EXTRA
-            missing -= batch.kind[cell] == SURE
-    return batch.cost_extra * extra + batch.cost_missing * missing
-
-
-@implements(contract.least_loss, MatchingBatch)
-def least_loss(batch):
-    if batch.cost_extra == 0.0:
-        return batch.cost_missing
-    if batch.cost_missing == 0.0:
-        return batch.cost_extra
-    return min(batch.cost_extra, batch.cost_missing)
-
-
-@inlined
-def add_features(batch, i, y, coefficient, values):
-    """values += coefficient * Psi(x_i, y)."""
-    if coefficient == 0.0:
-        return
-    m = batch.n_target[i]
-    for slot in range(batch.start[i + 1] - batch.start[i]):
-        if y[slot] > 0:
-            x = batch.x[batch.cells[i] + slot // batch.source_most * m + y[slot] - 1]
-            for k in range(len(x)):
-                values[k] += coefficient * x[k]
-
-
-@implements(contract.emit, MatchingBatch)
-def emit(batch, i, y, coefficient, index, values, m):
-    d = batch.x.shape[1]
-    for k in range(d):
-        index[m + k] = k
-        values[m + k] = 0.0
-    add_features(batch, i, y, coefficient, values[m : m + d])
-    return m + d
-
-
-@implements(contract.difference, MatchingBatch)
-def difference(batch, i, s, rs, a, ra, index, values):
-    d = batch.x.shape[1]
-    for k in range(d):
-        index[k] = k
-        values[k] = 0.0
-    truth = batch.y[batch.start[i] : batch.start[i + 1]]
-    add_features(batch, i, truth, rs - ra, values)
-    add_features(batch, i, s, -rs, values)
-    add_features(batch, i, a, ra, values)
-    return d
+def _kinds(pair: Pair, gold: Links, target: list[Link]) -> np.ndarray:
+    kinds = np.zeros((len(pair[0]), len(pair[1])), np.int8)
+    for link in (*gold.sure, *gold.possible):
+        kinds[link] = POSSIBLE
+    for link in target:
+        kinds[link] = SURE
+    return kinds

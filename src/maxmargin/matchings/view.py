@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from maxmargin.matchings.input import check_pairs
-from maxmargin.matchings.metrics import as_links, check_inside
+from maxmargin.matchings.metrics import as_links, check_inside, wrong_links
 from maxmargin.views.view import RIGHT, WRONG, View, about, escaped, svg
 
 LETTER, GAP, HIGH = 7.8, 16, 110  # pixels
@@ -30,9 +30,8 @@ def links(pair: Any, predicted: Any, truth: Any = None) -> View:
     says = f"{len(found)} links"
     if truth is not None:
         gold = as_links(truth, "truth")
-        allowed = {*gold.sure, *gold.possible}
-        kinds = {"missed": {*gold.sure} - found}
-        kinds |= {"right": found & allowed, "wrong": found - allowed}
+        missed, wrong = wrong_links(gold, found)
+        kinds = {"missed": missed, "right": found - wrong, "wrong": wrong}
         counts = [f"{len(kinds[kind])} {kind}" for kind in ("right", "wrong", "missed")]
         says = f"{counts[0]} (blue), {counts[1]} (dashed), {counts[2]} (dotted)"
     check_inside(set().union(*kinds.values()), len(source), len(target))

@@ -2,49 +2,29 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.decode import decode
-from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.encoded import check_weights
 from maxmargin.core.listed import given_or
-from maxmargin.core.structure import Outputs
 from maxmargin.engine.prediction import over_cluster
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.saving import floats
-from maxmargin.fitting.tables import weigh
 from maxmargin.matchings import input as match_input
-from maxmargin.matchings.assignment import best_links
-from maxmargin.matchings.bitext import read_bitext
+from maxmargin.matchings.bitext import Link, Links
 from maxmargin.matchings.bitext_statistics import BitextStatistics
-from maxmargin.matchings.k_best import k_best
-from maxmargin.matchings.metrics import AlignmentScores, alignment_scores
+from maxmargin.matchings.input import check_pairs
+from maxmargin.matchings.metrics import AlignmentScores, alignment_scores, wrong_links
 from maxmargin.matchings.parameters import WordAlignerParameters
 from maxmargin.matchings.scorers import aer
-from maxmargin.matchings.structure import (
-    POSSIBLE,
-    SURE,
-    make_batch,
-    partly_linked,
-    to_links,
-)
+from maxmargin.matchings.structure import Matchings
 from maxmargin.matchings.view import links
-from maxmargin.matchings.word_pairs import pair_features
 from maxmargin.views.shown import Shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from maxmargin.matchings.structure import MatchingBatch
-
-Link = tuple[int, int]
-CHUNK = 100  # sentence pairs whose features are held at once when predicting
-FIRST = 1e6  # weight of a sure link beside which beliefs only break ties
 
 
 class WordAligner(WordAlignerParameters, Shown, MaxMarginEstimator, init=False):
@@ -109,6 +89,7 @@ class WordAligner(WordAlignerParameters, Shown, MaxMarginEstimator, init=False):
 
     _view = staticmethod(links)
 
+    _structure_class = Matchings
     _model_name = "WordAligner.v1"
     _scorers = (aer,)
     _fields = (floats("coef_", "n"),)
@@ -120,34 +101,21 @@ class WordAligner(WordAlignerParameters, Shown, MaxMarginEstimator, init=False):
     @over_cluster()
     def predict(self, X: Any) -> list[list[Link]]:
         """The links (i, j) of every sentence pair, sorted."""
-        out = Outputs()
-        for batch in self._batches(X):
-            y = decode(batch, self.coef_, self._threads())
-            cuts = zip(batch.start[:-1], batch.start[1:], strict=True)
-            out += [to_links(y[a:b], batch.source_most) for a, b in cuts]
-        return out
+        return self._predicted(X)
 
     def predict_scores(self, X: Any) -> list[np.ndarray]:
         """The score w . x_ij of every word pair: an array (source, target) per pair.
 
         Links are predicted for their scores, but not alone: positive ones compete.
         """
-        out = []
-        for batch in self._batches(X):
-            scores = np.split(batch.x @ self.coef_, batch.cells[1:-1])
-            out += [
-                row.reshape(-1, m)
-                for row, m in zip(scores, batch.n_target.tolist(), strict=True)
-            ]
-        return out
+        return self._fitted().predict_scores(X, self._weights())
 
     def predict_k_best(self, X: Any, k: int) -> list[list[tuple[list[Link], float]]]:
         """The k best alignments of every pair with their scores, best first.
 
         There are fewer if a pair has fewer. Scores of equal alignments add rounding.
         """
-        most = match_input.check_fertility(self.fertility)
-        return [k_best(scores, *most, k) for scores in self.predict_scores(X)]
+        return self._fitted().predict_k_best(X, self._weights(), k)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """1 - AER, the alignment error rate of the corpus: greater is better."""
@@ -165,7 +133,7 @@ class WordAligner(WordAlignerParameters, Shown, MaxMarginEstimator, init=False):
     def _evaluate(self, X, y, weights, bootstrap=0, predicted=None) -> AlignmentScores:
         check_is_fitted(self, "coef_")
         X = list(X) if hasattr(X, "__iter__") else X
-        truth = match_input.check_alignments(y, match_input.check_pairs(X).pairs)
+        truth = _truth(X, y)
         if weights is not None:
             weights = check_weights(weights, len(truth))
         found = given_or(predicted, lambda: self.predict(X))
@@ -173,24 +141,11 @@ class WordAligner(WordAlignerParameters, Shown, MaxMarginEstimator, init=False):
 
     def _right(self, X, y) -> list[bool]:
         """Whether all sure links were found, and none that is not possible."""
-        truth = match_input.check_alignments(y, match_input.check_pairs(X).pairs)
-        rows = zip(truth, map(set, self.predict(X)), strict=True)
-        return [set(a.sure) <= found <= {*a.sure, *a.possible} for a, found in rows]
-
-    def _batches(self, X):
-        """Encoded sentence pairs, some at a time."""
-        check_is_fitted(self, "coef_")
-        sample = match_input.check_pairs(X)
-        for first in range(0, len(sample.pairs), CHUNK):
-            part = match_input.Sample(*(side[first : first + CHUNK] for side in sample))
-            _, tables = self._tables(part, self.statistics_, first)
-            wrong = tables[0].shape[2]
-            if wrong != len(self.coef_):
-                raise ValueError(
-                    f"X[{first}] has {wrong} features, but the aligner was trained with "
-                    f"{len(self.coef_)}: give the same arrays or functions."
-                )
-            yield self._batch(tables, None, None, np.float64)
+        truth = _truth(X, y)
+        return [
+            not any(wrong_links(*both))
+            for both in zip(truth, self.predict(X), strict=True)
+        ]
 
     # training --------------------------------------------------------------------------
 
@@ -203,141 +158,15 @@ class WordAligner(WordAlignerParameters, Shown, MaxMarginEstimator, init=False):
                 "learn."
             )
 
-    def _encode(self, X, y, sample_weight) -> Encoded:
-        sample = match_input.check_pairs(X)
-        if not sample.pairs:
-            raise ValueError("X is empty: at least one sentence pair is needed.")
-        y, known = match_input.split_unknown(y, sample.pairs)
-        links = match_input.check_alignments(y, sample.pairs)
-        weights = check_weights(sample_weight, len(sample.pairs))
-        if known is not None:
-            weights = weigh(self, weights, [a.any() and b.any() for a, b in known])
-        most = match_input.check_fertility(self.fertility)
-        statistics = self.learn_dictionary(sample.pairs)
-        names, tables = self._tables(sample, statistics)
-        kinds, targets = [], []
-        for pair, gold in zip(sample.pairs, links, strict=True):
-            target = _feasible(gold.sure, pair, most, statistics)
-            kinds.append(_kinds(pair, gold, target))
-            targets.append(target)
-        dtype = np.float64
-        batch = self._batch(tables, kinds, targets, dtype)
-        attributes = {"statistics_": statistics, "feature_names_": names}
-        encoded = Encoded(batch, len(names), dtype, weights, attributes)
-        if known is None:
-            return encoded
-        # first the words whose links are known, as if there were no others
-        some = [k for k, (a, b) in enumerate(known) if a.any() and b.any()]
-        first = self._batch(
-            [tables[k][np.ix_(*known[k])] for k in some],
-            [kinds[k][np.ix_(*known[k])] for k in some],
-            [_renumbered(targets[k], *known[k]) for k in some],
-            dtype,
-        )
-        unknown = [~(a[:, None] & b).ravel() for a, b in known]
-        return replace(
-            encoded,
-            batch=partly_linked(batch, np.concatenate(unknown)),
-            first=replace(encoded, batch=first, weights=weights[some]),
-        )
-
     def learn_dictionary(self, pairs: Any) -> BitextStatistics:
         """What ``fit`` learns from ``bitext`` and these sentence pairs, without links.
 
         Several fits can share it: ``set_params(bitext=...)``.
         """
-        bitext, pairs = self.bitext, match_input.check_pairs(pairs).pairs
-        if isinstance(bitext, BitextStatistics):
-            if not hasattr(bitext, "keys_"):
-                raise ValueError("bitext is not fitted: call its fit(pairs) first.")
-            return bitext
-        if bitext is None:
-            return BitextStatistics(self.forms).fit(pairs, self._threads())
-        if isinstance(bitext, Iterator):
-            raise ValueError(
-                "bitext can be read only once, so that a second fit would find nothing: "
-                "make a list of it."
-            )
-        if isinstance(bitext, (str, os.PathLike)):
-            known = read_bitext(bitext)
-        else:
-            known = match_input.check_pairs(bitext, "bitext", strict=False).pairs
-        seen = {(tuple(a), tuple(b)) for a, b in known}
-        new = [pair for pair in pairs if (tuple(pair[0]), tuple(pair[1])) not in seen]
-        return BitextStatistics(self.forms).fit([*known, *new], self._threads())
-
-    def _tables(self, sample, statistics, first: int = 0):
-        """Names of the features, and an array (source, target, features) per pair."""
-        groups, functions = match_input.check_features(self.features)
-        names, tables = [], []
-        for k, (pair, array) in enumerate(zip(*sample, strict=True), first):
-            own, table = pair_features(*pair, statistics, groups)  # type: ignore[call-arg]
-            added = [(f.__name__, f(*pair)) for f in functions]
-            if array is not None:
-                added.append(("array", array))
-            for name, value in added:
-                where = f"the features ({name}) of X[{k}]"
-                more = match_input.user_table(value, pair, where)
-                own += [f"{name} {column}" for column in range(more.shape[2])]
-                table = np.concatenate([table, more.astype(np.float32)], axis=2)
-            if k == first:
-                names = own
-            if len(own) != len(names):
-                raise ValueError(
-                    f"X[{k}] has {len(own)} features, but X[{first}] has {len(names)}: "
-                    "give arrays of equal depth to all pairs, or to none."
-                )
-            tables.append(table)
-        if tables and not names:
-            raise ValueError("there are no features: name at least one group.")
-        return names, tables
-
-    def _batch(self, tables, kinds, targets, dtype) -> MatchingBatch:
-        most = match_input.check_fertility(self.fertility)
-        costs = self.cost_extra, self.cost_missing
-        return make_batch(tables, kinds, targets, *most, costs, dtype)
-
-    # saving (files/model_file.py) ------------------------------------------------------
-
-    def _more_state(self):
-        words, facts = self.statistics_.get_state()
-        arrays = {f"words.{name}": array for name, array in words.items()}
-        return arrays, {"words": facts, "names": list(self.feature_names_)}
-
-    def _loaded(self, saved, sizes) -> None:
-        self.feature_names_ = saved.texts("names")
-        if len(self.feature_names_) != sizes["n"]:
-            raise ValueError("weights and names do not fit together")
-        words = saved.part("words")
-        self.statistics_ = BitextStatistics.from_state(words.arrays, words.state)
+        pairs = check_pairs(pairs).pairs
+        return self._structure().learn_dictionary(pairs, self._threads())
 
 
-def _feasible(sure: list[Link], pair, most, statistics) -> list[Link]:
-    """The most sure links that keep to the bounds; believed ones if there is a choice."""
-    counts = [np.bincount([link[d] for link in sure] or [0]) for d in (0, 1)]
-    if all(len(sure) == 0 or c.max() <= k for c, k in zip(counts, most, strict=True)):
-        return sure
-    known = statistics.describe(pair)
-    belief = np.sqrt(known["hmm_forward"] * known["hmm_backward"])
-    weight = np.full(belief.shape, -1.0)
-    at = tuple(np.array(sure).T)
-    weight[at] = FIRST + belief[at]
-    taken = np.zeros(belief.shape, bool)
-    rooms = (np.full(n, k, np.int64) for n, k in zip(belief.shape, most, strict=True))
-    best_links(weight, *rooms, taken)
-    return [(i, j) for i, j in np.argwhere(taken).tolist()]
-
-
-def _renumbered(links: list[Link], source, target) -> list[Link]:
-    """Links of these words (masks), counted among them."""
-    before, above = np.cumsum(source) - 1, np.cumsum(target) - 1
-    return [(int(before[i]), int(above[j])) for i, j in links]
-
-
-def _kinds(pair, gold, target) -> np.ndarray:
-    kinds = np.zeros((len(pair[0]), len(pair[1])), np.int8)
-    for link in (*gold.sure, *gold.possible):
-        kinds[link] = POSSIBLE
-    for link in target:
-        kinds[link] = SURE
-    return kinds
+def _truth(X: Any, y: Any) -> list[Links]:
+    """The true links of sentence pairs X, checked."""
+    return match_input.check_alignments(y, check_pairs(X).pairs)

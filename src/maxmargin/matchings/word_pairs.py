@@ -70,11 +70,7 @@ def _directions(view: PairView, model: str) -> Named:
 def neighbours(view: PairView) -> Named:
     """How far links beside this one are believed in; both ends of a sentence fit."""
     n, m = view.shape
-    tables = [("hmm", view.belief)]
-    for form in view.forms:
-        tables.append((f"{form} dice", view.known[f"{form} dice"]))
-        tables.append((f"{form} hmm", view.both(f"{form} hmm")))
-    for name, table in tables:
+    for name, table in _evidence(view, "hmm"):
         wide = np.zeros((n + 2, m + 2))
         wide[0, 0] = wide[-1, -1] = 1.0
         wide[1:-1, 1:-1] = table
@@ -88,6 +84,15 @@ def neighbours(view: PairView) -> Named:
         yield f"{name} on both sides", np.sqrt(around[-1, -1] * around[1, 1])
         yield f"{name} here and before", np.sqrt(table * around[-1, -1])
         yield f"{name} here and after", np.sqrt(table * around[1, 1])
+
+
+def _evidence(view: PairView, *models: str) -> Named:
+    """What speaks for a link: by all forms together, and by each of them."""
+    yield "hmm", view.belief
+    for form in view.forms:
+        yield f"{form} dice", view.known[f"{form} dice"]
+        for model in models:
+            yield f"{form} {model}", view.both(f"{form} {model}")
 
 
 def position(view: PairView) -> Named:
@@ -204,12 +209,7 @@ def frequency(view: PairView) -> Named:
 
 def competition(view: PairView) -> Named:
     """Whether there is a better partner for one of the two words."""
-    tables = [("hmm", view.belief)]
-    for form in view.forms:
-        tables.append((f"{form} dice", view.known[f"{form} dice"]))
-        tables.append((f"{form} model1", view.both(f"{form} model1")))
-        tables.append((f"{form} hmm", view.both(f"{form} hmm")))
-    for name, table in tables:
+    for name, table in _evidence(view, "model1", "hmm"):
         of_source = table / np.maximum(table.max(axis=1, keepdims=True), 1e-9)
         of_target = table / np.maximum(table.max(axis=0, keepdims=True), 1e-9)
         yield f"{name} best for source", of_source >= 1.0
