@@ -13,6 +13,8 @@ of a :class:`maxmargin.Problem`); all else is asked for only where it is needed:
 ``predict_k_best(X, w, k, n_jobs)``         per input, (output, score) from the best down
 ``predict_marginals(X, w, n_jobs)``         per input, probabilities of parts
 ``complete(x, w, ...)``                     the best output with some parts given
+``hidden_start(batch, k)``                  hidden parts to begin with; None: the usual
+``hidden_moves(batch, truths, w)``          others to try at a stationary point
 ``show(x, predicted, y)``                   a drawing for notebooks, y may be None
 ``get_state()``, ``from_state(state)``      saving, see :func:`state_of`
 =========================================== ==============================================

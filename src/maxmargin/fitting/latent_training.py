@@ -101,7 +101,7 @@ def train(model, encoded, make, settings) -> str:
     parameters = {
         "max_outer": getattr(model, "max_outer", LATENT["max_outer"]),
         "self_paced": bool(getattr(model, "self_paced", False)),
-        "moves": getattr(model, "_moves", None),  # of a family
+        "moves": _of_structure(encoded, "hidden_moves"),
     }
 
     def run(k, threads, beat=math.inf):
@@ -207,11 +207,16 @@ def _finish_turns(model, encoded, solve) -> str:
     return INTERRUPTED if late.came else solution.status
 
 
+def _of_structure(encoded, name: str):
+    """A method that only some structures have (``core/structure.py``), or None."""
+    return getattr(encoded.attributes.get("structure_"), name, None)
+
+
 def _start(model, encoded, batch, k: int, rng):
     """The truths that start number k begins with."""
     init = getattr(model, "init", LATENT["init"])
-    own = getattr(model, "_own_start", None)  # of a family
-    truths = own(encoded, batch, k) if own is not None else None
+    own = _of_structure(encoded, "hidden_start")
+    truths = own(batch, k) if own is not None else None
     if truths is not None:
         return truths
     if k > 0 or (isinstance(init, str) and init == "random"):
