@@ -131,8 +131,7 @@ def read_aligned(
                 f"{name}, line {number}: there {_be(len(cells))}, but line 1 has "
                 f"{width}; columns are separated by single tabs."
             )
-        pair = _words(cells[first]), _words(cells[first + 1])
-        _check_sides(pair, name, number)
+        pair = _pair(cells[first], cells[first + 1], name, number)
         X.append(pair)
         ids.append(cells[0])
         if links is not False and width > 2:
@@ -154,10 +153,8 @@ def read_bitext(
             f"{name} has {len(sources)} lines, but {other} has {len(targets)}: both must "
             "have one sentence per line, in the same order."
         )
-    pairs = [(_words(a), _words(b)) for a, b in zip(sources, targets, strict=True)]
-    for number, pair in enumerate(pairs, 1):
-        _check_sides(pair, f"{name} and {other}", number)
-    return pairs
+    rows, name = zip(sources, targets, strict=True), f"{name} and {other}"
+    return [_pair(*row, name, number) for number, row in enumerate(rows, 1)]
 
 
 def read_pharaoh(
@@ -208,12 +205,13 @@ def _lines(path, encoding) -> tuple[list[str], str]:
     return lines, name
 
 
-def _words(side: str) -> list[str]:
-    # not split(): other spaces belong to words, or numbers in links would be wrong
+def split_words(side: str) -> list[str]:
+    """Words between spaces; other white space belongs to them, as links count words."""
     return [word for word in side.split(" ") if word]
 
 
-def _check_sides(pair: Pair, name: str, number: int) -> None:
+def _pair(source: str, target: str, name: str, number: int) -> Pair:
+    pair = split_words(source), split_words(target)
     for side, words in zip(("source", "target"), pair, strict=True):
         if not words:
             raise ValueError(
@@ -224,6 +222,7 @@ def _check_sides(pair: Pair, name: str, number: int) -> None:
                 f"{name}, line {number}: the {side} side has {len(words)} words, more than "
                 f"{LONGEST}: split the pair into sentences."
             )
+    return pair
 
 
 def _links_of(text: str, pair: Pair | None, name: str, number: int) -> Links:

@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.core.checks import is_whole
 from maxmargin.core.listed import is_pair, listed
-from maxmargin.matchings.bitext import LONGEST, Links, Pair, check_inside
+from maxmargin.matchings.bitext import LONGEST, Links, Pair, check_inside, split_words
 from maxmargin.matchings.metrics import as_links
 from maxmargin.matchings.word_pairs import GROUPS
 
@@ -59,7 +59,7 @@ def check_pairs(X: Any, name: str = "X", strict: bool = True) -> Sample:
 
 def _words(side, where: str, name: str, strict: bool) -> list[str]:
     if isinstance(side, str):
-        side = [word for word in side.split(" ") if word]
+        side = split_words(side)
     words = listed(side, f"the {name} of {where} is {side!r}, not a list of words.")
     for word in words:
         if not isinstance(word, str):
