@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from maxmargin.core.completion import complete_all, complete_randomly
 from maxmargin.core.decode import decode
+from maxmargin.motifs.hidden_sites import make_batch, n_weights, with_composition
 from maxmargin.motifs.input import encode_sequences
 from maxmargin.motifs.sites import best_sites, count_letters
-from maxmargin.motifs.structure import make_batch, n_weights, with_composition
 from maxmargin.testing import check_structure
 
 TURNED = dict(zip("ACGTN", "TGCAN", strict=True))

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from maxmargin import MotifFinder
-from maxmargin.motifs.structure import make_batch
+from maxmargin.motifs.hidden_sites import make_batch
 from maxmargin.motifs.words import enriched_words, shifted_motif, word_weights
 
 CODE = {letter: k for k, letter in enumerate("ACGT")}

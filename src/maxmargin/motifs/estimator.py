@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from operator import ne
 from typing import TYPE_CHECKING, Any
 
@@ -15,34 +16,20 @@ from maxmargin.core.listed import given_or
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.latent_training import check_latent_parameters
 from maxmargin.fitting.saving import floats, integers, labels, value, whole
-from maxmargin.motifs.classes import check_use, two_classes
-from maxmargin.motifs.composition import background_size, composition_scale
+from maxmargin.motifs.composition import background_size
 from maxmargin.motifs.formats import consensus
-from maxmargin.motifs.input import LETTERS, dna_sequences, encode_sequences, listed
+from maxmargin.motifs.input import dna_sequences, listed
 from maxmargin.motifs.metrics import MotifReport, marked, motif_scores
 from maxmargin.motifs.parameters import WIDEST, MotifFinderParameters
 from maxmargin.motifs.scorers import motif_accuracy
-from maxmargin.motifs.sites import Site, best_sites, count_letters
-from maxmargin.motifs.structure import (
-    make_batch,
-    n_weights,
-    with_composition,
-    with_strands,
-)
+from maxmargin.motifs.sites import Site, count_letters
+from maxmargin.motifs.structure import Motifs
 from maxmargin.motifs.view import sites
 from maxmargin.motifs.widths import held_out_errors
-from maxmargin.motifs.words import (
-    enriched_words,
-    on_both_strands,
-    shifted_motif,
-    word_weights,
-)
 from maxmargin.views.view import View, about
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-DATA_WEIGHT = 16.0  # C by rule times the weight of all samples
 
 
 class MotifFinder(
@@ -138,6 +125,7 @@ class MotifFinder(
     ((3, 8, '+'), 'TATAA')
     """
 
+    _structure_class = Motifs
     _model_name = "MotifFinder.v1"
     _scorers = (motif_accuracy,)
     _left = (*MaxMarginEstimator._left, "width_errors_", "words_", "composition_scale_")
@@ -153,26 +141,9 @@ class MotifFinder(
     )
     _no_sums = "with hidden sites that needs a marginal likelihood, which is not here"
 
-    def _own_start(self, encoded, batch, k: int):
-        """The sites that start k begins with, if those are to be at enriched words."""
-        words = encoded.attributes.get("words_")
-        if words is None:
-            return None
-        if k >= len(words):
-            return None if k else batch.y.copy()
-        word = np.array([LETTERS.index(letter) for letter in words[k]])
-        w = word_weights(word, batch.width, encoded.n_weights)
-        return complete_all(batch, w)
-
-    def _moves(self, batch, truths, w):
-        """Sites of the motif shifted by a few letters, the nearest first."""
-        for far in range(1, min(self.shifts, batch.width - 1) + 1):
-            for by in (far, -far):
-                yield complete_all(batch, shifted_motif(w, batch.width, by))
-
     def predict(self, X: Any) -> np.ndarray:
         """The label of every sequence."""
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        return self._predicted(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The score of every sequence with its best site; above 0 it is positive."""
@@ -180,15 +151,7 @@ class MotifFinder(
 
     def predict_sites(self, X: Any) -> list[Site]:
         """The best :class:`Site` of every sequence, also of negative ones."""
-        found = []
-        batch, scores, places = self._search(X)
-        counts = np.diff(batch.first) - self.width_ + 1
-        columns = (column.tolist() for column in (scores, places, counts))
-        for score, place, count in zip(*columns, strict=True):
-            start = place % count
-            strand = "+" if place < count else "-"
-            found.append(Site(start, start + self.width_, strand, score))
-        return found
+        return self._fitted().predict_sites(X, self._weights(), self._threads())
 
     def show(self, x: Any, y: Any = None) -> View:
         """One sequence, or several, with the best site of each.
@@ -287,72 +250,39 @@ class MotifFinder(
     def _check(self) -> None:
         check_latent_parameters(self)
 
-    def _widths(self) -> list:
-        return [*self.width] if isinstance(self.width, (list, tuple)) else [self.width]
-
     def _encode(self, X, y, sample_weight) -> Encoded:
-        widths = self._widths()
-        X = dna_sequences(X)
-        codes, first = encode_sequences(X, self.unknown, max(widths))
-        classes, label = two_classes(y, len(X), self.positive)
-        weights = check_weights(sample_weight, len(X))
-        check_use(label, weights, classes)
-        if sample_weight is None and self.class_weight == "balanced":
-            weights = 0.5 * len(label) / np.bincount(label)[label]
-        attributes: dict[str, Any] = {"classes_": classes, "width_": widths[0]}
-        if len(widths) > 1:
-            errors = held_out_errors(self, widths, X, classes[label], label, weights)
-            attributes["width_errors_"] = errors
-            attributes["width_"] = min(widths, key=errors.__getitem__)
-        width = int(attributes["width_"])
-        batch = make_batch(codes, first, label, width, self.order, 1)
-        batch, more = self._look_at_words(batch, weights)
-        counts = np.bincount(codes, minlength=5)[:4]
-        more["frequencies_"] = (counts + 1.0) / (counts + 1.0).sum()
-        C = DATA_WEIGHT / float(weights.sum()) if self.C is None else float(self.C)
-        if self.composition:
-            scale = composition_scale(weights, C)
-            batch = with_composition(batch, self.order, scale)
-            more["composition_scale_"] = scale
-        w = n_weights(width, self.order, self.composition)
-        return Encoded(batch, w, np.float64, weights, attributes | more, C=C)
-
-    def _look_at_words(self, batch, weights):
-        """(the batch with its strands, what words tell): before any training."""
-        both = self.both_strands
-        if both is None:
-            both = on_both_strands(batch, weights)
-        batch = with_strands(batch, 1 + both)
-        found: dict[str, Any] = {"both_strands_": bool(both)}
-        if isinstance(self.init, str) and self.init == "words":
-            words = enriched_words(batch, weights, self.n_restarts)
-            found["words_"] = ["".join(LETTERS[c] for c in word) for word in words]
-        return batch, found
-
-    def _install(self, encoded: Encoded, w) -> None:
-        batch = encoded.batch
-        self.coef_ = np.array(w, np.float64)
-        known = (batch.codes < 4) & (batch.back >= 0)
-        codes, runs = batch.codes[known], batch.back[known]
-        total = np.bincount(codes, self.coef_[runs], minlength=4)
-        self.letter_background_ = total / np.maximum(np.bincount(codes, minlength=4), 1)
+        """Of several widths, that with the fewest errors in fits of their own."""
+        if not isinstance(self.width, (list, tuple)):
+            return super()._encode(X, y, sample_weight)
+        X, one = dna_sequences(X), copy(self)
+        encoded = one.set_params(width=max(self.width))._encode(X, y, sample_weight)
+        if len(self.width) > 1:
+            classes = encoded.attributes["classes_"]
+            y = classes[encoded.batch.label]
+            errors = held_out_errors(self, X, y, encoded.batch.label, encoded.weights)
+            best, positive = min(errors, key=errors.__getitem__), classes[1].item()
+            one.set_params(width=best, positive=positive)
+            encoded = one._encode(X, y, sample_weight)
+            encoded.attributes["structure_"].errors = errors
+            encoded.attributes["width_errors_"] = errors
+        return encoded
 
     def _completed(self, encoded: Encoded, truths) -> None:
-        """Count letters at the sites that the final weights find, as prediction does."""
-        found = complete_all(encoded.batch, self.coef_, self._threads())
+        """What the training samples say of the weights: letters at sites and outside."""
+        batch, w = encoded.batch, self.coef_
+        # at the sites that the final weights find, as prediction does
+        found = complete_all(batch, w, self._threads())
         found = np.where(encoded.weights > 0, found, 0)
-        self.counts_ = count_letters(encoded.batch, found)
+        self.counts_ = count_letters(batch, found)
         self.n_sites_ = int(np.count_nonzero(found))
+        known = (batch.codes < 4) & (batch.back >= 0)
+        codes, runs = batch.codes[known], batch.back[known]
+        total = np.bincount(codes, w[runs], minlength=4)
+        self.letter_background_ = total / np.maximum(np.bincount(codes, minlength=4), 1)
 
     def _search(self, X):
         """(a batch, the scores and the places of the best sites)."""
-        check_is_fitted(self, "coef_")
-        codes, first = encode_sequences(dna_sequences(X), self.unknown, self.width_)
-        nothing, strands = np.zeros(len(first) - 1, np.uint8), 1 + self.both_strands_
-        batch = make_batch(codes, first, nothing, self.width_, self.order, strands)
-        if self.composition:
-            batch = with_composition(batch, self.order, self.composition_scale_)
-        return batch, *best_sites(batch, self.coef_, self._threads())
+        return self._fitted().search(X, self._weights(), self._threads())
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -362,36 +292,11 @@ class MotifFinder(
 
     # saving (files/model_file.py) ------------------------------------------------------
 
-    def _more_state(self):
-        errors = getattr(self, "width_errors_", {})
-        return {}, {
-            "composition_scale": getattr(self, "composition_scale_", 0.0),
-            "words": getattr(self, "words_", []),
-            "width_errors": [[width, error] for width, error in errors.items()],
-        }
-
     def _loaded(self, saved, sizes) -> None:
-        if len(self.classes_) != 2:
-            raise ValueError("there are not two classes")
         if "composition_scale" not in saved.state:  # a file older than compositions
             self.composition = False
-        if self.composition:
-            self.composition_scale_ = saved.number("composition_scale")
-            if not self.composition_scale_ > 0:
-                raise ValueError("'composition_scale' is not positive")
-        size = n_weights(self.width_, self.order, self.composition)
-        if (sizes["n"], sizes["width"]) != (size, self.width_):
-            raise ValueError("weights and width do not fit together")
+        super()._loaded(saved, sizes)
         seen = int(self.counts_.sum(axis=1).max())
-        if "n_sites" in saved.state:
-            self.words_ = saved.texts("words")
-        else:  # older files have no such values
-            self.n_sites_, self.both_strands_ = seen, bool(self.both_strands)
+        self.n_sites_ = getattr(self, "n_sites_", seen)  # older files have none
         if self.n_sites_ < seen:
             raise ValueError(f"'n_sites' is {self.n_sites_}, out of range")
-        errors = saved.value("width_errors", list)
-        if errors:
-            pairs = [[*map(type, e)] for e in errors if type(e) is list]
-            if pairs != [[int, float]] * len(errors):
-                raise ValueError("'width_errors' is not a list of widths and errors")
-            self.width_errors_ = dict(errors)

@@ -53,10 +53,6 @@ def named_weights(finder: Any) -> list[tuple[str, str, float]]:
     motif, words = 4 * finder.width_, 4 * finder.width_ + background_size(finder.order)
     places = np.flatnonzero(w)
     order = places[np.argsort(-np.abs(w[places]), kind="stable")].tolist()
-
-    def group(j: int) -> str:
-        if j >= words:
-            return "words"
-        return "background" if j >= motif else "motif"
-
-    return [(group(j), name(j), float(w[j])) for j in order]
+    groups = np.searchsorted([motif, words], order, side="right")
+    kinds = [("motif", "background", "words")[k] for k in groups]
+    return [(kind, name(j), float(w[j])) for kind, j in zip(kinds, order, strict=True)]

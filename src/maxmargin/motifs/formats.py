@@ -84,14 +84,15 @@ def consensus(counts) -> str:
 
 def motif_of(model, name: str = "motif") -> Motif:
     """The motif of a fitted MotifFinder: the letters at its training sites."""
+    if isinstance(model, Motif):
+        return model
     shown = model.counts_, model.frequencies_, model.n_sites_
     return Motif(name, *shown, model.both_strands_)
 
 
 def write_meme(path: str | os.PathLike, model: Any, name: str = "motif") -> None:
     """Write the motif of a model, or a :class:`Motif`, as probabilities."""
-    motif = model if isinstance(model, Motif) else motif_of(model, name)
-    write_text(path, meme_text(motif), ENCODING)
+    write_text(path, meme_text(motif_of(model, name)), ENCODING)
 
 
 def meme_text(motif: Motif) -> str:
@@ -114,8 +115,7 @@ def meme_text(motif: Motif) -> str:
 
 def write_jaspar(path: str | os.PathLike, model: Any, name: str = "motif") -> None:
     """Write the motif of a model, or a :class:`Motif`, as counts."""
-    motif = model if isinstance(model, Motif) else motif_of(model, name)
-    write_text(path, jaspar_text(motif), ENCODING)
+    write_text(path, jaspar_text(motif_of(model, name)), ENCODING)
 
 
 def jaspar_text(motif: Motif) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from maxmargin.core.objects import is_frame, letters_of
 from maxmargin.files.messages import short
-from maxmargin.motifs.structure import UNKNOWN
+from maxmargin.motifs.composition import UNKNOWN
 
 LETTERS = "ACGT"
 _CODES = np.full(256, 255, np.uint8)

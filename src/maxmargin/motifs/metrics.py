@@ -28,8 +28,7 @@ class MotifReport(Report):
     @property
     def f1(self) -> float:
         """2 precision recall / (precision + recall)."""
-        total = self.precision + self.recall
-        return 2 * self.precision * self.recall / total if total else 0.0
+        return _share(2 * self.precision * self.recall, self.precision + self.recall)
 
     def _measures(self) -> dict[str, Any]:
         return vars(self)

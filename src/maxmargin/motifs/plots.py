@@ -46,8 +46,7 @@ def plot_logo(
     elif kind == "probabilities" and not isinstance(model, Motif):
         heights = information(model.probabilities())
     else:
-        motif = model if isinstance(model, Motif) else motif_of(model)
-        heights = information(motif.probabilities())
+        heights = information(motif_of(model).probabilities())
     (ax,) = _axes(ax, figsize=(max(1.2 + 0.42 * len(heights), 4.0), 2.6))
     for j, column in enumerate(heights):
         _stack(ax, j, column)

@@ -15,7 +15,7 @@ import numpy as np
 
 from maxmargin.core.completion import complete_all
 from maxmargin.files.text_files import write_raw
-from maxmargin.motifs.structure import UNKNOWN
+from maxmargin.motifs.composition import UNKNOWN
 
 
 class Site(NamedTuple):

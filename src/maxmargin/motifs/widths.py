@@ -10,7 +10,7 @@ from sklearn.base import clone
 HELD_OUT = 5  # one sample in so many
 
 
-def held_out_errors(model, widths, X, y, label, weights) -> dict[int, float]:
+def held_out_errors(model, X, y, label, weights) -> dict[int, float]:
     """By width, the share of errors: the same samples are left out for every one.
 
     Of motifs alone: a composition that tells as much would make all widths look alike.
@@ -32,7 +32,7 @@ def held_out_errors(model, widths, X, y, label, weights) -> dict[int, float]:
     own = {"positive": y[label == 1][0].item(), "warm_start": False}
     own["composition"] = False
     errors = {}
-    for width in dict.fromkeys(widths):
+    for width in dict.fromkeys(model.width):
         fitted = clone(model).set_params(**own, width=width).fit(*few)
         errors[int(width)] = 1.0 - fitted.score(*unseen)
     return errors
