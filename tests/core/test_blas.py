@@ -58,16 +58,11 @@ def test_all_of_a_fit_of_kernels_is_limited(three, monkeypatch):
 
         monkeypatch.setattr(estimator, name, look)
 
-    for name in ("read_training", "settled", "train", "train_sizes"):
+    for name in ("read_training", "machines"):
         spy(name)
     KernelSVM().fit(X, Y)
     KernelSVM().path(X, Y, Cs=[0.1, 1.0])
-    assert {name for name, _ in seen} == {
-        "read_training",
-        "settled",
-        "train",
-        "train_sizes",
-    }
+    assert {name for name, _ in seen} == {"read_training", "machines"}
     assert {threads for _, threads in seen} == {1}
     assert pools() == three
 
@@ -80,13 +75,13 @@ def test_kernels_have_threads_of_blas_where_they_pay(
     three, monkeypatch, method, threads
 ):
     monkeypatch.setattr(KernelSVM, "_threads", lambda self: 2)
-    before, seen = estimator.train, []
+    before, seen = estimator.machines, []
 
     def look(*args):
         seen.append(max(pools()))
         return before(*args)
 
-    monkeypatch.setattr(estimator, "train", look)
+    monkeypatch.setattr(estimator, "machines", look)
     size = None if method in ("auto", "exact") else 5
     KernelSVM(method=method, n_components=size, n_jobs=2, tol=0.5).fit(X, Y)
     assert seen == [threads]

@@ -96,7 +96,7 @@ def _proved(problem, basis, Z, solved: Solved, model, clock) -> KernelCertificat
     if len(rows) > _most(model, clock):
         return _certificate(primal, within, within, False, UNKNOWN)
     a = a[rows]
-    if problem.kernel.kind == "precomputed":
+    if problem.given:
         gram = toarray(problem.X[rows][:, rows]).astype(np.float64)
         square = _square(a, gram)
         bound = best_multiple(linear, square)
@@ -114,7 +114,7 @@ def _passed(problem, basis, Z, beta, a) -> tuple[float, float]:
     other inputs may be dear, and follow from the coordinates.
     """
     kernel, X, points = problem.kernel, problem.X, double(basis.points)
-    if kernel.kind == "precomputed":
+    if problem.given:
         gram = toarray(X[points][:, points]).astype(np.float64)
         values = lambda rows: toarray(X[rows][:, points]).astype(np.float64)  # noqa: E731
     elif Z is not None and Z.dtype == np.float64 and not hasattr(X, "shape"):

@@ -51,11 +51,20 @@ ROUGH_PASSES = 30  # ... and its passes
 
 @dataclass
 class Stage:
-    """A basis, its machine and the dual point, which the next stage begins with."""
+    """A basis, and the machine on it, where one was trained to find it.
+
+    ``wanted`` is the number of points asked for, if time or Ctrl-C ended the search before.
+    """
 
     basis: Basis
-    solved: Solved
+    solved: Solved | None = None
     coordinates: np.ndarray | None = None  # of single precision, until the next stage
+    wanted: int | None = None
+
+    @property
+    def alpha(self) -> np.ndarray | None:
+        """The dual point, which the next stage begins with."""
+        return None if self.solved is None else self.solved.alpha
 
 
 def stages(n_components: int, wanted=()) -> list[int]:
@@ -116,7 +125,7 @@ def pursue(
         basis = Basis(kernel, decode(B))
         B = B[basis.kept]
         Z = _transform(shape, examples, B, basis.inverse)
-        alpha = stage.solved.alpha if stage else None
+        alpha = stage.alpha if stage else None
         solved = solve_on(device, Z, y, cost, mass, clock.within(limits), alpha)
         single = device.name == "cpu" and X.dtype == np.float32
         stage = Stage(basis, solved, Z if single else None)
