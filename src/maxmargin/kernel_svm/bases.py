@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import replace
 
 import numpy as np
+from scipy.sparse import issparse
 
 from maxmargin.engine.interrupts import INTERRUPTED
-from maxmargin.kernel_svm.devices import find_device
 from maxmargin.kernel_svm.pursuit import Stage, pursue, stages
 from maxmargin.kernel_svm.training_points import grow_points
 from maxmargin.kernels import basis
 from maxmargin.kernels.basis import Basis
 from maxmargin.kernels.basis_points import choose
-from maxmargin.kernels.inputs import is_sparse, toarray
+from maxmargin.kernels.tables import toarray
 from maxmargin.solvers.progress import Lines
 from maxmargin.solvers.result import Limits
 
@@ -31,7 +30,7 @@ def find_bases(run, sizes: list[int], limits: Limits) -> Iterator[Stage]:
     When time is up, the last one stands for all that are left; after Ctrl-C, for the next
     one only.
     """
-    problem, n, method = run.problem, len(run.problem), run.model.method
+    problem, n, method = run.problem, run.problem.n, run.model.method
     if sizes == [DEFAULT_SIZE]:
         sizes = [min(DEFAULT_SIZE, int((problem.mass > 0).sum()))]
     elif max(sizes) > n:
@@ -88,7 +87,7 @@ def _stages(run, planned, limits):
     """See ``pursuit.py``; a stage that Ctrl-C ended is the last."""
     problem, model = run.problem, run.model
     X, kernel = problem.X, problem.kernel
-    smooth = kernel.differentiable and (is_sparse(X) or hasattr(X, "shape"))
+    smooth = kernel.differentiable and (issparse(X) or hasattr(X, "shape"))
     verbose = limits.verbose if limits.verbose > 1 else 0
     rough = {"tol": max(limits.tol, LOOSE), "verbose": verbose}
     loose = replace(limits, callbacks=(), part={"stage": "basis"}, **rough)
@@ -96,7 +95,7 @@ def _stages(run, planned, limits):
     if model.method == "training-points" or not smooth:
         found = grow_points(kernel, X, *arguments, run.clock)
     else:
-        more = model.device, run.clock, run.team.size
+        more = model.device, run.clock, run.team
         found = pursue(kernel, toarray(X), *arguments, *more)
     for stage in found:
         run.clock.interrupted |= stage.solved.solution.status == INTERRUPTED
@@ -105,7 +104,7 @@ def _stages(run, planned, limits):
 
 def _precomputed(problem, sizes, rng):
     """Bases of columns of the table that was given, at random."""
-    K, order = problem.X, rng.permutation(len(problem))
+    K, order = problem.X, rng.permutation(problem.n)
     for size in sizes:
         chosen = np.sort(order[:size])
         gram = toarray(K[chosen][:, chosen])
@@ -120,22 +119,11 @@ def check_memory(model, n: int, k: int) -> None:
 
 def choose_method(problem, size: int | None) -> str:
     """All training points where they are few and no size was asked for, else a basis."""
-    if size is None and len(problem) <= EXACT_SAMPLES:
+    if size is None and problem.n <= EXACT_SAMPLES:
         return "exact"
     if problem.given:
         return "nystroem"
     X = problem.X
-    wide = is_sparse(X) and X.shape[1] > WIDE
+    wide = issparse(X) and X.shape[1] > WIDE
     smooth = problem.kernel.differentiable and hasattr(X, "shape")
     return "training-points" if wide or not smooth else "subspace-pursuit"
-
-
-def settled(model, problem, size: int | None):
-    """The model with its method, size and device, as training reads them."""
-    model = copy(model)
-    model.device = find_device(model.device)
-    if model.method == "auto":
-        model.method = choose_method(problem, size)
-    if model.n_components is None:
-        model.n_components = DEFAULT_SIZE
-    return model

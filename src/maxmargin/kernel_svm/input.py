@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -24,7 +25,7 @@ from maxmargin.fitting.tables import check_finite, read_new
 from maxmargin.kernels import as_kernel, check
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.checks import looks_up
-from maxmargin.kernels.inputs import count, is_sparse, take
+from maxmargin.kernels.inputs import count, take
 
 UNKNOWN = (
     "y holds None: KernelSVM does not learn from samples whose class is not known. Leave "
@@ -47,6 +48,11 @@ class KernelProblem:
     kernel: Kernel
     lines: np.ndarray | None = None
 
+    def __post_init__(self) -> None:
+        self.n = len(self.y)
+        # whether X is the table of the kernel itself
+        self.given = self.kernel.kind == "precomputed"
+
     @classmethod
     def of(cls, model, X, y, weights, classes: list) -> KernelProblem:
         mass = masses(C_of(model), weights)
@@ -66,20 +72,12 @@ class KernelProblem:
             cost = cost_table(model.loss, classes)
         return cls(X, y, cost, mass, kernel, lines)
 
-    @property
-    def given(self) -> bool:
-        """Whether X is the table of the kernel itself."""
-        return self.kernel.kind == "precomputed"
-
     def samples(self, rows: np.ndarray) -> Any:
         """These samples as points of a machine; their numbers where the table is given."""
         return rows if self.given else take(self.X, rows)
 
     def with_mass(self, factor: float) -> KernelProblem:
         return replace(self, mass=self.mass * factor)
-
-    def __len__(self) -> int:
-        return len(self.y)
 
 
 def _taxonomy(model, classes) -> tuple[np.ndarray, np.ndarray | None]:
@@ -97,7 +95,7 @@ def is_table(X: Any) -> bool:
     """Whether X is a table of numbers; else it is what a kernel of its own compares."""
     if isinstance(X, (str, bytes)):
         raise ValueError("X is one string: give a list of samples, also for one.")
-    if is_sparse(X):  # scipy's dok_matrix is a dict, too
+    if issparse(X):  # scipy's dok_matrix is a dict, too
         return True
     if isinstance(X, Mapping):
         return False
@@ -136,7 +134,7 @@ def _read(model, X, y, sample_weight) -> tuple:
         if known is not None:
             raise ValueError(UNKNOWN)
         check_finite(X)
-        if is_sparse(X):
+        if issparse(X):
             check_columns(X.indices, X.shape[1], X.shape[1])
         return X, numbers, weights, attributes
     if any(label is None for label in y):
@@ -236,7 +234,7 @@ class Scaling:
 
     @classmethod
     def of(cls, X: Any, scale: str) -> Scaling:
-        if is_sparse(X):
+        if issparse(X):
             center = np.zeros(X.shape[1])
             magnitudes = abs(X).astype(np.float64)
             if scale == "range":
@@ -256,7 +254,7 @@ class Scaling:
 
     def apply(self, X: Any) -> Any:
         """The scaled table, of the same precision."""
-        if is_sparse(X):
+        if issparse(X):
             if not self.center.any():
                 return _times(X, 1.0 / self.width)
             X = X.toarray()
@@ -264,7 +262,7 @@ class Scaling:
 
     def undo(self, X: Any) -> Any:
         """Scaled rows in the units of the columns."""
-        if is_sparse(X):
+        if issparse(X):
             return _times(X, self.width)
         return (X * self.width + self.center).astype(X.dtype)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,8 +13,14 @@ from maxmargin.core.compiling import announce, say_on_stderr
 from maxmargin.core.encoded import SINGLE_PRECISION_TOL, C_of
 from maxmargin.engine.interrupts import INTERRUPTED, undisturbed
 from maxmargin.engine.threads import Team
-from maxmargin.kernel_svm.bases import check_memory, find_bases, settled
+from maxmargin.kernel_svm.bases import (
+    DEFAULT_SIZE,
+    check_memory,
+    choose_method,
+    find_bases,
+)
 from maxmargin.kernel_svm.certificate import KernelCertificate
+from maxmargin.kernel_svm.devices import find_device
 from maxmargin.kernel_svm.exact import MAX_ROUNDS, AllSamples, Exact, train_exact
 from maxmargin.kernel_svm.input import KernelProblem
 from maxmargin.kernel_svm.linear import Solved, solve_lines, solve_on
@@ -22,7 +29,8 @@ from maxmargin.kernel_svm.pursuit import Stage
 from maxmargin.kernel_svm.rows import Table
 from maxmargin.kernel_svm.sampling import sample_cuts
 from maxmargin.kernels.basis import NOTHING, Basis, expand
-from maxmargin.kernels.inputs import take, toarray
+from maxmargin.kernels.inputs import take
+from maxmargin.kernels.tables import toarray
 from maxmargin.solvers.clock import Clock
 from maxmargin.solvers.result import Limits, Solution
 
@@ -51,7 +59,12 @@ class Run:
         self.problem, self.limits = problem, settings.limits
         self.rng = np.random.default_rng(settings.seed)
         self.clock, self.team = Clock(self.limits.max_time), Team(settings.n_jobs)
-        self.model = settled(model, problem, size)
+        self.model = model = copy(model)
+        model.device = find_device(model.device)
+        if model.method == "auto":
+            model.method = choose_method(problem, size)
+        if model.n_components is None:
+            model.n_components = DEFAULT_SIZE
 
     def within(self) -> Limits:
         """The limits of a training that begins now."""
@@ -219,8 +232,8 @@ def _exactly(run: Run, along_C: bool, values):
         raise ValueError(NOTHING)
     C = C_of(model)
     largest = float(np.max(problem.mass)) * (max(values) / C if along_C else 1)
-    rounding = largest * np.sqrt(len(problem)) * float(np.max(lengths)) * 2.0**-24
-    large = 8.0 * len(problem) ** 2 > FULL_TABLE
+    rounding = largest * np.sqrt(problem.n) * float(np.max(lengths)) * 2.0**-24
+    large = 8.0 * problem.n**2 > FULL_TABLE
     single = large and tol >= SINGLE_PRECISION_TOL and rounding <= SLACK * tol
     table = Table(problem, model.device, model.memory, run.team)
     solver = Exact(AllSamples(problem, table, tol, run.rng, single))
@@ -270,7 +283,7 @@ def _sampled(run: Run, along_C: bool, values):
             'method="sampling" needs inputs and plain classes: choose another method for '
             "a precomputed table or a taxonomy."
         )
-    check_memory(model, len(problem), 2 * len(problem.cost))
+    check_memory(model, problem.n, 2 * len(problem.cost))
     for i, value in enumerate(values):
         if along_C:
             scaled = problem.with_mass(float(value) / C_of(model))
@@ -282,7 +295,7 @@ def _sampled(run: Run, along_C: bool, values):
 def _cuts(run: Run, problem, size: int) -> Trained:
     limits = run.within()
     limits = replace(limits, max_iter=limits.max_iter or SAMPLED_CUTS)
-    solution = sample_cuts(problem, min(size, len(problem)), run.rng, limits)
+    solution = sample_cuts(problem, min(size, problem.n), run.rng, limits)
     run.clock.saw(solution.status)
     rows, a = terms(solution.w, problem)
     primal = solution.certificate.primal
@@ -293,6 +306,6 @@ def _cuts(run: Run, problem, size: int) -> Trained:
 
 def terms(w: np.ndarray, problem) -> tuple[np.ndarray, np.ndarray]:
     """(samples, coefficients) of those that have any."""
-    a = w.reshape(len(problem), -1)
+    a = w.reshape(problem.n, -1)
     rows = np.flatnonzero(a.any(axis=1))
     return rows, a[rows]

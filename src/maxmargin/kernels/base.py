@@ -21,7 +21,8 @@ import numpy as np
 
 from maxmargin.kernels import inputs
 from maxmargin.kernels.formulas import ATOM, Formula
-from maxmargin.kernels.inputs import detached, is_sparse, vectors
+from maxmargin.kernels.inputs import detached, vectors
+from maxmargin.kernels.tables import is_sparse, toarray
 
 MAX_DEPTH = 50  # of kernels in kernels
 _MINUS = (
@@ -57,7 +58,7 @@ class Kernel:
             raise ValueError(
                 f"{self} has no gradient: it is no smooth kernel of vectors."
             )
-        X, B = inputs.pair(X, inputs.toarray(B))
+        X, B = inputs.pair(X, toarray(B))
         if not inputs.is_tensor(X):
             coefficients = np.asarray(coefficients, dtype=X.dtype)
         elif not inputs.is_tensor(coefficients):

@@ -20,11 +20,12 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.sparse import issparse
 
 from maxmargin.kernels.base import Kernel, must_be_kernel, whole
 from maxmargin.kernels.basis import DEPENDENT, ROWS, Basis
 from maxmargin.kernels.given import Precomputed
-from maxmargin.kernels.inputs import count, is_sparse, take, vectors
+from maxmargin.kernels.inputs import count, take, vectors
 
 METHODS = (
     "nystroem",
@@ -130,7 +131,7 @@ def centres(X: Any, k: int, rng: np.random.Generator, weights: np.ndarray) -> An
         warnings.simplefilter("ignore")
         means.fit(table, sample_weight=weights[rows].astype(table.dtype))
     found = means.cluster_centers_.astype(table.dtype, copy=False)
-    if is_sparse(table):  # so that a kernel sees two tables of one kind
+    if issparse(table):  # so that a kernel sees two tables of one kind
         return type(table)(found)
     return found
 

@@ -24,16 +24,13 @@ from maxmargin.kernels.formulas import (
     number,
     raised,
 )
-from maxmargin.kernels.inputs import (
-    count,
-    float_type,
+from maxmargin.kernels.inputs import count, float_type, pair, vectors
+from maxmargin.kernels.tables import (
     full,
     multiply,
-    pair,
     power,
     product,
     squared_norms,
-    vectors,
     weighted_rows,
 )
 
