@@ -146,7 +146,8 @@ def margins(examples: Examples, scores):
 def all_scores(shape, examples: Examples, points, beta):
     """f of every example, a block of rows at a time."""
     n = len(examples.y)
-    out = examples.device.put(np.zeros((n, beta.shape[1])), np.float32)
+    zeros = np.zeros((n, beta.shape[1]), np.float32)
+    out = examples.device.put(zeros, np.float32)
     for lo in range(0, n, ROWS):
         part = slice(lo, lo + ROWS)
         out[part] = shape.block(examples.X[part], examples.norms[part], points) @ beta

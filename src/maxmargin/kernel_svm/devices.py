@@ -19,10 +19,8 @@ class Cpu:
     sample = 200  # examples of a step of the descent
     steps = 1.0  # share of its steps
     zeros_like = staticmethod(np.zeros_like)
-    put = staticmethod(
-        np.ascontiguousarray
-    )  # values, of a type of numpy, on the device
-    get = staticmethod(np.asarray)  # back
+    put = staticmethod(np.ascontiguousarray)  # values, in a type of numpy
+    get = staticmethod(np.asarray)
 
     def largest(self, scores: Any) -> tuple[Any, Any]:
         """(value, place) of the largest entry of every row."""

@@ -53,6 +53,10 @@ class KernelSVM(
     objective, with it the certificate, is half of SVC's ``1/2 |f|^2 + C sum_i s_i max(0,
     1 - y_i f(x_i))`` of f = f_1 - f_0, the ``decision_function``.
 
+    When ``max_time`` is over, or after Ctrl-C, the machine is the best found so far; of a
+    pursuit, that of its last stage, whose basis may be smaller than asked for. Held-out
+    data choose C (``dev`` and ``Cs`` of :meth:`fit`); they do not end training early.
+
     Parameters
     ----------
     kernel : "rbf", "poly", "linear", "laplace", "precomputed", a kernel or a function
@@ -169,6 +173,8 @@ class KernelSVM(
 
     # training ---------------------------------------------------------------------------
 
+    _machines = machines
+
     def path(
         self,
         X: Any,
@@ -193,9 +199,6 @@ class KernelSVM(
 
     def _encode(self, X: Any, y: Any, sample_weight: Any) -> Encoded:
         return read_training(self, X, y, sample_weight)
-
-    def _machines(self, encoded, settings, name="n_components", values=None):
-        return machines(encoded.batch, self, settings, name, values)
 
     def _blas_threads(self) -> int:
         """Several only for "sampling": products of other methods are short, and several
@@ -259,14 +262,21 @@ class KernelSVM(
 
     def _scores(self, X) -> np.ndarray:
         check_is_fitted(self, "dual_coef_")
-        X = read_input(self, X)
-        if self.columns_ is not None:  # a precomputed table: columns of the basis
-            X = X[:, self.columns_]
+        X, points = self._compared(X)
+        if points is None:
             return np.asarray(X @ self.dual_coef_)
-        device, points = find_device(self.device), self.basis_
-        if self.scaling_ is not None:
-            X, points = self.scaling_.apply(X), self.scaling_.apply(points)
+        device = find_device(self.device)
         return expand(self.kernel_, X, points, self.dual_coef_, device)
+
+    def _compared(self, X: Any) -> tuple[Any, Any]:
+        """Samples and basis points as the kernel sees them; where its table is given, the
+        columns of the basis, and None."""
+        X = read_input(self, X)
+        if self.columns_ is not None:
+            return X[:, self.columns_], None
+        if self.scaling_ is None:
+            return X, self.basis_
+        return self.scaling_.apply(X), self.scaling_.apply(self.basis_)
 
     # saving (model_file.py) -------------------------------------------------------------
 

@@ -124,7 +124,7 @@ def _passed(problem, basis, Z, beta, a) -> tuple[float, float]:
         values = lambda rows: Z[rows] @ factor.T  # noqa: E731
     else:
         gram = np.asarray(kernel(points), np.float64)
-        values = lambda rows: kernel(double(take(X, rows)), points)  # noqa: E731
+        values = lambda rows: kernel(double(X, rows), points)  # noqa: E731
     by_class = beta if problem.lines is None else beta @ problem.lines.T
     risk, sums = 0.0, 0.0
     for first in range(0, problem.n, ROWS):
@@ -213,11 +213,11 @@ def _square_in_blocks(kernel: Kernel, X: Any, a: np.ndarray, size: int) -> float
     total = 0.0
     for first in range(0, len(rows), size):
         here = rows[first : first + size]
-        left = double(take(X, here))
+        left = double(X, here)
         for second in range(first, len(rows), size):
             there = rows[second : second + size]
             same = second == first
-            block = kernel(left) if same else kernel(left, double(take(X, there)))
+            block = kernel(left) if same else kernel(left, double(X, there))
             products = np.asarray(block, np.float64) @ a[there]
             total += (1 if same else 2) * float(np.vdot(a[here], products))
     return max(total, 0.0)

@@ -71,7 +71,9 @@ class Run:
         return self.clock.within(self.limits)
 
 
-def machines(problem, model, settings, name: str, values: list | None) -> Iterator:
+def machines(
+    model, encoded, settings, name: str = "n_components", values: list | None = None
+) -> Iterator[tuple[int, Trained]]:
     """(number of a value, machine) for the values of C or of n_components, in one run.
 
     Bases grow. After Ctrl-C, the best machine so far is the last one.
@@ -80,7 +82,7 @@ def machines(problem, model, settings, name: str, values: list | None) -> Iterat
         announce(say_on_stderr)
     along_C = name == "C"
     size = model.n_components if along_C or values is None else max(values)
-    run = Run(problem, model, settings, size)
+    run = Run(encoded.batch, model, settings, size)
     method = run.model.method
     if run.limits.checkpoint is not None and (
         method == "sampling" or run.model.device.name != "cpu"

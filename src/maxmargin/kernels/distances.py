@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.kernels.base import Kernel, known, read_width, set_field, width
+from maxmargin.kernels.base import Kernel, known, set_field, width
 from maxmargin.kernels.formulas import ATOM, Formula, factor
 from maxmargin.kernels.inputs import is_tensor, pair, vectors
 from maxmargin.kernels.tables import (
@@ -41,9 +41,6 @@ class _Radial(Kernel):
 
     def _distances(self, X: Any, Y: Any) -> Any:
         raise NotImplementedError
-
-    def fitted(self, X: Any) -> Kernel:
-        return read_width(self, X)
 
 
 @dataclass(frozen=True, repr=False)

@@ -181,8 +181,11 @@ def float_type(*tables: Any) -> type:
     return np.float32 if single else np.float64
 
 
-def double(X: Any) -> Any:
-    """The same samples; tables of single precision, also among the parts, in double."""
+def double(X: Any, index: Any = None) -> Any:
+    """The samples, or those with the indices; tables of single precision, also among the
+    parts, in double."""
+    if index is not None:
+        X = take(X, index)
     if isinstance(X, Mapping):
         return {key: double(part) for key, part in X.items()}
     if isinstance(X, tuple):
