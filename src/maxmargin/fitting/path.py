@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -18,8 +19,7 @@ from maxmargin.waiting import stage, watched
 
 
 def path(model, X, y, sample_weight, values, dev=None, name: str = "C") -> list:
-    """One fitted model per value, of C if nothing else is said; those after Ctrl-C are
-    left out.
+    """One fitted model per value of a parameter; those after Ctrl-C are left out.
 
     Whether held-out data ``dev`` can be used is tried before training.
     """
@@ -41,7 +41,7 @@ def path(model, X, y, sample_weight, values, dev=None, name: str = "C") -> list:
             f"path of a {type(model).__name__} keeps no checkpoints: fit one model for "
             "each value, each with a folder of its own."
         )
-    whole = settings_of(model) if together else None
+    own = settings_of(model) if together else None
     models = [clone(model).set_params(**{name: value}) for value in values]
     settings = [each._settings() for each in models]
     places = path_places([each.limits.checkpoint for each in settings], values)
@@ -60,11 +60,13 @@ def path(model, X, y, sample_weight, values, dev=None, name: str = "C") -> list:
         if dev is not None:
             tried(encoder, encoded, dev)
         if together:
-            found = model._machines(encoded, whole, name, values)
-            fits = ((i, installed(models[i], encoded, one)) for i, one in found)
+            with closing(model._machines(encoded, own, name, values)) as found:
+                fitted = _until_interrupted(
+                    (i, installed(models[i], encoded, one)) for i, one in found
+                )
         else:
             fits = _one_by_one(models, encoded, values, settings)
-        fitted = _until_interrupted(fits)
+            fitted = _until_interrupted(fits)
     return [models[position] for position in sorted(fitted)]
 
 
