@@ -11,7 +11,6 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 from maxmargin import KernelSVM, MulticlassSVM
 from maxmargin.core import jobs
 from maxmargin.core.jobs import at_most
-from maxmargin.kernel_svm import estimator
 
 Y = np.arange(40) % 3
 X = np.random.default_rng(0).normal(size=(40, 3)) + 3.0 * np.eye(3)[Y]
@@ -50,24 +49,19 @@ def test_all_of_a_fit_of_kernels_is_limited(three, monkeypatch):
     seen = []
 
     def spy(name):
-        before = getattr(estimator, name)
+        before = getattr(KernelSVM, name)
 
         def look(*args):
             seen.append((name, max(pools())))
             return before(*args)
 
-        monkeypatch.setattr(estimator, name, look)
+        monkeypatch.setattr(KernelSVM, name, look)
 
-    for name in ("read_training", "settled", "train", "train_sizes"):
+    for name in ("_encode", "_machines"):
         spy(name)
     KernelSVM().fit(X, Y)
     KernelSVM().path(X, Y, Cs=[0.1, 1.0])
-    assert {name for name, _ in seen} == {
-        "read_training",
-        "settled",
-        "train",
-        "train_sizes",
-    }
+    assert {name for name, _ in seen} == {"_encode", "_machines"}
     assert {threads for _, threads in seen} == {1}
     assert pools() == three
 
@@ -80,13 +74,13 @@ def test_kernels_have_threads_of_blas_where_they_pay(
     three, monkeypatch, method, threads
 ):
     monkeypatch.setattr(KernelSVM, "_threads", lambda self: 2)
-    before, seen = estimator.train, []
+    before, seen = KernelSVM._machines, []
 
     def look(*args):
         seen.append(max(pools()))
         return before(*args)
 
-    monkeypatch.setattr(estimator, "train", look)
+    monkeypatch.setattr(KernelSVM, "_machines", look)
     size = None if method in ("auto", "exact") else 5
     KernelSVM(method=method, n_components=size, n_jobs=2, tol=0.5).fit(X, Y)
     assert seen == [threads]

@@ -112,7 +112,7 @@ def test_auto_takes_all_points_of_small_data_and_a_basis_where_a_size_is_given(t
     assert KernelSVM(method="nystroem").fit(X, y).method_ == "nystroem"
     wide = sparse.random(40, 2000, 0.01, "csr", random_state=0)
     assert KernelSVM(n_components=8).fit(wide, y).method_ == "training-points"
-    large = KernelProblem(np.zeros((20_001, 2)), np.zeros(20_001), None, None, None)
+    data = np.zeros((20_001, 2)), np.zeros(20_001), None, None
     for kernel, method in (("rbf", "subspace-pursuit"), ("precomputed", "nystroem")):
-        large.kernel = kernels.as_kernel(kernel, gamma=1.0)
+        large = KernelProblem(*data, kernels.as_kernel(kernel, gamma=1.0))
         assert choose_method(large, None) == method

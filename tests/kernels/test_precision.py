@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import kernels
-from maxmargin.kernels.distances import squared_distances
 from maxmargin.kernels.inputs import pair
+from maxmargin.kernels.tables import squared_distances
 
 
 def exact(X, Y):

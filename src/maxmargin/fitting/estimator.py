@@ -240,6 +240,10 @@ class MaxMarginEstimator(Saving, BaseEstimator):
 
     # hooks -----------------------------------------------------------------------------
 
+    # ``_machines(encoded, settings, name, values)`` of a family that finds a basis while it
+    # trains: (position, solution) for values of a parameter, all of them in one run
+    _machines: Any = None
+
     def _encode(self, X: Any, y: Any, sample_weight: Any) -> Encoded:
         """Data ready for a solver; must not change self."""
         structure = self._structure()
@@ -300,6 +304,10 @@ class MaxMarginEstimator(Saving, BaseEstimator):
 
     def _threads(self) -> int:
         return effective_jobs(self.n_jobs)
+
+    def _blas_threads(self) -> int:
+        """Of BLAS, as long as a fit runs: most products are too short for more."""
+        return 1
 
     def _working_dtype(self, values, weights=(1.0,), C=None):
         """That of w: float32 if the features survive it, and tol and C_i |x|^2 allow it.

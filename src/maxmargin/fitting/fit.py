@@ -3,7 +3,8 @@
 ``Settings`` is what a fit is told, as one record: parameters checked, defaults filled in.
 
 The way is chosen by the data and the engine: plainly, with hidden parts that are completed
-(``latent_training.py``), piece by piece from disk, or over the shards of a cluster.
+(``latent_training.py``), piece by piece from disk, over the shards of a cluster, or on a
+basis that is found first (``_machines`` of a family).
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from maxmargin.solvers.registry import (
     passes_of,
     solvers_for,
 )
-from maxmargin.solvers.result import Limits
+from maxmargin.solvers.result import Limits, Solution
 from maxmargin.solvers.sharded_training import over_shards
 from maxmargin.solvers.warm_start import DualState
 from maxmargin.waiting import stage, watched
@@ -53,9 +54,9 @@ def fit(model: Any, X: Any, y: Any, sample_weight: Any, dev: Any = None) -> None
     """Train a model; one that raises leaves it as it was."""
     settings = settings_of(model, X)
     if dev is not None:
-        dev = check_dev(model._dev_names, dev)
         check_early_stopping(model, settings.limits)
-    with at_most(1), kept(settings.limits.checkpoint):
+        dev = check_dev(model._dev_names, dev)
+    with at_most(model._blas_threads()), kept(settings.limits.checkpoint):
         with watched(settings.limits.verbose == 1), stage("encoding"):
             encoded = model._encode(X, y, sample_weight)
         if dev is not None:
@@ -76,6 +77,9 @@ def train(
     With ``keep``, or ``warm_start``, it begins with the dual ``state`` of another fit and
     leaves one; over shards, every fit starts from zero.
     """
+    if model._machines is not None:
+        ((_, solution),) = model._machines(encoded, settings)
+        return installed(model, encoded, solution)
     batch, limits = encoded.batch, settings.limits
     check_batch(batch, encoded.n_weights)
     if limits.verbose == 1:  # at 2, there are lines of JSON only
@@ -102,6 +106,13 @@ def train(
         model.__dict__.pop("_dual_state", None)
         if planes is not None:
             model._dual_state = DualState(batch, planes)
+    return INTERRUPTED if late.came else solution.status
+
+
+def installed(model: Any, encoded: Encoded, solution: Solution) -> str:
+    """Set the fitted attributes of a machine on a basis; returns how training ended."""
+    with whole(model) as late:
+        model._take(encoded, solution)
     return INTERRUPTED if late.came else solution.status
 
 

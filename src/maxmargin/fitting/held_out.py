@@ -76,6 +76,12 @@ def _size(values: Any) -> int | None:
 
 def check_early_stopping(model: Any, limits: Limits) -> None:
     """Refuse what cannot be combined with it, before any work."""
+    if model._machines is not None:
+        raise ValueError(
+            f"{type(model).__name__} has no early stopping on held-out data, as its basis "
+            "and its weights are found in stages: give Cs beside dev, to choose C by them, "
+            "or leave dev out."
+        )
     if limits.checkpoint is not None:
         raise ValueError(
             "dev and checkpoint do not go together: a checkpoint does not keep what "

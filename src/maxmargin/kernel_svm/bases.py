@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
+from scipy.sparse import issparse
 
 from maxmargin.engine.interrupts import INTERRUPTED
-from maxmargin.kernel_svm.devices import find_device
-from maxmargin.kernel_svm.linear import Solved
-from maxmargin.kernel_svm.pursuit import pursue, stages
+from maxmargin.kernel_svm.pursuit import Stage, pursue, stages
 from maxmargin.kernel_svm.training_points import grow_points
 from maxmargin.kernels import basis
 from maxmargin.kernels.basis import Basis
 from maxmargin.kernels.basis_points import choose
-from maxmargin.kernels.inputs import is_sparse, toarray
-from maxmargin.solvers.clock import Clock
+from maxmargin.kernels.tables import toarray
 from maxmargin.solvers.progress import Lines
+from maxmargin.solvers.result import Limits
 
 DEFAULT_SIZE = 500  # of n_components: all samples, where there are fewer
 EXACT_SAMPLES = 20_000  # up to which the exact machine takes about as long as a basis
@@ -26,30 +24,13 @@ WIDE = 1000  # columns of a sparse table that are not to be made dense
 LOOSE = 0.03  # tolerance of stages on the way to the basis that was asked for
 
 
-@dataclass
-class Found:
-    """A basis, and the machine on it, where one was trained to find it.
-
-    ``wanted`` is the number of points asked for, if time or Ctrl-C ended the search before.
-    """
-
-    basis: Basis
-    solved: Solved | None = None
-    wanted: int | None = None
-    coordinates: np.ndarray | None = None  # of all samples, where they are at hand
-
-    @property
-    def alpha(self) -> np.ndarray | None:
-        return None if self.solved is None else self.solved.alpha
-
-
-def find_bases(problem, model, sizes, limits, rng, clock: Clock) -> Iterator[Found]:
+def find_bases(run, sizes: list[int], limits: Limits) -> Iterator[Stage]:
     """A basis for every size, in the order of the sizes, which do not fall.
 
     When time is up, the last one stands for all that are left; after Ctrl-C, for the next
     one only.
     """
-    n, method = len(problem), model.method
+    problem, n, method = run.problem, run.problem.n, run.model.method
     if sizes == [DEFAULT_SIZE]:
         sizes = [min(DEFAULT_SIZE, int((problem.mass > 0).sum()))]
     elif max(sizes) > n:
@@ -57,18 +38,18 @@ def find_bases(problem, model, sizes, limits, rng, clock: Clock) -> Iterator[Fou
             f"n_components={max(sizes)} is more than the {n} training samples: choose at "
             'most that, or method="exact".'
         )
-    check_memory(model, n, max(sizes))
-    if problem.kernel.kind == "precomputed":
+    check_memory(run.model, n, max(sizes))
+    if problem.given:
         if method != "nystroem":
             raise ValueError(
                 f'method={method!r} needs the inputs, but kernel="precomputed" has only '
                 'their kernel values: choose "exact" or "nystroem".'
             )
-        yield from _precomputed(problem, sizes, rng)
+        yield from _precomputed(problem, sizes, run.rng)
     elif method in ("subspace-pursuit", "training-points"):
-        yield from _pursued(problem, model, sizes, limits, rng, clock)
+        yield from _pursued(run, sizes, limits)
     else:
-        yield from _chosen(problem, method, sizes, rng)
+        yield from _chosen(problem, method, sizes, run.rng)
 
 
 def _chosen(problem, method, sizes, rng):
@@ -78,12 +59,12 @@ def _chosen(problem, method, sizes, rng):
         if size != found:
             basis = choose(method, problem.kernel, problem.X, size, seed, problem.mass)
             found = size
-        yield Found(basis)
+        yield Stage(basis)
 
 
-def _pursued(problem, model, sizes, limits, rng, clock):
-    planned, wanted = stages(max(sizes), sizes), list(sizes)
-    found, best = _stages(problem, model, planned, limits, rng, clock), None
+def _pursued(run, sizes, limits):
+    planned, wanted, clock = stages(max(sizes), sizes), list(sizes), run.clock
+    found, best = _stages(run, planned, limits), None
     show = Lines(limits.verbose, "basis")
     for size, stage in zip(planned, clock.watched(found), strict=False):
         row = {"basis": size, "seconds": clock.seconds()}
@@ -93,42 +74,41 @@ def _pursued(problem, model, sizes, limits, rng, clock):
             best = stage
         while wanted and wanted[0] == size:
             size = wanted.pop(0)
-            short = None if best is stage else size
-            yield Found(best.basis, best.solved, short, best.coordinates)
+            yield replace(best, wanted=None if best is stage else size)
     for size in wanted[:1] if clock.interrupted else wanted:
-        yield Found(best.basis, best.solved, size)
+        yield replace(best, wanted=size, coordinates=None)
 
 
 def _primal(stage) -> float:
     return stage.solved.solution.certificate.primal
 
 
-def _stages(problem, model, planned, limits, rng, clock):
+def _stages(run, planned, limits):
     """See ``pursuit.py``; a stage that Ctrl-C ended is the last."""
+    problem, model = run.problem, run.model
     X, kernel = problem.X, problem.kernel
-    smooth = kernel.differentiable and (is_sparse(X) or hasattr(X, "shape"))
+    smooth = kernel.differentiable and (issparse(X) or hasattr(X, "shape"))
     verbose = limits.verbose if limits.verbose > 1 else 0
     rough = {"tol": max(limits.tol, LOOSE), "verbose": verbose}
     loose = replace(limits, callbacks=(), part={"stage": "basis"}, **rough)
-    arguments = problem.y, problem.cost, problem.mass, planned, rng, loose
+    arguments = problem.y, problem.cost, problem.mass, planned, run.rng, loose
     if model.method == "training-points" or not smooth:
-        found = grow_points(kernel, X, *arguments, clock)
+        found = grow_points(kernel, X, *arguments, run.clock)
     else:
-        table = X.toarray() if is_sparse(X) else X
-        threads = model._threads()
-        found = pursue(kernel, table, *arguments, model.device, clock, threads)
+        more = model.device, run.clock, run.team
+        found = pursue(kernel, toarray(X), *arguments, *more)
     for stage in found:
-        clock.interrupted |= stage.solved.solution.status == INTERRUPTED
+        run.clock.interrupted |= stage.solved.solution.status == INTERRUPTED
         yield stage
 
 
 def _precomputed(problem, sizes, rng):
     """Bases of columns of the table that was given, at random."""
-    K, order = problem.X, rng.permutation(len(problem))
+    K, order = problem.X, rng.permutation(problem.n)
     for size in sizes:
         chosen = np.sort(order[:size])
         gram = toarray(K[chosen][:, chosen])
-        yield Found(Basis(problem.kernel, chosen, gram))
+        yield Stage(Basis(problem.kernel, chosen, gram))
 
 
 def check_memory(model, n: int, k: int) -> None:
@@ -139,23 +119,11 @@ def check_memory(model, n: int, k: int) -> None:
 
 def choose_method(problem, size: int | None) -> str:
     """All training points where they are few and no size was asked for, else a basis."""
-    given = problem.kernel.kind == "precomputed"
-    if size is None and len(problem) <= EXACT_SAMPLES:
+    if size is None and problem.n <= EXACT_SAMPLES:
         return "exact"
-    if given:
+    if problem.given:
         return "nystroem"
     X = problem.X
-    wide = is_sparse(X) and X.shape[1] > WIDE
+    wide = issparse(X) and X.shape[1] > WIDE
     smooth = problem.kernel.differentiable and hasattr(X, "shape")
     return "training-points" if wide or not smooth else "subspace-pursuit"
-
-
-def settled(model, problem, size: int | None):
-    """The model with its method, size and device, as training reads them."""
-    model = copy(model)
-    model.device = find_device(model.device)
-    if model.method == "auto":
-        model.method = choose_method(problem, size)
-    if model.n_components is None:
-        model.n_components = DEFAULT_SIZE
-    return model

@@ -31,9 +31,8 @@ from scipy.linalg import cholesky, solve_triangular
 
 from maxmargin.engine.threads import ALONE, Team
 from maxmargin.kernel_svm.descent_pair import Pair
-from maxmargin.kernel_svm.devices import Cpu
+from maxmargin.kernel_svm.devices import Device
 from maxmargin.kernels.basis import ROWS
-from maxmargin.kernels.inputs import exponential
 from maxmargin.solvers.clock import Clock
 
 SPREAD_ROWS = 2000  # from which the spread of a column is read
@@ -60,18 +59,18 @@ class Examples:
     cost: Any
     mass: Any
     norms: Any
-    device: Cpu
+    device: Device
     numbers: Any  # 0, 1, .. for all examples and for a sample of them
     fixed_columns: int = 0  # last columns in which points do not move
 
     @classmethod
-    def on(cls, device: Cpu, X, y, cost, mass, fixed_columns=0) -> Examples:
-        X = device.put(X)
+    def on(cls, device: Device, X, y, cost, mass, fixed_columns=0) -> Examples:
+        X = device.put(X, np.float32)
         return cls(
             X,
             device.put(y, np.int64),
-            device.put(cost),
-            device.put(mass),
+            device.put(cost, np.float32),
+            device.put(mass, np.float32),
             (X * X).sum(1),
             device,
             device.put(np.arange(max(len(y), device.sample)), np.int64),
@@ -101,9 +100,8 @@ class Gaussians:
         K -= self.gamma * (b * b).sum(1)
         if isinstance(K, np.ndarray):
             np.clip(K, LEAST_EXPONENT, 0, out=K)
-        else:
-            K.clamp_(LEAST_EXPONENT, 0)
-        return exponential(K)
+            return np.exp(K, out=K)
+        return K.clamp_(LEAST_EXPONENT, 0).exp_()
 
     def step(self, spread: float, columns: int) -> float:
         """How far a point moves in a column, at first."""
@@ -148,7 +146,8 @@ def margins(examples: Examples, scores):
 def all_scores(shape, examples: Examples, points, beta):
     """f of every example, a block of rows at a time."""
     n = len(examples.y)
-    out = examples.device.put(np.zeros((n, beta.shape[1]), np.float32))
+    zeros = np.zeros((n, beta.shape[1]), np.float32)
+    out = examples.device.put(zeros, np.float32)
     for lo in range(0, n, ROWS):
         part = slice(lo, lo + ROWS)
         out[part] = shape.block(examples.X[part], examples.norms[part], points) @ beta
@@ -180,7 +179,8 @@ def descend(
     share the steps of a Gaussian kernel: the same, but for rounding.
     """
     device = examples.device
-    B, beta = device.put(terms.points) + 0, device.put(terms.beta)
+    B, beta = (device.put(a, np.float32) for a in (terms.points, terms.beta))
+    B = B + 0
     spread = float(device.get(examples.X[:SPREAD_ROWS]).std(axis=0).mean())
     step = shape.step(spread, B.shape[1])
     adam = device.zeros_like(B), device.zeros_like(B)
@@ -192,7 +192,8 @@ def descend(
             scores += terms.scores
         margin = device.get(margins(examples, scores)[0])
         inverse, factor = coordinates(device.get(shape.block(B, (B * B).sum(1), B)))
-        inverse, V = device.put(inverse), device.put(factor.T) @ beta
+        inverse = device.put(inverse, np.float32)
+        V = device.put(factor.T, np.float32) @ beta
         length = length or max(float((V * V).sum()) ** 0.5, 1e-6)
         weights = Weights(V, device.zeros_like(V), drift, inverse)
         samples, masses = _draw(examples, margin, min(ROUND, steps - t), rng)
@@ -296,7 +297,7 @@ def _draw(examples: Examples, margin, count: int, rng):
             picks.append(group[rng.integers(0, len(group), (count, size))])
             weights.append(np.full(size, len(group) / size, np.float32))
     rows = examples.device.put(np.hstack(picks), np.int64)
-    return rows, examples.device.put(np.concatenate(weights))
+    return rows, examples.device.put(np.concatenate(weights), np.float32)
 
 
 def _risk_gradient(shape, examples: Examples, terms: Terms, rows, weights, B, beta):

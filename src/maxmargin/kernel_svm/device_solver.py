@@ -15,7 +15,7 @@ import numpy as np
 from maxmargin.classes.structure import MulticlassBatch, class_fields
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective, Sweep
-from maxmargin.kernel_svm.devices import Cpu
+from maxmargin.kernel_svm.devices import Device
 from maxmargin.kernel_svm.linear import Solved
 from maxmargin.solvers.block_coordinate import Signs
 from maxmargin.solvers.driver import drive
@@ -29,7 +29,7 @@ MAX_ROUNDS = 3000  # where no limit was asked for
 class MatrixObjective(Objective):
     """Coordinates on a device; the batch has classes and costs only."""
 
-    def __init__(self, Z, y, cost, mass, tol: float, device: Cpu):
+    def __init__(self, Z, y, cost, mass, tol: float, device: Device):
         n, k = Z.shape
         batch = MulticlassBatch(
             indptr=np.zeros(n + 1, np.int64),
@@ -124,7 +124,7 @@ class MatrixBundle(ProximalBundle):
         return alpha
 
 
-def solve_on_device(Z, y, cost, mass, limits, device: Cpu) -> Solved:
+def solve_on_device(Z, y, cost, mass, limits, device: Device) -> Solved:
     """As ``linear.solve``; Z lies on the device."""
     objective = MatrixObjective(Z, y, cost, mass, limits.tol, device)
     solver = MatrixBundle(objective)

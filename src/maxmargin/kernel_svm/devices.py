@@ -19,12 +19,8 @@ class Cpu:
     sample = 200  # examples of a step of the descent
     steps = 1.0  # share of its steps
     zeros_like = staticmethod(np.zeros_like)
-
-    def put(self, values: Any, dtype: Any = np.float32) -> Any:
-        return np.ascontiguousarray(values, dtype)
-
-    def get(self, values: Any) -> np.ndarray:
-        return values
+    put = staticmethod(np.ascontiguousarray)  # values, in a type of numpy
+    get = staticmethod(np.asarray)
 
     def largest(self, scores: Any) -> tuple[Any, Any]:
         """(value, place) of the largest entry of every row."""
@@ -32,7 +28,7 @@ class Cpu:
         return scores[np.arange(len(scores)), place], place
 
 
-class Gpu(Cpu):
+class Gpu:
     """torch, on the device that is named.
 
     A step takes as long as its calls do, however large it is: fewer and larger ones.
@@ -52,7 +48,7 @@ class Gpu(Cpu):
             np.dtype(np.int64): torch.int64,
         }
 
-    def put(self, values: Any, dtype: Any = np.float32) -> Any:
+    def put(self, values: Any, dtype: Any) -> Any:
         if not isinstance(values, self.torch.Tensor):
             values = self.torch.from_numpy(np.ascontiguousarray(values))
         return values.to(self.name, self.types[np.dtype(dtype)])
@@ -64,7 +60,10 @@ class Gpu(Cpu):
         return scores.max(1)
 
 
-def find_device(name: str) -> Cpu:
+Device = Cpu | Gpu
+
+
+def find_device(name: str) -> Device:
     """The device of that name, or a sentence why it is not there."""
     if name == "cpu":
         return Cpu()

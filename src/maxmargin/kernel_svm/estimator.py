@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterable
-from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -16,30 +15,20 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.classes.probabilities import ClassProbabilities
 from maxmargin.classes.report import ClassReport, class_report
 from maxmargin.classes.view import classes
-from maxmargin.core.jobs import at_most
+from maxmargin.core.encoded import Encoded
 from maxmargin.core.listed import given_or
 from maxmargin.core.warn import warn
-from maxmargin.engine.interrupts import whole
-from maxmargin.fitting.choosing import choose_C
 from maxmargin.fitting.estimator import MaxMarginEstimator
-from maxmargin.fitting.held_out import first_judged
-from maxmargin.fitting.parameters import refuse_beside_kernel
+from maxmargin.fitting.path import path
 from maxmargin.fitting.tables import one_row
-from maxmargin.kernel_svm.bases import settled
 from maxmargin.kernel_svm.devices import find_device
-from maxmargin.kernel_svm.input import (
-    KernelProblem,
-    own,
-    read_input,
-    read_training,
-)
+from maxmargin.kernel_svm.input import own, read_input, read_training
 from maxmargin.kernel_svm.parameters import KernelSVMParameters
 from maxmargin.kernel_svm.saving import model_from, state_of
-from maxmargin.kernel_svm.training import train, train_sizes
+from maxmargin.kernel_svm.training import machines
 from maxmargin.kernels.basis import expand
 from maxmargin.kernels.nested import NestedKernel
 from maxmargin.metrics.scorers import accuracy
-from maxmargin.solvers.checkpoint import kept
 from maxmargin.solvers.result import still_zero
 from maxmargin.views.view import View
 
@@ -63,6 +52,10 @@ class KernelSVM(
     is halved, so that it means what it does in scikit-learn's SVC: then f_1 = -f_0, and the
     objective, with it the certificate, is half of SVC's ``1/2 |f|^2 + C sum_i s_i max(0,
     1 - y_i f(x_i))`` of f = f_1 - f_0, the ``decision_function``.
+
+    When ``max_time`` is over, or after Ctrl-C, the machine is the best found so far; of a
+    pursuit, that of its last stage, whose basis may be smaller than asked for. Held-out
+    data choose C (``dev`` and ``Cs`` of :meth:`fit`); they do not end training early.
 
     Parameters
     ----------
@@ -180,39 +173,7 @@ class KernelSVM(
 
     # training ---------------------------------------------------------------------------
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        *,
-        dev: Any = None,
-        Cs: Iterable[float] | None = None,
-    ) -> Self:
-        """Train on inputs X and classes y; a call that raises changes nothing.
-
-        When ``max_time`` is over, or after Ctrl-C, the machine is the best found so far;
-        of a pursuit, that of its last stage, whose basis may be smaller than asked for.
-        With ``dev``, held-out data (X_dev, y_dev), and a list ``Cs``, the machine is the
-        one of :meth:`path` that is best on them.
-        """
-        if Cs is not None:
-            choose_C(self, Cs, dev, partial(self._tried_path, X, y, sample_weight))
-            return self
-        if dev is not None:
-            raise ValueError(
-                "KernelSVM has no early stopping on held-out data, as its basis and its "
-                "weights are found in stages: give Cs beside dev, to choose C by them, or "
-                "leave dev out."
-            )
-        settings = self._settings()
-        with at_most(self._blas_threads()), kept(settings.limits.checkpoint):
-            data, problem = self._read(X, y, sample_weight)
-            model = settled(self, problem, self.n_components)
-            trained = train(problem, model, settings)
-        with whole(self):
-            self._take(data, trained)
-        return self
+    _machines = machines
 
     def path(
         self,
@@ -232,65 +193,38 @@ class KernelSVM(
         """
         if (Cs is None) == (n_components is None):
             raise ValueError("Give path either Cs or n_components, a list of values.")
-        if self.checkpoint is not None:
-            raise ValueError(
-                "path of a KernelSVM keeps no checkpoints: fit one model for each value, "
-                "each with a folder of its own."
-            )
-        settings = self._settings()
-        with at_most(self._blas_threads()):
-            data, problem = self._read(X, y, sample_weight)
-        values: list[Any] = list(Cs if Cs is not None else n_components)  # type: ignore[arg-type]
-        if not values:
-            return []
-        name = "C" if Cs is not None else "n_components"
-        models = [
-            type(self)(**{**self.get_params(deep=False), name: v}) for v in values
-        ]
-        for model in models:
-            model._settings()
-        size = self.n_components if Cs is not None else max(values)
-        with at_most(self._blas_threads()):
-            settled_ = settled(self, problem, size)
-            trained = train_sizes(problem, settled_, settings, name, values)
-        for i, machine in trained:
-            models[i]._take(data, machine)
-        return [models[i] for i, _ in trained]
+        if Cs is not None:
+            return path(self, X, y, sample_weight, Cs)
+        return path(self, X, y, sample_weight, n_components, name="n_components")
 
-    def _tried_path(
-        self, X: Any, y: Any, sample_weight: Any, Cs: Any, dev: Any
-    ) -> list:
-        """``path`` along C; there are no weights to judge before a basis is found."""
-        models = self.path(X, y, Cs, None, sample_weight)
-        for model in models[:1]:
-            first_judged(model, dev)
-        return models
+    def _encode(self, X: Any, y: Any, sample_weight: Any) -> Encoded:
+        return read_training(self, X, y, sample_weight)
 
     def _blas_threads(self) -> int:
         """Several only for "sampling": products of other methods are short, and several
         threads of BLAS made them slower (``benchmarks/scaling.py --groups kernels``)."""
-        threads = self._threads()
-        return threads if self.method == "sampling" else 1
-
-    def _read(self, X, y, sample_weight):
-        refuse_beside_kernel(self, ("gamma", "degree", "coef0"))
-        data = read_training(self, X, y, sample_weight)
-        return data, KernelProblem.of(self, data)
+        return self._threads() if self.method == "sampling" else 1
 
     def _check(self) -> None:
         if isinstance(self.C, numbers.Real) and math.inf == self.C:
             raise ValueError("C=inf is not possible with kernels: choose a finite C.")
         find_device(self.device)
 
-    def _install(self, encoded: Any, w: np.ndarray) -> None:
-        self.dual_coef_ = w
+    def _install(self, encoded: Encoded, w: np.ndarray) -> None:
+        """Coefficients of the points of a machine; flat, those of the first sample."""
+        self.dual_coef_, self.kernel_ = np.atleast_2d(w), encoded.batch.kernel
+        if w.ndim == 1:
+            self._stand_on(encoded.batch.samples(np.zeros(1, np.int64)), encoded)
 
-    def _installed(self, encoded: Any, solution: Any, objective: Any) -> None:
-        self.kernel_, self.basis_ = solution.kernel, own(solution.points, encoded.X)
-        if self.scaling_ is not None:
-            self.basis_ = self.scaling_.undo(self.basis_)
-        self.columns_, self.method_ = solution.columns, solution.method
-        self.seconds_ = solution.seconds
+    def _stand_on(self, points: Any, encoded: Encoded) -> None:
+        problem, scaling = encoded.batch, encoded.attributes["scaling_"]
+        self.columns_ = np.asarray(points) if problem.given else None
+        points = own(points, problem.X)
+        self.basis_ = points if scaling is None else scaling.undo(points)
+
+    def _installed(self, encoded: Encoded, solution: Any, objective: Any) -> None:
+        self._stand_on(solution.points, encoded)
+        self.method_, self.seconds_ = solution.method, solution.seconds
         if solution.warning:
             warn(solution.warning + still_zero(solution.w), ConvergenceWarning)
 
@@ -328,14 +262,21 @@ class KernelSVM(
 
     def _scores(self, X) -> np.ndarray:
         check_is_fitted(self, "dual_coef_")
-        X = read_input(self, X)
-        if self.columns_ is not None:  # a precomputed table: columns of the basis
-            X = X[:, self.columns_]
+        X, points = self._compared(X)
+        if points is None:
             return np.asarray(X @ self.dual_coef_)
-        device, points = find_device(self.device), self.basis_
-        if self.scaling_ is not None:
-            X, points = self.scaling_.apply(X), self.scaling_.apply(points)
+        device = find_device(self.device)
         return expand(self.kernel_, X, points, self.dual_coef_, device)
+
+    def _compared(self, X: Any) -> tuple[Any, Any]:
+        """Samples and basis points as the kernel sees them; where its table is given, the
+        columns of the basis, and None."""
+        X = read_input(self, X)
+        if self.columns_ is not None:
+            return X[:, self.columns_], None
+        if self.scaling_ is None:
+            return X, self.basis_
+        return self.scaling_.apply(X), self.scaling_.apply(self.basis_)
 
     # saving (model_file.py) -------------------------------------------------------------
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from maxmargin.explain.explained import rows_of
 from maxmargin.explain.explanation import Explanation, Part, ranked
-from maxmargin.kernel_svm.input import read_input
 from maxmargin.kernels.inputs import count
+from maxmargin.kernels.tables import toarray
 
 LONGEST = 40  # characters of a basis point that is a text
 
@@ -37,15 +37,11 @@ def _similarities(model: Any, x: Any) -> np.ndarray:
         x = x.to_frame().T.infer_objects()
     elif isinstance(x, str) or (not hasattr(x, "tocsr") and np.ndim(x) == 1):
         x = [x]
-    X = read_input(model, x)
+    X, points = model._compared(x)
     if count(X) != 1:
         raise ValueError(f"x has {count(X)} samples: explain takes one.")
-    if model.columns_ is not None:  # a precomputed table: columns of the basis
-        row = X[:, model.columns_]
-        return np.asarray(row.toarray() if hasattr(row, "toarray") else row)
-    points = model.basis_
-    if model.scaling_ is not None:
-        X, points = model.scaling_.apply(X), model.scaling_.apply(points)
+    if points is None:
+        return np.asarray(toarray(X))
     return np.asarray(model.kernel_(X, points), float)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.kernel import inlined, kernel
-from maxmargin.kernels.inputs import squared_norms
+from maxmargin.kernels.tables import squared_norms
 
 FEW = 32  # columns, up to which differences are as quick as products
 TILE = 1024  # samples whose distances stay in the processor's cache

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -16,29 +17,20 @@ from maxmargin.classes.input import plain, read_classes
 from maxmargin.classes.taxonomy.labels import class_lines, resolve
 from maxmargin.classes.taxonomy.losses import class_costs
 from maxmargin.core.arrays import check_columns
-from maxmargin.core.encoded import C_of, check_weights, masses
+from maxmargin.core.encoded import C_of, Encoded, check_weights, masses
 from maxmargin.core.label_costs import cost_table
 from maxmargin.core.saved import Saved
+from maxmargin.fitting.parameters import refuse_beside_kernel
 from maxmargin.fitting.tables import check_finite, read_new
 from maxmargin.kernels import as_kernel, check
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.checks import looks_up
-from maxmargin.kernels.inputs import count, is_sparse
+from maxmargin.kernels.inputs import count, take
 
 UNKNOWN = (
     "y holds None: KernelSVM does not learn from samples whose class is not known. Leave "
     "them out, or take MulticlassSVM."
 )
-
-
-@dataclass
-class Data:
-    """Training data as read: inputs, class numbers, sample weights, attributes."""
-
-    X: Any
-    y: np.ndarray
-    weights: np.ndarray
-    attributes: dict = field(default_factory=dict)
 
 
 @dataclass
@@ -56,19 +48,21 @@ class KernelProblem:
     kernel: Kernel
     lines: np.ndarray | None = None
 
+    def __post_init__(self) -> None:
+        self.n = len(self.y)
+        # whether X is the table of the kernel itself
+        self.given = self.kernel.kind == "precomputed"
+
     @classmethod
-    def of(cls, model, data: Data) -> KernelProblem:
-        mass = masses(C_of(model), weighted(model, data))
-        kernel = as_kernel(
-            model.kernel, model.gamma, model.degree, model.coef0, X=data.X
-        )
+    def of(cls, model, X, y, weights, classes: list) -> KernelProblem:
+        mass = masses(C_of(model), weights)
+        kernel = as_kernel(model.kernel, model.gamma, model.degree, model.coef0, X=X)
         if kernel.kind != "precomputed" and looks_up(kernel):
             raise ValueError(
                 f"{kernel} computes with a precomputed matrix K: compute it from K "
                 'yourself (K + 1), and give that with kernel="precomputed".'
             )
-        check(kernel, data.X)
-        classes = data.attributes["classes_"].tolist()
+        check(kernel, X)
         lines, cost = None, None
         if model.taxonomy is not None:
             lines, cost = _taxonomy(model, classes)
@@ -76,13 +70,14 @@ class KernelProblem:
             mass = mass / 2  # two functions f_1 = -f_0 where SVC has f_1 - f_0
         if cost is None:
             cost = cost_table(model.loss, classes)
-        return cls(data.X, data.y, cost, mass, kernel, lines)
+        return cls(X, y, cost, mass, kernel, lines)
+
+    def samples(self, rows: np.ndarray) -> Any:
+        """These samples as points of a machine; their numbers where the table is given."""
+        return rows if self.given else take(self.X, rows)
 
     def with_mass(self, factor: float) -> KernelProblem:
         return replace(self, mass=self.mass * factor)
-
-    def __len__(self) -> int:
-        return len(self.y)
 
 
 def _taxonomy(model, classes) -> tuple[np.ndarray, np.ndarray | None]:
@@ -100,7 +95,7 @@ def is_table(X: Any) -> bool:
     """Whether X is a table of numbers; else it is what a kernel of its own compares."""
     if isinstance(X, (str, bytes)):
         raise ValueError("X is one string: give a list of samples, also for one.")
-    if is_sparse(X):  # scipy's dok_matrix is a dict, too
+    if issparse(X):  # scipy's dok_matrix is a dict, too
         return True
     if isinstance(X, Mapping):
         return False
@@ -119,14 +114,19 @@ def is_table(X: Any) -> bool:
     return not isinstance(first, (str, bytes, Mapping))
 
 
-def read_training(model, X, y, sample_weight) -> Data:
-    """Checked inputs, on one scale, and classes; None in y is not possible here."""
-    data = _read(model, X, y, sample_weight)
-    data.X, data.attributes["scaling_"] = scaled(model, data.X)
-    return data
+def read_training(model, X, y, sample_weight) -> Encoded:
+    """The problem, its inputs on one scale, and what is known of them."""
+    refuse_beside_kernel(model, ("gamma", "degree", "coef0"))
+    X, y, weights, attributes = _read(model, X, y, sample_weight)
+    X, attributes["scaling_"] = scaled(model, X)
+    classes = attributes["classes_"].tolist()
+    weights = weighted(model, y, weights, classes)
+    problem = KernelProblem.of(model, X, y, weights, classes)
+    return Encoded(problem, len(classes), np.float64, weights, attributes)
 
 
-def _read(model, X, y, sample_weight) -> Data:
+def _read(model, X, y, sample_weight) -> tuple:
+    """(X, class numbers, sample weights, attributes); None in y is not possible here."""
     if is_table(X):
         X, numbers, known, weights, attributes = read_classes(
             model, X, y, sample_weight
@@ -134,9 +134,9 @@ def _read(model, X, y, sample_weight) -> Data:
         if known is not None:
             raise ValueError(UNKNOWN)
         check_finite(X)
-        if is_sparse(X):
+        if issparse(X):
             check_columns(X.indices, X.shape[1], X.shape[1])
-        return Data(X, numbers, weights, attributes)
+        return X, numbers, weights, attributes
     if any(label is None for label in y):
         raise ValueError(UNKNOWN)
     y = column_or_1d(y)
@@ -147,7 +147,7 @@ def _read(model, X, y, sample_weight) -> Data:
     classes, numbers = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError("y holds one class only: at least two classes are needed.")
-    return Data(X, numbers, check_weights(sample_weight, n), {"classes_": classes})
+    return X, numbers, check_weights(sample_weight, n), {"classes_": classes}
 
 
 def own(points: Any, X: Any) -> Any:
@@ -182,15 +182,14 @@ def read_input(model, X) -> Any:
     return read_new(model, X)
 
 
-def weighted(model, data: Data) -> np.ndarray:
+def weighted(model, y: np.ndarray, weights: np.ndarray, names: list) -> np.ndarray:
     """Sample weights times class weights."""
-    given, classes = model.class_weight, data.attributes["classes_"]
+    given = model.class_weight
     if given is None:
-        return data.weights
+        return weights
     if isinstance(given, str) and given == "balanced":
-        factors = len(data.y) / (len(classes) * np.bincount(data.y))
+        factors = len(y) / (len(names) * np.bincount(y))
     elif isinstance(given, dict):
-        names = classes.tolist()
         factors = np.ones(len(names))
         for name, factor in given.items():
             if name not in names:
@@ -210,7 +209,7 @@ def weighted(model, data: Data) -> np.ndarray:
             f"class_weight={given!r} is not possible: it must be a dict "
             '{class: weight}, "balanced" or None.'
         )
-    return check_weights(data.weights * factors[data.y], len(data.y))
+    return check_weights(weights * factors[y], len(y))
 
 
 # columns brought to one scale before the kernel sees them -----------------------------
@@ -235,7 +234,7 @@ class Scaling:
 
     @classmethod
     def of(cls, X: Any, scale: str) -> Scaling:
-        if is_sparse(X):
+        if issparse(X):
             center = np.zeros(X.shape[1])
             magnitudes = abs(X).astype(np.float64)
             if scale == "range":
@@ -255,7 +254,7 @@ class Scaling:
 
     def apply(self, X: Any) -> Any:
         """The scaled table, of the same precision."""
-        if is_sparse(X):
+        if issparse(X):
             if not self.center.any():
                 return _times(X, 1.0 / self.width)
             X = X.toarray()
@@ -263,7 +262,7 @@ class Scaling:
 
     def undo(self, X: Any) -> Any:
         """Scaled rows in the units of the columns."""
-        if is_sparse(X):
+        if issparse(X):
             return _times(X, self.width)
         return (X * self.width + self.center).astype(X.dtype)
 

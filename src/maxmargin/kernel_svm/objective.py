@@ -11,13 +11,13 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
 from maxmargin.core.compiling import compile_seconds
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.engine.interrupts import INTERRUPTED
 from maxmargin.engine.threads import ALONE, Team
-from maxmargin.kernels.inputs import is_sparse
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.result import Solution
 
@@ -42,7 +42,7 @@ class KernelObjective(Objective):
     def __init__(self, problem, tol: float, rng, team: Team = ALONE):
         X, y = problem.X, np.ascontiguousarray(problem.y, np.int64)
         cost = np.ascontiguousarray(problem.cost, np.float64)
-        inputs = (X.data, X.indices, X.indptr, X.shape) if is_sparse(X) else X
+        inputs = (X.data, X.indices, X.indptr, X.shape) if issparse(X) else X
         start = np.arange(len(y) + 1)
         batch = Samples(start, y, cost, problem.lines, inputs)
         form = make_form("margin", "linear", tol)

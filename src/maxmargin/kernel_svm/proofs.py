@@ -21,7 +21,8 @@ from maxmargin.kernel_svm.certificate import KernelCertificate
 from maxmargin.kernel_svm.linear import Solved, signed
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.basis import ROWS, expand
-from maxmargin.kernels.inputs import count, double, take, toarray
+from maxmargin.kernels.inputs import count, double, take
+from maxmargin.kernels.tables import toarray
 from maxmargin.solvers.clock import Clock
 from maxmargin.solvers.result import Certificate
 
@@ -92,17 +93,17 @@ def _proved(problem, basis, Z, solved: Solved, model, clock) -> KernelCertificat
         return _certificate(primal, dual, dual, False, UNKNOWN)
     linear = float((alpha * problem.cost[problem.y]).sum())
     within = best_multiple(linear, inside)
-    rows = np.flatnonzero(np.abs(a).max(axis=1) > 1e-12 * problem.mass.max())
-    if len(rows) > _most(model, clock):
+    counts = np.abs(a).max(axis=1) > 1e-12 * problem.mass.max()
+    if counts.sum() > _most(model, clock):
         return _certificate(primal, within, within, False, UNKNOWN)
-    a = a[rows]
-    if problem.kernel.kind == "precomputed":
+    if problem.given:
+        rows = np.flatnonzero(counts)
         gram = toarray(problem.X[rows][:, rows]).astype(np.float64)
-        square = _square(a, gram)
+        square = _square(a[rows], gram)
         bound = best_multiple(linear, square)
     else:
-        X = take(problem.X, rows)
-        bound, square = exact_dual(problem.kernel, X, a, linear, model.memory)
+        a = np.where(counts[:, None], a, 0.0)
+        bound, square = exact_dual(problem.kernel, problem.X, a, linear, model.memory)
     residual = float(np.sqrt(max(square - inside, 0.0)))
     return _certificate(primal, bound, max(within, bound), True, residual)
 
@@ -114,7 +115,7 @@ def _passed(problem, basis, Z, beta, a) -> tuple[float, float]:
     other inputs may be dear, and follow from the coordinates.
     """
     kernel, X, points = problem.kernel, problem.X, double(basis.points)
-    if kernel.kind == "precomputed":
+    if problem.given:
         gram = toarray(X[points][:, points]).astype(np.float64)
         values = lambda rows: toarray(X[rows][:, points]).astype(np.float64)  # noqa: E731
     elif Z is not None and Z.dtype == np.float64 and not hasattr(X, "shape"):
@@ -123,10 +124,10 @@ def _passed(problem, basis, Z, beta, a) -> tuple[float, float]:
         values = lambda rows: Z[rows] @ factor.T  # noqa: E731
     else:
         gram = np.asarray(kernel(points), np.float64)
-        values = lambda rows: kernel(double(take(X, rows)), points)  # noqa: E731
+        values = lambda rows: kernel(double(X, rows), points)  # noqa: E731
     by_class = beta if problem.lines is None else beta @ problem.lines.T
     risk, sums = 0.0, 0.0
-    for first in range(0, len(problem), ROWS):
+    for first in range(0, problem.n, ROWS):
         rows = slice(first, first + ROWS)
         block = np.asarray(values(rows), np.float64)
         risk += _risk(problem, rows, block @ by_class)
@@ -212,11 +213,11 @@ def _square_in_blocks(kernel: Kernel, X: Any, a: np.ndarray, size: int) -> float
     total = 0.0
     for first in range(0, len(rows), size):
         here = rows[first : first + size]
-        left = double(take(X, here))
+        left = double(X, here)
         for second in range(first, len(rows), size):
             there = rows[second : second + size]
             same = second == first
-            block = kernel(left) if same else kernel(left, double(take(X, there)))
+            block = kernel(left) if same else kernel(left, double(X, there))
             products = np.asarray(block, np.float64) @ a[there]
             total += (1 if same else 2) * float(np.vdot(a[here], products))
     return max(total, 0.0)

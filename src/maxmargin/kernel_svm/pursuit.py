@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.engine.interrupts import INTERRUPTED
-from maxmargin.engine.threads import Team
+from maxmargin.engine.threads import ALONE, Team
 from maxmargin.kernel_svm.descent import (
     Examples,
     Gaussians,
@@ -29,7 +29,7 @@ from maxmargin.kernel_svm.descent import (
     descend,
     margins,
 )
-from maxmargin.kernel_svm.devices import Cpu
+from maxmargin.kernel_svm.devices import Cpu, Device
 from maxmargin.kernel_svm.linear import Solved, solve, solve_on
 from maxmargin.kernels.basis import ROWS, Basis
 from maxmargin.kernels.distances import Gaussian
@@ -51,11 +51,20 @@ ROUGH_PASSES = 30  # ... and its passes
 
 @dataclass
 class Stage:
-    """A basis, its machine and the dual point, which the next stage begins with."""
+    """A basis, and the machine on it, where one was trained to find it.
+
+    ``wanted`` is the number of points asked for, if time or Ctrl-C ended the search before.
+    """
 
     basis: Basis
-    solved: Solved
+    solved: Solved | None = None
     coordinates: np.ndarray | None = None  # of single precision, until the next stage
+    wanted: int | None = None
+
+    @property
+    def alpha(self) -> np.ndarray | None:
+        """The dual point, which the next stage begins with."""
+        return None if self.solved is None else self.solved.alpha
 
 
 def stages(n_components: int, wanted=()) -> list[int]:
@@ -76,9 +85,9 @@ def pursue(
     sizes,
     rng,
     limits,
-    device: Cpu | None = None,
+    device: Device | None = None,
     clock: Clock | None = None,
-    threads: int = 1,
+    team: Team = ALONE,
 ) -> Iterator[Stage]:
     """Stages of points that lie anywhere; X is a dense table, the kernel smooth.
 
@@ -97,7 +106,7 @@ def pursue(
         if size <= TOGETHER or len(B) == 0:
             terms = Terms(everyone, weights)
         else:
-            still = device.put(B), device.put(weights[: len(B)])
+            still = _put(device, B, weights[: len(B)])
             scores = all_scores(shape, examples, *still)
             terms = Terms(starts, weights[len(B) :], still, scores)
         each, least, most = STEPS
@@ -106,9 +115,7 @@ def pursue(
             steps = LATER_STEPS
         steps = int(device.steps * min(steps, EPOCHS * len(y) / Cpu.sample))
         if steps:
-            team = Team(threads)
-            with team.at_work():
-                terms = descend(shape, examples, terms, steps, rng, clock, team)
+            terms = descend(shape, examples, terms, steps, rng, clock, team)
         if stage is not None and clock.over():
             return
         moved = device.get(terms.points)
@@ -116,7 +123,7 @@ def pursue(
         basis = Basis(kernel, decode(B))
         B = B[basis.kept]
         Z = _transform(shape, examples, B, basis.inverse)
-        alpha = stage.solved.alpha if stage else None
+        alpha = stage.alpha if stage else None
         solved = solve_on(device, Z, y, cost, mass, clock.within(limits), alpha)
         single = device.name == "cpu" and X.dtype == np.float32
         stage = Stage(basis, solved, Z if single else None)
@@ -182,10 +189,15 @@ def first_pulls(y, cost, mass) -> np.ndarray:
     return pulls
 
 
+def _put(device, *arrays) -> list:
+    """The arrays on the device, in single precision."""
+    return [device.put(array, np.float32) for array in arrays]
+
+
 def _starts(shape, rows, examples: Examples, B, beta, mass, new, rng) -> np.ndarray:
     """New points: violated examples."""
     device, fixed = examples.device, examples.fixed_columns
-    scores = all_scores(shape, examples, device.put(B), device.put(beta))
+    scores = all_scores(shape, examples, *_put(device, B, beta))
     margin = device.get(margins(examples, scores)[0])
     live = np.flatnonzero((margin < 0) & (mass > 0))
     if len(live) < new:
@@ -200,10 +212,10 @@ def _rough(shape, examples: Examples, points, y, cost, mass, rng) -> np.ndarray:
     """Coefficients to begin with: the machine on a sample of the examples."""
     device, n = examples.device, len(y)
     rows = np.sort(rng.choice(n, ROUGH, replace=False)) if n > ROUGH else np.arange(n)
-    at, b = device.put(rows, np.int64), device.put(points)
+    at, (b,) = device.put(rows, np.int64), _put(device, points)
     inverse, _ = coordinates(device.get(shape.block(b, (b * b).sum(1), b)))
     block = shape.block(examples.X[at], examples.norms[at], b)
-    Z = device.get(block @ device.put(inverse.T))
+    Z = device.get(block @ device.put(inverse.T, np.float32))
     scaled = mass[rows] * (n / len(rows))
     solved = solve(Z, y[rows], cost, scaled, Limits(LOOSE, ROUGH_PASSES))
     if solved.solution.status == INTERRUPTED:  # nothing that anybody would keep
@@ -214,7 +226,7 @@ def _rough(shape, examples: Examples, points, y, cost, mass, rng) -> np.ndarray:
 def _transform(shape, examples: Examples, points, inverse) -> np.ndarray:
     """The coordinates of all examples, whose rows here have the same kernel values."""
     device, n = examples.device, len(examples.y)
-    b, scale = device.put(points), device.put(inverse.T)
+    b, scale = _put(device, points, inverse.T)
     if device.name != "cpu":  # stays there
         return shape.block(examples.X, examples.norms, b) @ scale
     Z = np.empty((n, len(inverse)), np.float32)

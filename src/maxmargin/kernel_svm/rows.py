@@ -6,13 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from maxmargin.core.kernel import kernel as compiled
 from maxmargin.engine.threads import ALONE, Team
-from maxmargin.kernel_svm.devices import Cpu
+from maxmargin.kernel_svm.devices import Device
 from maxmargin.kernel_svm.gaussian_rows import GaussianRows
 from maxmargin.kernel_svm.ranges import over_ranges_of
-from maxmargin.kernels.inputs import count, is_sparse, take, toarray
+from maxmargin.kernels.inputs import count, take
+from maxmargin.kernels.tables import toarray
 
 BLOCKS = 3 * 8  # bytes per value while a block of rows is computed
 LEAST_ROWS = 100  # that memory must hold
@@ -111,7 +113,7 @@ class Table:
 
     _double: Callable | None = None  # computes rows in double precision
 
-    def __init__(self, problem, device: Cpu, memory: float, team: Team = ALONE):
+    def __init__(self, problem, device: Device, memory: float, team: Team = ALONE):
         self.problem, self.device, self.memory = problem, device, memory
         self.team = team
         # functions of the user's need not bear threads, strings are read for every part
@@ -125,22 +127,22 @@ class Table:
         compute = self._double
         if self.in_parts:
             return lambda part, worker: compute(rows, part, worker)
-        values = compute(rows, slice(0, count(self.problem.X)), 0)
+        values = compute(rows, slice(0, self.problem.n), 0)
         return lambda part, worker: values[:, part]
 
     def rows(self, dtype) -> Rows:
         """A cache of rows that takes the memory that is allowed."""
-        n, classes = count(self.problem.X), len(self.problem.cost)
+        n, classes = self.problem.n, len(self.problem.cost)
         limits = rooms(n, classes, dtype, self.memory)
         return Rows(self._computer(dtype), n, *limits, self.team, self.in_parts)
 
     def _computer(self, dtype) -> Callable:
         """From numbers of samples to their rows of the kernel matrix."""
         X, kernel, device = self.problem.X, self.problem.kernel, self.device
-        if kernel.kind == "precomputed":
+        if self.problem.given:
             return lambda rows, *_: toarray(X[rows])
         if device.name != "cpu":
-            there = device.put(X.toarray() if is_sparse(X) else X, dtype)
+            there = device.put(X.toarray() if issparse(X) else X, dtype)
             return lambda rows, *_: device.get(
                 kernel(there[device.put(rows, np.int64)], there)
             )

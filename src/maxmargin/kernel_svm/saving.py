@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from scipy.sparse import issparse
 
 from maxmargin.core.saved import Saved
 from maxmargin.fitting.saving import restore_shared, shared_state
@@ -12,7 +13,6 @@ from maxmargin.kernel_svm.certificate import KernelCertificate
 from maxmargin.kernel_svm.input import Scaling
 from maxmargin.kernel_svm.parameters import METHODS
 from maxmargin.kernels import as_kernel, from_state
-from maxmargin.kernels.inputs import is_sparse
 
 
 def state_of(model) -> tuple[dict, dict]:
@@ -39,8 +39,8 @@ def state_of(model) -> tuple[dict, dict]:
     points = model.basis_
     if model.columns_ is not None:
         arrays["columns"] = np.asarray(model.columns_, np.int64)
-    elif is_sparse(points) or getattr(points, "ndim", 0) == 2:
-        table = points.toarray() if is_sparse(points) else points
+    elif issparse(points) or getattr(points, "ndim", 0) == 2:
+        table = points.toarray() if issparse(points) else points
         arrays["points"] = np.ascontiguousarray(table)
     elif not isinstance(points, Mapping) and all(isinstance(p, str) for p in points):
         state["points"] = list(map(str, points))

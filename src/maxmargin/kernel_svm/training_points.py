@@ -37,7 +37,7 @@ def grow_points(
             return
         pulls, alpha = first_pulls(y, cost, mass), None
         if stage is not None:
-            alpha = stage.solved.alpha
+            alpha = stage.alpha
             pulls = signed(alpha, y, mass)
         basis = stage.basis if stage else None
         new = best_of(kernel, X, pulls, basis, size - len(chosen), rng)

@@ -10,7 +10,8 @@ import numpy as np
 
 from maxmargin.kernels.base import Kernel, must_be_kernel, set_field
 from maxmargin.kernels.formulas import Formula
-from maxmargin.kernels.inputs import count, full, is_sparse, vectors
+from maxmargin.kernels.inputs import count, vectors
+from maxmargin.kernels.tables import full, is_sparse
 
 
 @dataclass(frozen=True, repr=False)

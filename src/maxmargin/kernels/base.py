@@ -21,7 +21,8 @@ import numpy as np
 
 from maxmargin.kernels import inputs
 from maxmargin.kernels.formulas import ATOM, Formula
-from maxmargin.kernels.inputs import detached, is_sparse, vectors
+from maxmargin.kernels.inputs import detached, vectors
+from maxmargin.kernels.tables import is_sparse, toarray
 
 MAX_DEPTH = 50  # of kernels in kernels
 _MINUS = (
@@ -57,7 +58,7 @@ class Kernel:
             raise ValueError(
                 f"{self} has no gradient: it is no smooth kernel of vectors."
             )
-        X, B = inputs.pair(X, inputs.toarray(B))
+        X, B = inputs.pair(X, toarray(B))
         if not inputs.is_tensor(X):
             coefficients = np.asarray(coefficients, dtype=X.dtype)
         elif not inputs.is_tensor(coefficients):
@@ -77,7 +78,11 @@ class Kernel:
 
     def fitted(self, X: Any) -> Kernel:
         """The kernel with what is left open ("scale", an alphabet) read from X."""
-        return self._mapped(lambda k: k.fitted(X))
+        kernel = self._mapped(lambda k: k.fitted(X))
+        gamma = getattr(kernel, "gamma", None)
+        if isinstance(gamma, str):
+            return kernel._with({"gamma": gamma_of(gamma, X)})
+        return kernel
 
     def state(self) -> dict:
         """The formula as plain JSON values, for `from_state`."""
@@ -300,13 +305,6 @@ def known(gamma: float | str, kernel: Kernel) -> float:
             "kernels.as_kernel(k, X=X), reads it from the training inputs X."
         )
     return gamma
-
-
-def read_width(kernel: Any, X: Any) -> Kernel:
-    """The kernel with an open gamma read from X."""
-    if not isinstance(kernel.gamma, str):
-        return kernel
-    return replace(kernel, gamma=gamma_of(kernel.gamma, X))
 
 
 def gamma_of(gamma: str, X: Any) -> float:

@@ -20,11 +20,12 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.sparse import issparse
 
 from maxmargin.kernels.base import Kernel, must_be_kernel, whole
 from maxmargin.kernels.basis import DEPENDENT, ROWS, Basis
-from maxmargin.kernels.given import Precomputed
-from maxmargin.kernels.inputs import count, is_sparse, take, vectors
+from maxmargin.kernels.checks import looks_up
+from maxmargin.kernels.inputs import count, take, vectors
 
 METHODS = (
     "nystroem",
@@ -65,7 +66,7 @@ def choose(
     useful = np.flatnonzero(weights > 0)
     if method == "all":
         return Basis(kernel, X if len(useful) == n else take(X, useful))
-    if _has_precomputed(kernel):
+    if looks_up(kernel):
         raise ValueError(
             f'The basis method "{method}" asks for parts of the kernel\'s table, which a '
             'precomputed one does not give: take "all".'
@@ -130,7 +131,7 @@ def centres(X: Any, k: int, rng: np.random.Generator, weights: np.ndarray) -> An
         warnings.simplefilter("ignore")
         means.fit(table, sample_weight=weights[rows].astype(table.dtype))
     found = means.cluster_centers_.astype(table.dtype, copy=False)
-    if is_sparse(table):  # so that a kernel sees two tables of one kind
+    if issparse(table):  # so that a kernel sees two tables of one kind
         return type(table)(found)
     return found
 
@@ -267,9 +268,3 @@ def _checked_weights(weights: Any, n: int) -> np.ndarray:
     if not weights.any():
         raise ValueError("All weights are zero: no sample can be chosen.")
     return weights
-
-
-def _has_precomputed(kernel: Kernel) -> bool:
-    return isinstance(kernel, Precomputed) or any(
-        _has_precomputed(child) for child in kernel._children()
-    )

@@ -19,15 +19,13 @@ from maxmargin.kernels.formulas import (
     times,
     total,
 )
-from maxmargin.kernels.inputs import (
+from maxmargin.kernels.inputs import detached, is_tensor, pair
+from maxmargin.kernels.tables import (
     add,
-    detached,
     diagonal_table,
     divide_by_outer,
     exponential,
-    is_tensor,
     multiply,
-    pair,
     power,
 )
 from maxmargin.kernels.vectors import Constant

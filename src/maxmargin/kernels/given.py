@@ -11,7 +11,8 @@ import numpy as np
 from maxmargin.kernels.arguments import function_name, named
 from maxmargin.kernels.base import Kernel, positive, real, set_field, whole
 from maxmargin.kernels.formulas import ATOM, Formula, number
-from maxmargin.kernels.inputs import count, is_tensor, pair, take, toarray, vectors
+from maxmargin.kernels.inputs import count, is_tensor, pair, take, vectors
+from maxmargin.kernels.tables import toarray
 
 
 @dataclass(frozen=True, repr=False)

@@ -16,7 +16,7 @@ import numpy as np
 from maxmargin.kernels import kmers
 from maxmargin.kernels.base import Kernel, set_field, whole
 from maxmargin.kernels.formulas import ATOM, Formula
-from maxmargin.kernels.inputs import product
+from maxmargin.kernels.tables import product
 
 MAX_PATTERNS = 5000
 

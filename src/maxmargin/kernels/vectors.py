@@ -9,7 +9,6 @@ from maxmargin.kernels.base import (
     Kernel,
     known,
     positive,
-    read_width,
     real,
     set_field,
     whole,
@@ -24,16 +23,13 @@ from maxmargin.kernels.formulas import (
     number,
     raised,
 )
-from maxmargin.kernels.inputs import (
-    count,
-    float_type,
+from maxmargin.kernels.inputs import count, float_type, pair, vectors
+from maxmargin.kernels.tables import (
     full,
     multiply,
-    pair,
     power,
     product,
     squared_norms,
-    vectors,
     weighted_rows,
 )
 
@@ -95,9 +91,6 @@ class Polynomial(Kernel):
             return slope * weighted_rows(C, X)
         W = power(self._inner(product(X, B)), self.degree - 1)
         return weighted_rows(multiply(multiply(W, slope), C), X)
-
-    def fitted(self, X: Any) -> Kernel:
-        return read_width(self, X)
 
     def _formula(self, x: str, y: str) -> Formula:
         inner = Formula(f"{factor(self.gamma)}{x}·{y}", PRODUCT)

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
 from maxmargin.kernel_svm.bases import LOOSE
 from maxmargin.kernel_svm.pursuit import pursue, stages
 from maxmargin.kernel_svm.training_points import grow_points
 from maxmargin.kernels.basis import Basis
-from maxmargin.kernels.inputs import is_sparse
 from maxmargin.solvers.clock import Clock
 from maxmargin.solvers.result import Limits
 
@@ -53,7 +53,7 @@ def pursued_basis(
     clock, rng = Clock(known.max_time), np.random.default_rng(seed)
     sizes = stages(min(size, len(use)))
     arguments = rows[use], y[use], known.cost, mass[use], sizes, rng, Limits(LOOSE)
-    if method == "training-points" or is_sparse(rows) or not kernel.differentiable:
+    if method == "training-points" or issparse(rows) or not kernel.differentiable:
         found = grow_points(kernel, *arguments, clock)
     else:
         found = pursue(kernel, *arguments, clock=clock)
