@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.alignments.dp import leading, trailing
-from maxmargin.alignments.structure import parts_of
+from maxmargin.alignments.pair_alignments import parts_of
 from maxmargin.core.contract import score, shape
 from maxmargin.core.kernel import direct, inlined, inner, kernel
 from maxmargin.engine.threads import over_ranges
