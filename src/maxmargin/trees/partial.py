@@ -13,7 +13,7 @@ import numpy as np
 from maxmargin.core.checks import is_whole
 from maxmargin.core.completion import complete_all
 from maxmargin.core.warn import warn
-from maxmargin.trees.cky.structure import make_batch, n_weights, partly_parsed
+from maxmargin.trees.cky.parses import make_batch, n_weights, partly_parsed
 from maxmargin.trees.cky.trees import NO_PARSE
 from maxmargin.trees.derivations import Derivations
 from maxmargin.trees.input import (
