@@ -78,10 +78,7 @@ def score_planes(batch, i, w, labellings, count, theta):
             seen = p > 0 and (j == labellings[k] or j == labellings[(p - 1) * n + k])
             if j < 0 or seen:
                 continue
-            norm = batch.norm[i]
-            m = list_pair(
-                batch.s, batch.t, batch.terms, i, k, j, norm, index, values, 0
-            )
+            m = put_pair(batch, i, k, j, batch.norm[i], index, values, 0)
             total = 0.0
             for f in range(m):
                 total += float(weight(batch.terms, w, index[f])) * float(values[f])
@@ -107,17 +104,26 @@ def value(batch, i, theta, y):
     return alignment_value(match, gaps, y)
 
 
+@inlined
+def put_pair(batch, i, k, j, c, index, values, m):
+    """Append the features of the matched pair (k, j), c times."""
+    return list_pair(batch.s, batch.t, batch.terms, i, k, j, c, index, values, m)
+
+
+@inlined
+def put_gaps(batch, i, y, c, index, values, m):
+    """Append those of the unmatched runs."""
+    free_s, free_t = batch.free_s, batch.free_t
+    return list_gaps(batch.s, batch.t, i, free_s, free_t, y, c, index, values, m)
+
+
 @implements(contract.emit, AlignmentBatch)
 def emit(batch, i, y, coefficient, index, values, m):
     c, first = coefficient * batch.norm[i], m
     for k in range(batch.start[i + 1] - batch.start[i]):
         if y[k] >= 0:
-            m = list_pair(
-                batch.s, batch.t, batch.terms, i, k, y[k], c, index, values, m
-            )
-    m = list_gaps(
-        batch.s, batch.t, i, batch.free_s, batch.free_t, y, c, index, values, m
-    )
+            m = put_pair(batch, i, k, y[k], c, index, values, m)
+    m = put_gaps(batch, i, y, c, index, values, m)
     return list_prior(batch.terms, index, values, first, m)
 
 
@@ -136,34 +142,15 @@ def difference(batch, i, s, rs, a, ra, index, values):
         elif a[k] == truth[k]:
             ca, ct = ca + ct, 0.0
         if truth[k] >= 0 and ct != 0.0:
-            m = list_pair(
-                batch.s,
-                batch.t,
-                batch.terms,
-                i,
-                k,
-                truth[k],
-                ct * norm,
-                index,
-                values,
-                m,
-            )
+            m = put_pair(batch, i, k, truth[k], ct * norm, index, values, m)
         if s[k] >= 0 and cs != 0.0:
-            m = list_pair(
-                batch.s, batch.t, batch.terms, i, k, s[k], cs * norm, index, values, m
-            )
+            m = put_pair(batch, i, k, s[k], cs * norm, index, values, m)
         if a[k] >= 0 and ca != 0.0:
-            m = list_pair(
-                batch.s, batch.t, batch.terms, i, k, a[k], ca * norm, index, values, m
-            )
-    free_s, free_t = batch.free_s, batch.free_t
+            m = put_pair(batch, i, k, a[k], ca * norm, index, values, m)
     if rs != ra:
-        c = (rs - ra) * norm
-        m = list_gaps(batch.s, batch.t, i, free_s, free_t, truth, c, index, values, m)
-    c = -rs * norm
-    m = list_gaps(batch.s, batch.t, i, free_s, free_t, s, c, index, values, m)
-    c = ra * norm
-    m = list_gaps(batch.s, batch.t, i, free_s, free_t, a, c, index, values, m)
+        m = put_gaps(batch, i, truth, (rs - ra) * norm, index, values, m)
+    m = put_gaps(batch, i, s, -rs * norm, index, values, m)
+    m = put_gaps(batch, i, a, ra * norm, index, values, m)
     return list_prior(batch.terms, index, values, 0, m)
 
 

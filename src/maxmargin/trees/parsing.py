@@ -35,6 +35,9 @@ class Parsing(Structure):
         """(batch, its weights)."""
         raise NotImplementedError
 
+    def encode(self, X: Any) -> Any:
+        return self.asked(read_sentences(X, self.input), np.zeros(0))[0]
+
     def search(self, batch: Any, w: np.ndarray, n_jobs: int) -> np.ndarray:
         """The labellings that are predicted."""
         return decode(batch, w, n_jobs)

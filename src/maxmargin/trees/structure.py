@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.completion import complete_all
 from maxmargin.core.encoded import Encoded, Training, check_weights
 from maxmargin.core.saved import distinct
 from maxmargin.fitting.tables import weigh
@@ -18,7 +17,6 @@ from maxmargin.trees.cky.parses import (
     partly_parsed,
 )
 from maxmargin.trees.cky.posterior import decode_posteriors
-from maxmargin.trees.cky.trees import NO_PARSE
 from maxmargin.trees.derivations import (
     Derivations,
     derive,
@@ -34,6 +32,7 @@ from maxmargin.trees.input import (
 )
 from maxmargin.trees.parsing import Found, Parsing
 from maxmargin.trees.partial import (
+    best_completions,
     bracket_rows,
     check_truths,
     first_trees,
@@ -117,14 +116,8 @@ class Trees(Parsing):
         C = self._usual_C(len(chosen))
         return Encoded(batch, self.n_weights, dtype, weights[chosen], left_out, C=C)
 
-    def encode(self, X: Any) -> Any:
-        return self._known_batch(read_sentences(X, self.input))
-
     def asked(self, sentences: Sentences, w: np.ndarray) -> tuple[Any, np.ndarray]:
-        return self._known_batch(sentences), w
-
-    def _known_batch(self, sentences: Sentences):
-        return self._batch(known_words(self.derivations.grammar, sentences))
+        return self._batch(known_words(self.derivations.grammar, sentences)), w
 
     def _batch(self, sentences: Sentences, y=None):
         words = spans = None
@@ -189,12 +182,9 @@ class Trees(Parsing):
         """The best trees that have what is known of them; whole trees stay."""
         truths = read_truths(Y)
         sentences = self._sentences(X, truths)
-        rows = [bracket_rows(truth, self.derivations.labels) for truth in truths]
-        batch = self._known_batch(sentences)
-        batch.y[:] = NO_PARSE
-        impossible = [row is None for row in rows]  # the labels are not in the grammar
-        batch = partly_parsed(batch, impossible, [row or [] for row in rows])
-        trees, failed = self.trees(sentences, batch, complete_all(batch, w, n_jobs))
+        batch, w = self.asked(sentences, w)
+        flat = best_completions(batch, self.derivations, truths, w, n_jobs)
+        trees, failed = self.trees(sentences, batch, flat)
         both = zip(truths, trees, strict=True)
         return [z if isinstance(z, Tree) else tree for z, tree in both], failed
 
