@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.alignments.homologs.counting import CountingObjective
 from maxmargin.alignments.homologs.input import check_inputs, check_numbers
 from maxmargin.alignments.homologs.metrics import HomologReport, homolog_scores
-from maxmargin.alignments.homologs.structure import Homologs
+from maxmargin.alignments.homologs.structure import HomologChoice
 from maxmargin.alignments.homologs.view import homologs
 from maxmargin.alignments.parameters import HomologFinderParameters
 from maxmargin.alignments.scorers import homologs_found
@@ -84,10 +84,10 @@ class LocalFinder:
         pairs = self.align(native, candidates[int(scores.argmax())])
         return homologs(x, scores, pairs, y, **options)
 
-    def _fitted(self) -> Homologs:
+    def _fitted(self) -> HomologChoice:
         """The structure for predictions, as the fitted attributes describe it."""
         check_is_fitted(self, "substitution_matrix_")
-        structure = Homologs("affine" if self.gap_open_ else "linear")
+        structure = HomologChoice("affine" if self.gap_open_ else "linear")
         structure.letters = self.alphabet_
         return structure
 
@@ -145,7 +145,7 @@ class HomologFinder(
     True
     """
 
-    _structure_class = Homologs
+    _structure_class = HomologChoice
     _model_name = "HomologFinder.v1"
     _scorers = (homologs_found,)
     _fields = (

@@ -28,7 +28,7 @@ from maxmargin.engine.threads import over_ranges
 
 
 @dataclass
-class Homologs(Structure):
+class HomologChoice(Structure):
     """Candidates by local alignments; the parameters are those of `HomologFinder`."""
 
     gaps: str = "linear"
