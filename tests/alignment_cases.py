@@ -6,7 +6,7 @@ import numpy as np
 
 from maxmargin.alignments.features.arrays import encode_sides, entries_of
 from maxmargin.alignments.features.settings import make_model
-from maxmargin.alignments.structure import make_batch
+from maxmargin.alignments.pair_alignments import make_batch
 
 
 def marginals(match, gaps):
@@ -81,7 +81,7 @@ def random_batch(seed, sizes=((3, 4), (1, 2), (4, 3)), loss=0, free=(0, 0), **se
     width = model.dense.get("profile", 0)
     targets = random_sequences(rng, [n for n, _ in sizes], 0, width)
     templates = random_sequences(rng, [m for _, m in sizes], 1, width)
-    s, t, terms = encode_sides(model, targets, templates, np.float64)
+    s, t, terms = encode_sides(model, targets, templates)
     y = np.concatenate([random_alignment(rng, n, m) for n, m in sizes])
     counts = rng.random(len(y)) < (0.7 if rng.random() < 0.5 else 1.1)
     norm = 1.0 / np.array([n + m for n, m in sizes])

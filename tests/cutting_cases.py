@@ -133,7 +133,7 @@ def parses(**options):
 
 
 def partial_parses():
-    from maxmargin.trees.cky.structure import partly_parsed
+    from maxmargin.trees.cky.parses import partly_parsed
 
     batch, n = parses(with_features=True)
     known = [[(0, 3, -1)], [], [(1, 4, -1), (0, 4, -1)], [(0, 2, -1)]]

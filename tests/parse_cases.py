@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from maxmargin.trees.cky.structure import for_training, make_batch, n_weights
+from maxmargin.trees.cky.parses import for_training, make_batch, n_weights
 from maxmargin.trees.cky.tables import make_tables
 
 MANY = 400

@@ -12,7 +12,7 @@ from alignment_cases import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.alignments import structure as alignment
+from maxmargin.alignments import pair_alignments as alignment
 from maxmargin.alignments.dp import (
     Gaps,
     alignment_value,

@@ -11,7 +11,8 @@ matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 
 from maxmargin.alignments.export import Scoring  # noqa: E402
-from maxmargin.alignments.plots import _break_lines, _columns, letter_order  # noqa: E402
+from maxmargin.alignments.files.pairs import paired_columns  # noqa: E402
+from maxmargin.alignments.plots import _break_lines, letter_order  # noqa: E402
 from maxmargin.plots import (  # noqa: E402
     plot_alignment,
     plot_alignment_path,
@@ -108,7 +109,7 @@ def test_alignment_shows_letters_agreement_and_counts():
 def test_long_alignments_are_broken_where_they_belong_together():
     a, b = "A" * 190, "C" * 170
     one, two = [(i, i) for i in range(170)], [(i + 20, i) for i in range(170)]
-    columns = [_columns(a, b, pairs) for pairs in (one, two)]
+    columns = [paired_columns(a, b, pairs) for pairs in (one, two)]
     lines = _break_lines(columns)
     assert max(hi - lo for cut in lines for lo, hi in cut) <= 80
     for k in range(2):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.alignments.homologs.structure import (
+from maxmargin.alignments.homologs.candidates import (
     alignment_score,
     candidate_score,
     make_batch,

@@ -123,7 +123,7 @@ def test_loops_are_completed_by_the_prior():
 
     def completed(labels, free=(0, 0)):
         counts = np.ones(6, bool)
-        return complete_loops(model, prior, s, t, labels, counts, free, np.float64)
+        return complete_loops(model, prior, s, t, labels, counts, free)
 
     found, counts = completed(labels)
     assert (found[0], found[5]) == (0, 5)

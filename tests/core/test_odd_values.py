@@ -133,7 +133,7 @@ def alignments(X, y):
     targets, templates = align.check_sequences(X)
     align.check_alignments(y, targets, templates)
     if targets:
-        SequenceAligner()._make_model(targets, templates)
+        SequenceAligner()._structure()._learn_terms(targets, templates)
 
 
 def finders(X, y):

@@ -14,7 +14,7 @@ from maxmargin.hypergraphs.batch import Example, make_batch
 from maxmargin.testing import FORMULATIONS, Asker
 from maxmargin.trees.cky.batch import span_at
 from maxmargin.trees.cky.chart import cell_of
-from maxmargin.trees.cky.structure import sentence_of
+from maxmargin.trees.cky.parses import sentence_of
 
 CASES = st.fixed_dictionaries(
     {

@@ -227,7 +227,7 @@ def test_parser_learns_probabilities():
     assert parser.converged_
     assert parser.certificate_.relative_gap <= 1e-3
     assert parser.predict(TREES) == TREES
-    batch, w = parser._batch(*_sentences(parser, TREES))
+    batch, w = parser.structure_.encode(TREES), parser._w
     for i, found in enumerate(parser.predict_marginals(TREES, threshold=0.0)):
         every = list(parse_cases.enumerate_derivations(batch, i))
         ask = Asker(batch, i, w.astype(np.float64), True)
@@ -235,17 +235,11 @@ def test_parser_learns_probabilities():
         p = np.exp(scores - logsumexp(scores))
         wanted = {}
         for y, share in zip(every, p, strict=True):
-            tree = parser._derivations.tree(y, TREES[i].words())
+            tree = parser.structure_.derivations.tree(y, TREES[i].words())
             for bracket in set(tree.spans()):
                 wanted[bracket] = wanted.get(bracket, 0.0) + share
         shown = {bracket: x for bracket, x in found.items() if x > 0}
         assert shown == pytest.approx(wanted, abs=1e-7)
-
-
-def _sentences(parser, trees):
-    from maxmargin.trees.input import read_sentences
-
-    return (read_sentences(trees, parser.input),)
 
 
 def test_aligner_learns_probabilities():
@@ -254,7 +248,7 @@ def test_aligner_learns_probabilities():
     model = SequenceAligner(objective="log", C=1000, tol=1e-3).fit(X, y)
     assert model.converged_
     assert model.score(X, y) > 0.9
-    batch = model._batch(X, y)
+    batch = model.structure_.encode(X, y)
     for i, found in enumerate(model.predict_marginals(X)):
         if found.size > 50:
             continue  # the second pair is small enough to list

@@ -9,7 +9,7 @@ from parse_cases import enumerate_derivations, random_parses
 from maxmargin.core.formulation import make_form
 from maxmargin.testing import FORMULATIONS, Asker, check_structure
 from maxmargin.trees.cky.batch import LOSSES
-from maxmargin.trees.cky.structure import make_batch, n_weights
+from maxmargin.trees.cky.parses import make_batch, n_weights
 from maxmargin.trees.cky.tables import make_tables
 
 

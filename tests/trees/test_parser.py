@@ -54,9 +54,9 @@ def test_tags_become_leaves_where_words_are_not_known(fitted):
 
 def test_words_are_seen_where_they_are_given(fitted, tmp_path):
     """With features="auto", also if the input is tags; tags alone stay possible."""
-    assert len(fitted._encoders["spans"].channels) == 2
+    assert len(fitted.structure_.encoders["spans"].channels) == 2
     plain = GrammarParser(C=100).fit(TAGS, TREES)
-    assert len(plain._encoders["spans"].channels) == 1
+    assert len(plain.structure_.encoders["spans"].channels) == 1
     assert len(GrammarParser(C=100, features="spans").fit(None, TREES)._w) == len(
         plain._w
     )
@@ -135,8 +135,7 @@ def test_marginals_agree_with_all_trees():
 def test_fallbacks(fitted, fallback):
     model = GrammarParser(C=100, fallback=fallback, max_iter=1, tol=0.9)
     model.__dict__.update({k: v for k, v in fitted.__dict__.items() if k.endswith("_")})
-    model._derivations, model._w = fitted._derivations, fitted._w
-    model._encoders = fitted._encoders
+    model._w = fitted._w
     found = model.predict([["NN", "DT", "??"], [], ["DT", "NN", "VBD"]])
     assert model.n_fallbacks_ == 2
     assert found[1] is None

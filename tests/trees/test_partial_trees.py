@@ -16,7 +16,7 @@ from maxmargin.core.partial import ordinary
 from maxmargin.testing import check_structure
 from maxmargin.trees import Tree
 from maxmargin.trees.cky.batch import LOSSES
-from maxmargin.trees.cky.structure import partly_parsed
+from maxmargin.trees.cky.parses import partly_parsed
 
 
 def hide(batch, rng):

@@ -111,6 +111,6 @@ def test_C_is_chosen_by_the_objective(unsure):
     assert GrammarParser(features=None).fit(None, TREES).C_ == 0.1
     assert GrammarParser().fit(None, TREES).C_ == 0.1
     assert GrammarParser().fit(None, 10 * TREES).C_ < 0.1
-    assert GrammarParser(max_iter=1)._usual_C(1000) == 0.01
-    assert GrammarParser(input="words")._usual_C(1000) == 0.03
+    assert GrammarParser()._structure()._usual_C(1000) == 0.01
+    assert GrammarParser(input="words")._structure()._usual_C(1000) == 0.03
     assert GrammarParser(C=3.0).fit(None, TREES).C_ == 3.0

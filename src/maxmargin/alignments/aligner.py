@@ -10,46 +10,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.alignments.batch import align_batch, norms, right_pairs
-from maxmargin.alignments.features.encoder import learn_tracks, length_of
-from maxmargin.alignments.features.models import AlignmentModel
-from maxmargin.alignments.features.prior import (
-    NONE,
-    Prior,
-    make_prior,
-    with_usual_letters,
-)
-from maxmargin.alignments.features.settings import (
-    check_alphabet,
-    make_model,
-    model_from_state,
-    model_state,
-)
+from maxmargin.alignments.batch import right_pairs
 from maxmargin.alignments.input import (
-    check_alignments,
     check_loss_and_ends,
     check_sequences,
     matched_pairs,
     references,
-    split_unknown,
 )
-from maxmargin.alignments.k_best import k_best
-from maxmargin.alignments.loops import complete_loops
 from maxmargin.alignments.metrics import AlignmentReport, alignment_report
 from maxmargin.alignments.parameters import SequenceAlignerParameters
 from maxmargin.alignments.scorers import alignment_q
-from maxmargin.alignments.sums import match_marginals, values
+from maxmargin.alignments.structure import Alignments
+from maxmargin.alignments.sums import values
 from maxmargin.alignments.view import shown
 from maxmargin.core.decode import decode
-from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.encoded import check_weights
 from maxmargin.core.listed import given_or, listed
-from maxmargin.core.partial import partly_known
-from maxmargin.core.structure import Outputs, check_k
+from maxmargin.core.structure import check_k
 from maxmargin.engine.prediction import over_cluster
 from maxmargin.fitting.calibration import Chances, of_parts, temperature_of
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.saving import floats, number
-from maxmargin.fitting.tables import weigh
 from maxmargin.views.shown import Shown
 
 if TYPE_CHECKING:
@@ -148,6 +129,7 @@ class SequenceAligner(SequenceAlignerParameters, Shown, MaxMarginEstimator, init
 
     _view = staticmethod(shown)
 
+    _structure_class = Alignments
     _model_name = "SequenceAligner.v1"
     _scorers = (alignment_q,)
     _left = (
@@ -164,35 +146,18 @@ class SequenceAligner(SequenceAlignerParameters, Shown, MaxMarginEstimator, init
     @over_cluster()
     def predict(self, X: Any) -> list[list[tuple[int, int]]]:
         """The best alignment of every pair (s, t): its matched pairs (i, j)."""
-        batch = self._batch(X)
-        labels = self._decode(batch)
-        cut = batch.start
-        return Outputs(
-            matched_pairs(labels[cut[i] : cut[i + 1]]) for i in range(len(cut) - 1)
-        )
+        return self._predicted(X)
 
     def decision_function(self, X: Any, y: Any = None) -> np.ndarray:
         """Scores of the best alignments, or of those given as y."""
-        batch = self._batch(X, y)
-        labels = batch.y
-        if y is None:
-            labels = self._decode(batch)
+        batch = self._fitted().encode(X, y)
+        labels = self._decode(batch) if y is None else batch.y
         return values(batch, self.coef_, labels, self._threads())
 
     def predict_k_best(self, X: Any, k: int) -> list[list[tuple[list, float]]]:
         """The k best alignments of every pair with their scores, best first."""
         k = check_k(k)
-        batch = self._batch(X)
-        labels, scores = k_best(batch, self.coef_, k, self._threads())
-        cut = batch.start
-        return [
-            [
-                (matched_pairs(row[cut[i] : cut[i + 1]]), float(found[i]))
-                for row, found in zip(labels, scores, strict=True)
-                if found[i] > -np.inf
-            ]
-            for i in range(len(cut) - 1)
-        ]
+        return self._fitted().predict_k_best(X, self.coef_, k, self._threads())
 
     def predict_marginals(self, X: Any, sharpness: float = 1.0) -> list[np.ndarray]:
         """Probabilities of all pairs (i, j), an array (len(s), len(t)) for every sample.
@@ -207,10 +172,11 @@ class SequenceAligner(SequenceAlignerParameters, Shown, MaxMarginEstimator, init
             raise ValueError(
                 f"sharpness={sharpness!r} is not possible: it must be a positive number."
             )
-        batch = self._batch(X)
-        norm = batch.norm if self.objective == "log" else np.ones(len(batch.norm))
-        batch = batch._replace(norm=float(sharpness) / temperature_of(self) * norm)
-        return match_marginals(batch, self.coef_, self._threads())
+        structure = self._fitted()
+        if self.objective != "log":
+            structure.normalize = False
+        factor = float(sharpness) / temperature_of(self)
+        return structure.predict_marginals(X, self.coef_, self._threads(), factor)
 
     def _chances(self, X: Any, y: Any, predicted: Any) -> Chances:
         said: list[float] = []
@@ -227,7 +193,7 @@ class SequenceAligner(SequenceAlignerParameters, Shown, MaxMarginEstimator, init
 
     def _pairs(self, X: Any, y: Any) -> list[set]:
         """The matched pairs of true alignments."""
-        batch = self._batch(X, y)
+        batch = self._fitted().encode(X, y)
         parts = np.split(batch.y, batch.start[1:-1])
         return [set(matched_pairs(labels)) for labels in parts]
 
@@ -237,7 +203,7 @@ class SequenceAligner(SequenceAlignerParameters, Shown, MaxMarginEstimator, init
         Where a sample of y has a core, only its pairs count. Samples without any are
         left out.
         """
-        batch = self._batch(X, y)
+        batch = self._fitted().encode(X, y)
         weights = check_weights(sample_weight, len(batch.start) - 1)
         labels = self._decode(batch)
         right = right_pairs(batch, labels)
@@ -277,110 +243,18 @@ class SequenceAligner(SequenceAlignerParameters, Shown, MaxMarginEstimator, init
             raise ValueError(
                 f"the model has no term {name!r}; it has {', '.join(self.model_.names)}."
             )
-        term = self.model_.terms[self.model_.names.index(name)]
-        sizes = self.model_.size(term.left, 0), self.model_.size(term.right, 1)
-        return self.coef_[term.places(*sizes)]
+        return self.coef_[self.model_.places(name)]
 
     # training --------------------------------------------------------------------------
 
     def _check(self) -> None:
         check_loss_and_ends(self.loss, self.scope, self.free_ends)
 
-    def _encode(self, X, y, sample_weight) -> Encoded:
-        shift, free = check_loss_and_ends(self.loss, self.scope, self.free_ends)
-        if X is None or y is None:
-            raise ValueError("both X and y are needed: one alignment per pair.")
-        targets, templates = check_sequences(X)
-        if not targets:
-            raise ValueError("X is empty: at least one pair of sequences is needed.")
-        y, known = split_unknown(y, targets)
-        labels, counts = check_alignments(y, targets, templates)
-        if not counts.any():
-            raise ValueError(
-                "y has no matched pair that counts, because all core masks are empty: "
-                "leave the masks out, or give alignments with core columns."
-            )
-        weights = check_weights(sample_weight, len(targets))
-        if known is not None:
-            weights = weigh(self, weights, [mask.any() for mask in known])
-        model = self._make_model(targets, templates)
-        norm = norms(targets, templates, self.normalize)
-        dtype = np.float64
-        prior = make_prior(model) if self.prior else NONE
-        forgiving = shift != "hamming" and self.objective != "log"
-        if len(prior.scores) and forgiving and known is None:
-            labels, counts = complete_loops(
-                model, prior, targets, templates, labels, counts, free, dtype
-            )
-        batch = align_batch(
-            model, targets, templates, labels, counts, norm, shift, free, dtype, prior
-        )
-        if known is not None:
-            batch = partly_known(batch, np.concatenate(known))
-        n_weights = model.n_weights + (len(prior.scores) > 0)
-        return Encoded(batch, n_weights, dtype, weights, {"model_": model})
-
-    def _make_model(self, targets, templates) -> AlignmentModel:
-        found, dense = learn_tracks(targets + templates, self.unknown)
-        if self.prior and found:
-            first = next(iter(found))
-            found[first] = with_usual_letters(found[first])
-        alphabet = found if self.alphabet is None else self.alphabet
-        known = check_alphabet(alphabet)
-        return make_model(
-            model=self.model,
-            alphabet=alphabet,
-            groups=self.groups,
-            unknown=self.unknown,
-            gaps=self.gaps,
-            symmetric=self.symmetric,
-            dense={name: size for name, size in dense.items() if name not in known},
-        )
-
-    def _install(self, encoded: Encoded, w) -> None:
-        terms = encoded.batch.terms
-        self.coef_ = Prior(terms.prior, terms.scale).folded(w).astype(np.float64)
-        self.prior_factor_ = float(w[-1]) if len(terms.prior) else 0.0
-        self._name_weights(encoded.attributes["model_"])
-
-    def _name_weights(self, model: AlignmentModel) -> None:
-        self.model_ = model
-        self.n_features_ = model.n_features
-        first = model.tracks[0]
-        both = model.alphabets[first]
-        self.alphabet_ = tuple(dict.fromkeys(both[0] + both[1]))
-        if model.names == (f"{first}/{first}",) and both[0] == both[1]:
-            self.substitution_matrix_ = self.term_weights(model.names[0])
-        if model.gaps != "position":
-            places = model.gap_places["target"]
-            self.gap_extend_ = float(self.coef_[places["extend"]])
-            place = places["open"]
-            self.gap_open_ = 0.0 if place is None else float(self.coef_[place])
-
-    def _batch(self, X, y=None):
-        check_is_fitted(self, "coef_")
-        shift, free = check_loss_and_ends(self.loss, self.scope, self.free_ends)
-        targets, templates = check_sequences(X)
-        size = sum(map(length_of, targets))
-        labels, counts = np.full(size, -1, np.int32), np.ones(size, bool)
-        if y is not None:
-            labels, counts = check_alignments(y, targets, templates)
-        norm = norms(targets, templates, self.normalize)
-        return align_batch(
-            self.model_, targets, templates, labels, counts, norm, shift, free,
-            np.float64,
-        )  # fmt: skip
-
     def _decode(self, batch) -> np.ndarray:
         return decode(batch, self.coef_, self._threads())
 
     # saving (files/model_file.py) ------------------------------------------------------
 
-    def _more_state(self):
-        return {}, model_state(self.model_)
-
     def _loaded(self, saved, sizes) -> None:
-        model = model_from_state(saved.state)
-        if model.n_weights != sizes["n"]:
-            raise ValueError("weights and terms do not fit together")
-        self._name_weights(model)
+        super()._loaded(saved, sizes)
+        self.__dict__.update(self.structure_.named(self.coef_))

@@ -7,7 +7,7 @@ import numpy as np
 from maxmargin.alignments.features.arrays import encode_sides, entries_of
 from maxmargin.alignments.features.encoder import length_of
 from maxmargin.alignments.features.prior import NONE
-from maxmargin.alignments.structure import make_batch
+from maxmargin.alignments.pair_alignments import make_batch
 
 LARGEST_PAIR = 10**8  # cells: beyond it the tables take gigabytes
 
@@ -21,7 +21,7 @@ def norms(targets, templates, normalize) -> np.ndarray:
 
 
 def align_batch(
-    model, targets, templates, labels, counts, norm, shift, free, dtype, prior=NONE
+    model, targets, templates, labels, counts, norm, shift, free, prior=NONE
 ):
     """The AlignmentBatch of these pairs; arguments as in its make_batch()."""
     for i, (a, b) in enumerate(zip(targets, templates, strict=True)):
@@ -30,7 +30,7 @@ def align_batch(
                 f"sample {i} has {length_of(a)} x {length_of(b)} positions, more than "
                 f"{LARGEST_PAIR:.0e} pairs: cut the sequences into shorter ones."
             )
-    s, t, terms = encode_sides(model, targets, templates, dtype, prior)
+    s, t, terms = encode_sides(model, targets, templates, prior)
     return make_batch(s, t, terms, labels, norm, counts, shift, free, entries_of(model))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from maxmargin.alignments.export import missing
 from maxmargin.alignments.features.encoder import tracks_of
-from maxmargin.alignments.files.pairs import gapped
+from maxmargin.alignments.files.pairs import gapped, without_gaps
 from maxmargin.core.listed import is_pair, listed
 from maxmargin.core.objects import is_from, letters_of, rows_of
 
@@ -32,7 +32,7 @@ def two_sequences(alignment: Any, where: str) -> tuple[Any, Any]:
     if is_from(alignment, "Bio", "Alignment"):
         a, b = (letters_of(x, where) for x in alignment.sequences)
     else:
-        a, b = (x.replace("-", "").replace(".", "") for x in _rows(alignment, where))
+        a, b = map(without_gaps, _rows(alignment, where))
     return a, b
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from maxmargin import files
 from maxmargin.alignments.files.fasta import by_two
-from maxmargin.alignments.files.pairs import UNKNOWN
+from maxmargin.alignments.files.pairs import UNKNOWN, without_gaps
 from maxmargin.alignments.files.stockholm import read_stockholm_pairs
 from maxmargin.files.text_files import read_text
 
@@ -50,7 +50,9 @@ def read_sequences(path, format: str, encoding: str):
         pairs = _two_columns(raw, encoding) or files.read_pair_table(raw, encoding)
     else:
         pairs = [
-            files.PairAlignment(a.name, b.name, _letters(a), _letters(b), pairs=[])
+            files.PairAlignment(
+                a.name, b.name, without_gaps(a.sequence), without_gaps(b.sequence), []
+            )
             for a, b in by_two(files.read_fasta(raw, True, encoding), raw.path)
         ]
     return pairs, raw.path
@@ -66,10 +68,6 @@ def _kind(raw: RawText, format: str, encoding: str) -> str:
     if start.startswith(b">"):
         return "fasta"
     return "stockholm" if start.startswith(b"# STOCKHOLM") else "table"
-
-
-def _letters(record) -> str:
-    return record.sequence.replace("-", "").replace(".", "")
 
 
 def _two_columns(raw: RawText, encoding: str) -> list[files.PairAlignment] | None:

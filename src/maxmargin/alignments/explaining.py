@@ -18,7 +18,7 @@ from maxmargin.explain.joint import Joint
 
 def explain(aligner: Any, x: Any) -> Explanation:
     """The best alignment of a pair against the second best."""
-    batch = aligner._batch([x])
+    batch = aligner._fitted().encode([x])
     labels, scores = k_best(batch, aligner.coef_, 2, aligner._threads())
     joint, parts = Joint(batch, aligner.coef_, namer(aligner)), []
     if np.isfinite(scores[1, 0]):
@@ -40,9 +40,8 @@ def namer(aligner: Any) -> Callable[[int], str]:
     """What the weights are called, by number."""
     model, found = aligner.model_, {}
     for name, term in zip(model.names, model.terms, strict=True):
-        views = list(enumerate(term[:2]))
-        places = term.places(*(model.size(view, side) for side, view in views))
-        sides = [symbols_of(model, view, side) for side, view in views]
+        places = model.places(name)
+        sides = [symbols_of(model, view, side) for side, view in enumerate(term[:2])]
         if None in sides:
             found |= dict.fromkeys(places.ravel().tolist(), name)
             continue

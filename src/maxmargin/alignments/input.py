@@ -15,11 +15,11 @@ from maxmargin.alignments.biopython import (
     two_sequences,
 )
 from maxmargin.alignments.features.encoder import length_of, tracks_of
+from maxmargin.alignments.files.pairs import first_difference, matches, without_gaps
 from maxmargin.core.checks import is_whole
 from maxmargin.core.listed import is_pair, listed
 from maxmargin.core.objects import letters_of, rows_of
 
-GAPS = "-."
 SCOPES = ("global", "local")
 FREE_ENDS = {None: (0, 0), "target": (1, 0), "template": (0, 1)}
 
@@ -233,24 +233,15 @@ def _pairs_of_rows(rows, target, template, i) -> list[tuple[int, int]]:
     for row, tracks, name in zip(
         rows, (target, template), ("target", "template"), strict=True
     ):
-        letters = re.sub(f"[{GAPS}]", "", row)
+        letters = without_gaps(row)
         own = next(iter(tracks.values()))
         own = own if isinstance(own, str) else "".join(map(str, own))
         if letters == own:
             continue
-        at = next(
-            (k for k, (a, b) in enumerate(zip(letters, own, strict=False)) if a != b),
-            min(len(letters), len(own)),
-        )
+        at = first_difference(letters, own)
         raise ValueError(
             f"sample {i} of y: the row of the {name} does not spell its sequence: at "
             f"position {at} it has {letters[at : at + 1] or 'its end'!r}, the sequence "
             f"{own[at : at + 1] or 'its end'!r}."
         )
-    pairs, p, q = [], 0, 0
-    for a, b in zip(*rows, strict=True):
-        if a not in GAPS and b not in GAPS:
-            pairs.append((p, q))
-        p += a not in GAPS
-        q += b not in GAPS
-    return pairs
+    return [(p, q) for _, p, q in matches(*rows)]

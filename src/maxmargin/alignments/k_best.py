@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.alignments.dp import leading, trailing
-from maxmargin.alignments.structure import parts_of
+from maxmargin.alignments.pair_alignments import parts_of
 from maxmargin.core.contract import score, shape
 from maxmargin.core.kernel import direct, inlined, inner, kernel
 from maxmargin.engine.threads import over_ranges
@@ -80,8 +80,11 @@ def best_alignments(match, gaps, labels, scores):
             V[Y, 0, j + 1, 0] = total
         for i in range(1, n + 1):
             V[X, i, 0, 0] = lead[i]
-    ends = np.full((k, 3), 0, np.int64)  # i, j, link of the complete alignments
-    offer_end(scores, ends, float(lead[n]) + float(tail[0]), 0, 0, -1)
+    room = (
+        3 * k
+    )  # links of a cell; an end is (cell, link) in one number, 0 where none is
+    ends = np.zeros(k, np.int64)
+    offer(scores, ends, float(lead[n]) + float(tail[0]), 0)
     for i in range(1, n + 1):
         for j in range(1, m + 1):
             values, links = V[M, i, j], L[M, i, j]
@@ -108,27 +111,12 @@ def best_alignments(match, gaps, labels, scores):
             for state in range(1 if gaps.free_s else 2):
                 for rank in range(k):
                     total = V[state, i, j, rank] + tail[j]
-                    link = state * k + rank
-                    if not offer_end(scores, ends, total, i, j, link):
+                    end = (i * (m + 1) + j) * room + state * k + rank
+                    if not offer(scores, ends, total, end):
                         break
     for rank in range(k):
         if scores[rank] > -np.inf:
             follow(L, ends[rank], labels[rank])
-
-
-@inlined
-def offer_end(scores, ends, new, i, j, link):
-    k = len(scores)
-    if not new > scores[k - 1]:
-        return False
-    p = k - 1
-    while p > 0 and new > scores[p - 1]:
-        scores[p] = scores[p - 1]
-        ends[p] = ends[p - 1]
-        p -= 1
-    scores[p] = new
-    ends[p, 0], ends[p, 1], ends[p, 2] = i, j, link
-    return True
 
 
 @inner
@@ -136,7 +124,8 @@ def follow(L, end, y):
     """y <- the alignment that ends here."""
     k = L.shape[3]
     y[:] = -1
-    i, j, link = end
+    cell, link = end // (3 * k), end % (3 * k)
+    i, j = cell // L.shape[2], cell % L.shape[2]
     while link >= 0 and i > 0 and j > 0:
         state, rank = link // k, link % k
         link = L[state, i, j, rank]

@@ -24,7 +24,7 @@ from maxmargin.alignments.features.encoder import length_of
 from maxmargin.core.decode import decode
 
 
-def complete_loops(model, prior, targets, templates, labels, counts, free, dtype):
+def complete_loops(model, prior, targets, templates, labels, counts, free):
     """(labels, counts) of the completions; arguments as of ``align_batch``."""
     places, left, right = [], [], []
     first = 0
@@ -41,9 +41,9 @@ def complete_loops(model, prior, targets, templates, labels, counts, free, dtype
     size = sum(map(length_of, left))
     open_, all_count = np.full(size, -1, np.int32), np.ones(size, bool)
     batch = align_batch(
-        model, left, right, open_, all_count, np.ones(len(left)), 0, (0, 0), dtype
+        model, left, right, open_, all_count, np.ones(len(left)), 0, (0, 0)
     )
-    found = decode(batch, prior.scores.astype(dtype))
+    found = decode(batch, prior.scores)
     for k, (slot, j0) in enumerate(places):
         part = found[batch.start[k] : batch.start[k + 1]]
         here = slot + np.flatnonzero(part >= 0)

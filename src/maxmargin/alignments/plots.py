@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.alignments.export import scoring_of
-from maxmargin.alignments.files.pairs import check_pairs, gapped
+from maxmargin.alignments.files.pairs import check_pairs, paired_columns
 from maxmargin.alignments.metrics import pair_precision, q_score
 from maxmargin.plots.cells import (
     MINUS,
@@ -162,9 +162,10 @@ def plot_alignment(
     predicted = check_pairs(predicted, len(a), len(b))
     reference = check_pairs(reference, len(a), len(b))
     agreed = {*predicted} & {*reference}
-    blocks = []
-    for what, pairs in (("predicted", predicted), ("reference", reference)):
-        blocks.append((what, _columns(a, b, pairs)))
+    blocks = [
+        (what, paired_columns(a, b, pairs))
+        for what, pairs in (("predicted", predicted), ("reference", reference))
+    ]
     # Lines end where both alignments have consumed about as much, so that what stands
     # above each other belongs together.
     lines = _break_lines([columns for _, columns in blocks])
@@ -192,19 +193,6 @@ def plot_alignment(
         title or _found(predicted, reference), loc="left", fontsize=11, **PLAIN
     )
     return finish(ax.figure, own, path)
-
-
-def _columns(a, b, pairs) -> list[tuple]:
-    """(letter or -, letter or -, pair or None) of every column."""
-    made = []
-    i = j = 0
-    matched = {*pairs}
-    for x, z in zip(*gapped(a, b, pairs), strict=True):
-        pair = (i, j) if x != "-" and z != "-" and (i, j) in matched else None
-        made.append((x, z, pair))
-        i += x != "-"
-        j += z != "-"
-    return made
 
 
 def _break_lines(alignments) -> list[list[tuple[int, int]]]:

@@ -1,284 +1,201 @@
-"""Alignments of two sequences as a structure: slots are positions of the target s.
+"""Alignments as a structure: pairs of sequences in, matched pairs of positions out."""
 
-A slot holds the position of t that it is matched with, or -1. Parts of an output are its
-matched pairs and its unmatched runs (``dp.py``), scored by the terms of a model
-(``features/``). Losses, against a reference with M pairs that count:
+from __future__ import annotations
 
-    q        1 - (matched as in the reference) / M
-    shift k  the same, where (i, j) counts if the reference has (u, j) with |i - u| <= k
-    hamming  wrong pairs + missed pairs
-
-All are sums over matched pairs plus a constant, so that the search for the most violated
-alignment is alignment itself, with other scores. (Yu's thesis 2011, chapter 4.)
-"""
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from maxmargin.alignments import sums  # noqa: F401  implements sums
-from maxmargin.alignments.counts import count_tables, layers_of, trace_layer
-from maxmargin.alignments.dp import alignment_value, best_alignment
-from maxmargin.alignments.pair_batch import (
-    AlignmentBatch,
-    PartialAlignmentBatch,
-    lengths,
-    make_batch,
-    parts_of,
+from maxmargin.alignments.batch import align_batch, norms
+from maxmargin.alignments.features.encoder import learn_tracks, length_of
+from maxmargin.alignments.features.models import AlignmentModel
+from maxmargin.alignments.features.prior import (
+    NONE,
+    Prior,
+    make_prior,
+    with_usual_letters,
 )
-from maxmargin.alignments.scores import (
-    list_gaps,
-    list_pair,
-    list_prior,
-    score_gaps,
-    score_matches,
-    weight,
+from maxmargin.alignments.features.settings import (
+    check_alphabet,
+    make_model,
+    model_from_state,
+    model_state,
 )
-from maxmargin.core import contract
-from maxmargin.core.kernel import implements, inlined
-from maxmargin.core.rescale import violation
-
-__all__ = ["AlignmentBatch", "lengths", "make_batch", "parts_of"]
-
-FORCED = 50.0  # e^-50 is nothing beside 1
-COUNTED_CELLS = 1 << 20  # n * m * layers up to which rescaling is searched exactly
-
-
-@implements(contract.shape, AlignmentBatch)
-def shape(batch):
-    return 1, batch.size
-
-
-@implements(contract.capacity, AlignmentBatch)
-def capacity(batch):
-    return batch.entries
+from maxmargin.alignments.input import (
+    check_alignments,
+    check_loss_and_ends,
+    check_sequences,
+    matched_pairs,
+    split_unknown,
+)
+from maxmargin.alignments.k_best import k_best
+from maxmargin.alignments.loops import complete_loops
+from maxmargin.alignments.sums import match_marginals
+from maxmargin.core.encoded import Encoded, Training, check_weights
+from maxmargin.core.partial import partly_known
+from maxmargin.core.structure import Structure
+from maxmargin.fitting.tables import weigh
 
 
-@implements(contract.least_loss, AlignmentBatch)
-def least_loss(batch):
-    return batch.least
+@dataclass
+class Alignments(Structure):
+    """Alignments of two sequences; the parameters are those of `SequenceAligner`.
 
+    With a prior, w has differences from it and, behind them, its factor; the weights
+    ``coef_`` of a fitted model hold it (``features/prior.py``). Predictions take both.
+    """
 
-@implements(contract.score, AlignmentBatch)
-def score(batch, i, w, theta):
-    match, gaps = parts_of(batch, i, theta)
-    score_matches(batch.s, batch.t, batch.terms, i, w, batch.norm[i], match)
-    score_gaps(batch.s, batch.t, batch.terms, i, w, batch.norm[i], gaps)
+    model: Any = "simple"
+    gaps: str = "affine"
+    scope: str = "global"
+    free_ends: str | None = None
+    loss: str = "q"
+    alphabet: Any = None
+    groups: dict | None = None
+    unknown: Any = None
+    symmetric: bool | str = "auto"
+    normalize: bool = True
+    unlabelled_weight: float = 0.1
+    prior: bool = True
+    terms: AlignmentModel = field(init=False, repr=False)
+    usual: Prior = field(default=NONE, init=False, repr=False)
 
+    # batches ---------------------------------------------------------------------------
 
-@implements(contract.score_planes, AlignmentBatch)
-def score_planes(batch, i, w, labellings, count, theta):
-    # A few hundred pairs of the planes instead of all n m.
-    match, gaps = parts_of(batch, i, theta)
-    score_gaps(batch.s, batch.t, batch.terms, i, w, batch.norm[i], gaps)
-    n = batch.start[i + 1] - batch.start[i]
-    index = np.empty(batch.entries, np.int64)
-    values = np.empty(batch.entries, w.dtype)
-    for k in range(n):
-        for p in range(count):
-            j = labellings[p * n + k]
-            seen = p > 0 and (j == labellings[k] or j == labellings[(p - 1) * n + k])
-            if j < 0 or seen:
-                continue
-            norm = batch.norm[i]
-            m = list_pair(
-                batch.s, batch.t, batch.terms, i, k, j, norm, index, values, 0
+    def prepare(self, X: Any, Y: Any, training: Training) -> Encoded:
+        if X is None or Y is None:
+            raise ValueError("both X and y are needed: one alignment per pair.")
+        targets, templates = check_sequences(X)
+        if not targets:
+            raise ValueError("X is empty: at least one pair of sequences is needed.")
+        Y, known = split_unknown(Y, targets)
+        labels, counts = check_alignments(Y, targets, templates)
+        if not counts.any():
+            raise ValueError(
+                "y has no matched pair that counts, because all core masks are empty: "
+                "leave the masks out, or give alignments with core columns."
             )
-            total = 0.0
-            for f in range(m):
-                total += float(weight(batch.terms, w, index[f])) * float(values[f])
-            match[k, j] = total
-
-
-@implements(contract.possible, AlignmentBatch)
-def possible(batch, i, y):
-    """Positions of t that rise, and -1 in between."""
-    n, m = lengths(batch, i)
-    last = -1
-    for k in range(n):
-        if y[k] != -1:
-            if not last < y[k] < m:
-                return False
-            last = y[k]
-    return True
-
-
-@implements(contract.value, AlignmentBatch)
-def value(batch, i, theta, y):
-    match, gaps = parts_of(batch, i, theta)
-    return alignment_value(match, gaps, y)
-
-
-@implements(contract.emit, AlignmentBatch)
-def emit(batch, i, y, coefficient, index, values, m):
-    c, first = coefficient * batch.norm[i], m
-    for k in range(batch.start[i + 1] - batch.start[i]):
-        if y[k] >= 0:
-            m = list_pair(
-                batch.s, batch.t, batch.terms, i, k, y[k], c, index, values, m
+        weights = check_weights(training.sample_weight, len(targets))
+        if known is not None:
+            weights = weigh(self, weights, [mask.any() for mask in known])
+        self.terms = self._learn_terms(targets, templates)
+        self.usual = make_prior(self.terms) if self.prior else NONE
+        shift, free = self._loss_and_ends()
+        forgiving = shift != "hamming" and training.objective != "log"
+        if len(self.usual.scores) and forgiving and known is None:
+            labels, counts = complete_loops(
+                self.terms, self.usual, targets, templates, labels, counts, free
             )
-    m = list_gaps(
-        batch.s, batch.t, i, batch.free_s, batch.free_t, y, c, index, values, m
-    )
-    return list_prior(batch.terms, index, values, first, m)
+        batch = self._batch(targets, templates, labels, counts, self.usual)
+        if known is not None:
+            batch = partly_known(batch, np.concatenate(known))
+        self.n_weights = self.terms.n_weights + (len(self.usual.scores) > 0)
+        return Encoded(batch, self.n_weights, np.float64, weights)
 
+    def encode(self, X: Any, Y: Any = None) -> Any:
+        """The batch of pairs of sequences, with these references if they are known."""
+        targets, templates = check_sequences(X)
+        size = sum(map(length_of, targets))
+        labels, counts = np.full(size, -1, np.int32), np.ones(size, bool)
+        if Y is not None:
+            labels, counts = check_alignments(Y, targets, templates)
+        return self._batch(targets, templates, labels, counts)
 
-@implements(contract.difference, AlignmentBatch)
-def difference(batch, i, s, rs, a, ra, index, values):
-    # Pairs on which alignments agree cancel; near the optimum that is most of them.
-    truth = batch.y[batch.start[i] : batch.start[i + 1]]
-    norm = batch.norm[i]
-    m = 0
-    for k in range(len(truth)):
-        ct, cs, ca = rs - ra, -rs, ra
-        if s[k] == truth[k]:
-            cs, ct = cs + ct, 0.0
-        if a[k] == s[k]:
-            cs, ca = cs + ca, 0.0
-        elif a[k] == truth[k]:
-            ca, ct = ca + ct, 0.0
-        if truth[k] >= 0 and ct != 0.0:
-            m = list_pair(
-                batch.s,
-                batch.t,
-                batch.terms,
-                i,
-                k,
-                truth[k],
-                ct * norm,
-                index,
-                values,
-                m,
-            )
-        if s[k] >= 0 and cs != 0.0:
-            m = list_pair(
-                batch.s, batch.t, batch.terms, i, k, s[k], cs * norm, index, values, m
-            )
-        if a[k] >= 0 and ca != 0.0:
-            m = list_pair(
-                batch.s, batch.t, batch.terms, i, k, a[k], ca * norm, index, values, m
-            )
-    free_s, free_t = batch.free_s, batch.free_t
-    if rs != ra:
-        c = (rs - ra) * norm
-        m = list_gaps(batch.s, batch.t, i, free_s, free_t, truth, c, index, values, m)
-    c = -rs * norm
-    m = list_gaps(batch.s, batch.t, i, free_s, free_t, s, c, index, values, m)
-    c = ra * norm
-    m = list_gaps(batch.s, batch.t, i, free_s, free_t, a, c, index, values, m)
-    return list_prior(batch.terms, index, values, 0, m)
+    def _batch(self, targets, templates, labels, counts, prior=NONE):
+        shift, free = self._loss_and_ends()
+        norm = norms(targets, templates, self.normalize)
+        return align_batch(
+            self.terms, targets, templates, labels, counts, norm, shift, free, prior
+        )
 
+    def _loss_and_ends(self):
+        return check_loss_and_ends(self.loss, self.scope, self.free_ends)
 
-@implements(contract.clamp, PartialAlignmentBatch)
-def clamp(batch, i, theta):
-    # A position with a known partner must not be in an unmatched run: -inf there. But a
-    # run of s at an end may be free: then a bonus for the pair is needed.
-    match, gaps = parts_of(batch, i, theta)
-    n, m = match.shape
-    bonus = 0.0
-    if batch.free_s:
-        bonus = FORCED
-        for k in range(contract.extent(batch, i)):
-            bonus += 2.0 * abs(float(theta[0, k]))
-    total = 0.0
-    for k in range(n):
-        slot = batch.start[i] + k
-        if not batch.known[slot]:
-            continue
-        for j in range(m):
-            if j != batch.y[slot]:
-                match[k, j] = -np.inf
-        if batch.y[slot] >= 0:
-            match[k, batch.y[slot]] += bonus
-            total += bonus
-            gaps.extend_s[k] = -np.inf
-    return total
+    def _learn_terms(self, targets, templates) -> AlignmentModel:
+        found, dense = learn_tracks(targets + templates, self.unknown)
+        if self.prior and found:
+            first = next(iter(found))
+            found[first] = with_usual_letters(found[first])
+        alphabet = found if self.alphabet is None else self.alphabet
+        known = check_alphabet(alphabet)
+        return make_model(
+            model=self.model,
+            alphabet=alphabet,
+            groups=self.groups,
+            unknown=self.unknown,
+            gaps=self.gaps,
+            symmetric=self.symmetric,
+            dense={name: size for name, size in dense.items() if name not in known},
+        )
 
+    # prediction ------------------------------------------------------------------------
 
-# losses ------------------------------------------------------------------------------
+    def output(self, batch: Any, i: int, labelling: Any) -> list[tuple[int, int]]:
+        return matched_pairs(labelling)
 
+    def predict(self, X: Any, w: np.ndarray, n_jobs: int = 1) -> Any:
+        return super().predict(X, self.usual.folded(w), n_jobs)
 
-@inlined
-def agrees(batch, i, k, j):
-    """Whether the matched pair (k, j) counts as right."""
-    u = batch.partner[batch.t.start[i] + j]
-    return u >= 0 and abs(u - k) <= batch.shift
+    def predict_k_best(
+        self, X: Any, w: np.ndarray, k: int, n_jobs: int = 1
+    ) -> list[list[tuple[list, float]]]:
+        """The k best alignments of every pair with their scores, best first."""
+        batch = self.encode(X)
+        labels, scores = k_best(batch, self.usual.folded(w), k, n_jobs)
+        return [
+            [
+                (matched_pairs(row[a:b]), float(found[i]))
+                for row, found in zip(labels, scores, strict=True)
+                if found[i] > -np.inf
+            ]
+            for i, (a, b) in enumerate(pairwise(batch.start.tolist()))
+        ]
 
+    def predict_marginals(
+        self, X: Any, w: np.ndarray, n_jobs: int = 1, sharpness: float = 1.0
+    ) -> list[np.ndarray]:
+        """Probabilities of matched pairs, for exp(sharpness * score) / Z."""
+        batch = self.encode(X)
+        batch = batch._replace(norm=sharpness * batch.norm)
+        return match_marginals(batch, self.usual.folded(w), n_jobs)
 
-@implements(contract.loss, AlignmentBatch)
-def loss(batch, i, y):
-    total = batch.counted[i]
-    for k in range(batch.start[i + 1] - batch.start[i]):
-        if y[k] >= 0:
-            if agrees(batch, i, k, y[k]):
-                total -= 1
-            elif batch.hamming and batch.judged[batch.start[i] + k]:
-                total += 1
-    if batch.hamming or total == 0:
-        return float(total)
-    return total / batch.counted[i]
+    # weights ---------------------------------------------------------------------------
 
+    def split(self, w: np.ndarray) -> dict[str, Any]:
+        coef = np.array(self.usual.folded(w), np.float64)
+        factor = float(w[-1]) if len(coef) < len(w) else 0.0
+        return {"coef_": coef, "prior_factor_": factor, **self.named(coef)}
 
-@implements(contract.argmax, AlignmentBatch)
-def argmax(batch, i, theta, scale, y):
-    # loss = constant - sum over right pairs of gain (+ sum over wrong ones, hamming):
-    # change the scores of right pairs, align, and change them back.
-    match, gaps = parts_of(batch, i, theta)
-    n, m = match.shape
-    bonus = np.zeros(n, theta.dtype)
-    gain = 0.0
-    if scale != 0.0 and batch.hamming:
-        gain = 2.0 * scale
-        for k in range(n):
-            bonus[k] = scale * batch.judged[batch.start[i] + k]
-    elif scale != 0.0 and batch.counted[i] > 0:
-        gain = scale / batch.counted[i]
-    if gain == 0.0:
-        best_alignment(match, gaps, bonus, y)
-        return
-    amount = theta.dtype.type(gain)
-    kept = np.empty((m, 2 * batch.shift + 1), theta.dtype)
-    for j in range(m):
-        u = batch.partner[batch.t.start[i] + j]
-        if u >= 0:
-            for k in range(max(u - batch.shift, 0), min(u + batch.shift + 1, n)):
-                kept[j, k - u + batch.shift] = match[k, j]
-                match[k, j] -= amount
-    best_alignment(match, gaps, bonus, y)
-    for j in range(m):
-        u = batch.partner[batch.t.start[i] + j]
-        if u >= 0:
-            for k in range(max(u - batch.shift, 0), min(u + batch.shift + 1, n)):
-                match[k, j] = kept[j, k - u + batch.shift]
+    def named(self, coef: np.ndarray) -> dict[str, Any]:
+        """Scores of letters and gaps, where these are all that counts."""
+        model, found = self.terms, dict[str, Any]()
+        first = model.tracks[0]
+        target, template = model.alphabets[first]
+        if model.names == (f"{first}/{first}",) and target == template:
+            found["substitution_matrix_"] = coef[model.places(model.names[0])]
+        if model.gaps != "position":
+            places = model.gap_places["target"]
+            opening = places["open"]
+            found["gap_extend_"] = float(coef[places["extend"]])
+            found["gap_open_"] = 0.0 if opening is None else float(coef[opening])
+        return found
 
+    # saving ----------------------------------------------------------------------------
 
-@implements(contract.argmax_rescaled, AlignmentBatch)
-def argmax_rescaled(batch, i, theta, form, y):
-    match, gaps = parts_of(batch, i, theta)
-    n, m = match.shape
-    total = batch.counted[i]
-    layers = layers_of(n, m, total, batch.hamming)
-    if n * m * layers > COUNTED_CELLS:
-        return False
-    # step[k, j]: what the pair (k, j) adds to loss, in units of the loss
-    step = np.zeros((n, m), np.int64)
-    for k in range(n):
-        for j in range(m):
-            if agrees(batch, i, k, j):
-                step[k, j] = -1
-            elif batch.hamming and batch.judged[batch.start[i] + k]:
-                step[k, j] = 1
-    truth = contract.value(
-        batch, i, theta, batch.y[batch.start[i] : batch.start[i + 1]]
-    )
-    unit = 1.0 if batch.hamming else 1.0 / max(total, 1)
-    tables = count_tables(match, gaps, step, total, layers)
-    best, layer = 0.0, -1
-    for c in range(layers):
-        if tables.best[c] > -np.inf:
-            v = violation(form, c * unit, truth - tables.best[c])
-            if v > best:
-                best, layer = v, c
-    if layer < 0:
-        y[:n] = batch.y[batch.start[i] : batch.start[i + 1]]
-    else:
-        trace_layer(tables, gaps, step, layer, y)
-    return True
+    def attributes(self) -> dict[str, Any]:
+        target, template = self.terms.alphabets[self.terms.tracks[0]]
+        return {
+            "model_": self.terms,
+            "n_features_": self.terms.n_features,
+            "alphabet_": tuple(dict.fromkeys(target + template)),
+        }
+
+    def saved(self) -> tuple[dict, dict]:
+        return {}, model_state(self.terms)
+
+    def restore(self, saved: Any, sizes: dict[str, int]) -> None:
+        self.terms = model_from_state(saved.state)
+        if self.terms.n_weights != sizes["n"]:
+            raise ValueError("weights and terms do not fit together")

@@ -15,6 +15,7 @@ from maxmargin.alignments.files.pairs import (
     PairAlignment,
     check_pairs,
     gapped,
+    paired_columns,
     ungapped,
 )
 from maxmargin.core.checks import whole
@@ -77,12 +78,7 @@ def shown(x: Any, pairs: Any, truth: Any = None, **options: Any) -> View:
 def _drawn(a, b, pairs, agreed, names, width) -> tuple[str, str]:
     """(blocks, rows as text); filled by whether pairs are among the agreed ones."""
     rows = gapped(a, b, pairs)
-    matched: list[tuple[int, int] | None] = []
-    chosen, i, j = set(pairs), 0, 0
-    for x, z in zip(*rows, strict=True):
-        both = x != "-" and z != "-"
-        matched.append((i, j) if both and (i, j) in chosen else None)
-        i, j = i + (x != "-"), j + (z != "-")
+    matched = [pair for _, _, pair in paired_columns(a, b, pairs)]
     kinds = None
     if agreed is not None:
         kinds = [

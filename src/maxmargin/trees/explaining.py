@@ -29,13 +29,14 @@ EDGES = ("(edge of the sentence)", "(a new word)")
 def explain(parser: Any, x: Any) -> Explanation:
     """The best tree against the second, its brackets against the best tree without each."""
     sentences = read_sentences([x], parser.input)
-    batch, w = parser._batch(sentences)
+    structure = parser._fitted()
+    batch, w = structure.asked(sentences, parser._weights())
     words = sentences.words[0]
     found = k_best(batch, 0, w, RANKED)
     name = type(parser).__name__
     if not found:
         raise ValueError("the grammar has no tree for x: there is nothing to explain.")
-    trees = [parser._derivations.tree(labelling, words) for labelling, _ in found]
+    trees = [structure.derivations.tree(labelling, words) for labelling, _ in found]
     spans = [set(tree.spans()) for tree in trees]
     joint, parts = Joint(batch, w, namer(parser)), []
     if len(found) > 1:
@@ -72,9 +73,9 @@ def namer(parser: Any) -> Callable[[int], str]:
     grammar = parser.grammar_
     names = grammar.rule_names()
     names += [f"the root is {grammar.symbols[k]}" for k in grammar.roots.tolist()]
-    encoders = getattr(parser, "_encoders", {})
+    encoders = getattr(parser.structure_, "encoders", {})
     words = list(encoders["words"].names) if "words" in encoders else []
-    tags, labels = grammar.symbols[: grammar.n_tags], parser._derivations.labels
+    tags, labels = grammar.symbols[: grammar.n_tags], parser.labels_
     first_span = len(names) + len(words) * len(tags)
 
     def name(j: int) -> str:
@@ -128,7 +129,7 @@ def named_weights(parser: Any, top: int | None = None) -> list[tuple[str, str, f
     if not hasattr(parser, "coef_"):
         rules = sorted(named_rules(parser), key=lambda row: -abs(row[1]))
         return [("rules", name, value) for name, value in rules if value][:top]
-    name, w = namer(parser), np.asarray(parser._w, float)
+    name, w = namer(parser), np.asarray(parser._weights(), float)
     roots = len(parser.coef_) + len(parser.root_coef_)
     words = roots + parser.word_coef_.size
     groups = {"rules": (0, roots), "words": (roots, words), "phrases": (words, len(w))}

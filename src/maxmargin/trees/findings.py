@@ -12,6 +12,7 @@ from maxmargin.report.measures import Measure, f1, share
 from maxmargin.trees.explaining import named_weights
 from maxmargin.trees.input import read_trees_of
 from maxmargin.trees.metrics import score_brackets, wrong_brackets, wrong_tags
+from maxmargin.trees.report import is_exact
 from maxmargin.trees.svg import tree_svg
 from maxmargin.trees.tree import Tree
 
@@ -33,10 +34,7 @@ class TreeFindings(Findings):
         report = score_brackets(self.test.y, outputs)
         rows = report.sentences
         there = [row.status != "skipped" for row in rows]
-        exact = [
-            row.status == "valid" and row.truth == row.predicted == row.correct
-            for row in rows
-        ]
+        exact = list(map(is_exact, rows))
         words = [row.words for row in rows]
         return [
             f1("bracket F1", report.table()),

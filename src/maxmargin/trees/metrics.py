@@ -24,11 +24,10 @@ from maxmargin.metrics.bootstrap import Interval, f1_difference, f1_interval
 from maxmargin.trees.brackets import escape
 from maxmargin.trees.report import BracketReport, SentenceScores
 from maxmargin.trees.tree import Tree, own_tree
+from maxmargin.trees.treebank import EMPTY, ROOTS
 
-ROOTS = ("TOP", "ROOT", "S1")
 PUNCTUATION = (",", ":", "``", "''", ".")
 EQUAL = (("ADVP", "PRT"),)
-EMPTY = "-NONE-"
 
 
 # scores ------------------------------------------------------------------------------

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.decode import decode
 from maxmargin.core.encoded import check_weights
 from maxmargin.core.structure import Outputs, check_k
 from maxmargin.engine.prediction import over_cluster
 from maxmargin.fitting.calibration import Chances, of_parts, temperature_of
-from maxmargin.trees.binarize import base_label
-from maxmargin.trees.cky.k_best import k_best
-from maxmargin.trees.cky.sums import bracket_probabilities
-from maxmargin.trees.cky.trees import NO_PARSE
-from maxmargin.trees.input import (
-    Sentences,
-    check_same_words,
-    read_sentences,
-    read_trees_of,
-)
+from maxmargin.trees.input import check_same_words, read_sentences, read_trees_of
 from maxmargin.trees.metrics import BracketReport, score_brackets
 from maxmargin.trees.span_features import cells
-from maxmargin.trees.tree import Tree, parsed
+from maxmargin.trees.tree import Tree
 from maxmargin.trees.view import shown
 from maxmargin.views.shown import Shown
 
@@ -35,9 +24,13 @@ if TYPE_CHECKING:
 
 
 class ParserMixin(Shown):
-    """Prediction from ``grammar_``, ``_derivations``, ``_w`` and ``_batch(sentences)``."""
+    """What parsers do with their structure and its weights."""
 
     _view = staticmethod(shown)
+    _fitted: Callable[[], Any]
+    _weights: Callable[[], np.ndarray]
+    _threads: Callable[[], int]
+    input: str
 
     @over_cluster("n_fallbacks_")
     def predict(self, X: Any) -> list[Tree | None]:
@@ -47,37 +40,12 @@ class ParserMixin(Shown):
         tags) are parsed anew. ``n_fallbacks_`` is the number of sentences that the
         grammar has no tree for.
         """
-        check_is_fitted(self, "grammar_")
-        return Outputs(self._trees(read_sentences(X, self.input)))
+        structure = self._fitted()
+        return Outputs(self._trees(structure, read_sentences(X, self.input)))
 
-    def _trees(self, sentences: Sentences, leaves=None) -> list[Tree | None]:
-        """The best trees; ``leaves`` are the words to put into them, if others."""
-        self._check_parameters("fallback")
-        search = decode
-        if self._decoding() == "posterior":
-            from maxmargin.trees.cky.posterior import decode_posteriors as search
-        batch, w = self._batch(sentences)
-        flat = search(batch, w, self._threads())
-        if leaves is not None:
-            sentences = sentences._replace(words=leaves)
-        return self._trees_of(sentences, batch, flat)
-
-    def _decoding(self) -> str:
-        """ "viterbi", the tree of largest score, or "posterior", of least expected loss."""
-        return "viterbi"
-
-    def _trees_of(self, sentences: Sentences, batch, flat) -> list[Tree | None]:
-        """The trees of labellings, with fallbacks where there is none."""
-        trees: list[Tree | None] = []
-        failed = 0
-        for i, words in enumerate(sentences.words):
-            labelling = flat[batch.start[i] : batch.start[i + 1]]
-            if len(labelling) and labelling[0] != NO_PARSE:
-                trees.append(self._derivations.tree(labelling, words))
-            else:
-                failed += 1
-                trees.append(self._fall_back(sentences, i))
-        self.n_fallbacks_ = failed
+    def _trees(self, structure, sentences, leaves=None) -> list[Tree | None]:
+        w, n_jobs = self._weights(), self._threads()
+        trees, self.n_fallbacks_ = structure.parse(sentences, w, n_jobs, leaves)
         return trees
 
     def predict_k_best(self, X: Any, k: int) -> list[list[tuple[Tree, float]]]:
@@ -86,17 +54,8 @@ class ParserMixin(Shown):
         A sentence has fewer if the grammar has fewer trees for it, and none if it has no
         tree: there is no fallback.
         """
-        check_is_fitted(self, "grammar_")
-        k = check_k(k)
-        sentences = read_sentences(X, self.input)
-        batch, w = self._batch(sentences)
-        return [
-            [
-                (self._derivations.tree(labelling, words), score)
-                for labelling, score in k_best(batch, i, w, k)
-            ]
-            for i, words in enumerate(sentences.words)
-        ]
+        structure = self._fitted()
+        return structure.predict_k_best(X, self._weights(), check_k(k))
 
     def predict_marginals(self, X: Any, threshold: float = 1e-3) -> list[dict]:
         """Per sentence {(label, begin, end): probability} under exp(score) / Z.
@@ -106,36 +65,23 @@ class ParserMixin(Shown):
         need not mean right nine times out of ten. objective="log" fits them, and so does
         ``calibrate`` with held-out data.
         """
-        check_is_fitted(self, "grammar_")
-        labels = self._derivations.labels
-        result = []
-        for table, words in self._bracket_tables(read_sentences(X, self.input)):
-            begin, end = cells(len(words))
-            result.append(
-                {
-                    (labels[a], int(begin[cell]), int(end[cell])): min(
-                        float(table[cell, a]), 1.0
-                    )
-                    for cell, a in np.argwhere(table >= threshold).tolist()
-                }
-            )
-        return result
+        structure = self._fitted()
+        return structure.predict_marginals(X, self._cooled(), threshold=threshold)
 
-    def _bracket_tables(self, sentences: Sentences) -> Iterator[tuple]:
-        """(probabilities of labels in the cells, words) of every sentence."""
-        batch, w = self._batch(sentences)
-        w = w.astype(np.float64) / temperature_of(self)
-        for i, words in enumerate(sentences.words):
-            yield bracket_probabilities(batch, i, w)[1], words
+    def _cooled(self) -> np.ndarray:
+        """The weights at the temperature of the model, for probabilities."""
+        return self._weights().astype(np.float64) / temperature_of(self)
 
     def _chances(self, X: Any, y: Any, predicted: Any) -> Chances:
         y = read_trees_of(y)
         sentences = read_sentences(y if X is None else X, self.input)
         check_same_words(sentences, y, self.input)
-        number = {label: k for k, label in enumerate(self._derivations.labels)}
+        structure = self._fitted()
+        number = {label: k for k, label in enumerate(structure.derivations.labels)}
         said: list[float] = []
         right: list[bool] = []
-        rows = zip(self._bracket_tables(sentences), y, predicted, strict=True)
+        tables = structure.bracket_tables(sentences, self._cooled())
+        rows = zip(tables, y, predicted, strict=True)
         for (table, words), truth, found in rows:
             cell = {
                 place: c for c, place in enumerate(zip(*cells(len(words)), strict=True))
@@ -174,7 +120,8 @@ class ParserMixin(Shown):
         check_same_words(sentences, y, self.input)
         # with tags as input, words may be known from y only
         leaves = [tree.words() for tree in y]
-        return score_brackets(y, self._trees(sentences, leaves), **options)
+        found = self._trees(self._fitted(), sentences, leaves)
+        return score_brackets(y, found, **options)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """F1 of labelled brackets, counted as evalb does; X may be None."""
@@ -187,39 +134,3 @@ class ParserMixin(Shown):
             right += weight * 2 * row.correct
             total += weight * (row.truth + row.predicted)
         return right / total if total else 1.0
-
-    # sentences without a tree ----------------------------------------------------------
-
-    def _fall_back(self, sentences: Sentences, i: int) -> Tree | None:
-        words = sentences.words[i]
-        if self.fallback == "error":
-            what = f"sentence {i} ({' '.join(words[:8])})" if words else f"sentence {i}"
-            why = "the grammar has no tree for it" if words else "it is empty"
-            raise ValueError(
-                f"{what} cannot be parsed: {why}. Choose fallback='flat', 'right' or "
-                "'none' to go on without."
-            )
-        if self.fallback == "none" or not words:
-            return None
-        tags = sentences.tags[i] or [self._likely_tag(word) for word in words]
-        leaves = [parsed(tag, [word]) for tag, word in zip(tags, words, strict=True)]
-        root = self._likely_root()
-        if self.fallback == "flat" or len(leaves) == 1:
-            return parsed(root, leaves)
-        tree = leaves[-1]
-        for leaf in leaves[-2::-1]:
-            tree = parsed(root, [leaf, tree])
-        return tree
-
-    def _likely_root(self) -> str:
-        grammar = self.grammar_
-        for k in np.argsort(-grammar.counts_roots, kind="stable"):
-            if grammar.roots[k] >= grammar.n_tags:
-                return base_label(grammar.symbols[grammar.roots[k]])
-        return "S"
-
-    def _likely_tag(self, word: str) -> str:
-        counts = Counter(self.grammar_.lexicon.get(word, {}))
-        if counts:
-            return counts.most_common(1)[0][0]
-        return self.grammar_.symbols[int(np.argmax(self.grammar_.tag_counts))]

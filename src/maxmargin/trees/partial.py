@@ -13,7 +13,7 @@ import numpy as np
 from maxmargin.core.checks import is_whole
 from maxmargin.core.completion import complete_all
 from maxmargin.core.warn import warn
-from maxmargin.trees.cky.structure import make_batch, n_weights, partly_parsed
+from maxmargin.trees.cky.parses import make_batch, n_weights, partly_parsed
 from maxmargin.trees.cky.trees import NO_PARSE
 from maxmargin.trees.derivations import Derivations
 from maxmargin.trees.input import (
@@ -109,18 +109,23 @@ def first_trees(
     dtype,
 ) -> dict[int, np.ndarray]:
     """By sentence, some tree with its known brackets; those without one are left out."""
-    rows = [bracket_rows(truth, derivations.labels) for truth in truths]
     tags = tag_choices(derivations.grammar, sentences, kind)
     batch = make_batch(derivations.tables, tags)
+    w = np.zeros(n_weights(derivations.tables), dtype)
+    flat = best_completions(batch, derivations, truths, w)
+    found = np.split(flat, batch.start[1:-1])
+    return {i: row for i, row in enumerate(found) if row[0] != NO_PARSE}
+
+
+def best_completions(
+    batch, derivations: Derivations, truths: list[Truth], w, n_jobs: int = 1
+) -> np.ndarray:
+    """The best labellings with all known brackets; NO_PARSE where there is none."""
+    rows = [bracket_rows(truth, derivations.labels) for truth in truths]
     batch.y[:] = NO_PARSE
-    batch = partly_parsed(batch, np.zeros(len(rows)), [row or [] for row in rows])
-    flat = complete_all(batch, np.zeros(n_weights(derivations.tables), dtype))
-    found = [flat[batch.start[i] : batch.start[i + 1]] for i in range(len(rows))]
-    return {
-        i: labelling
-        for i, labelling in enumerate(found)
-        if rows[i] is not None and labelling[0] != NO_PARSE
-    }
+    impossible = [row is None for row in rows]  # the labels are not in the grammar
+    batch = partly_parsed(batch, impossible, [row or [] for row in rows])
+    return complete_all(batch, w, n_jobs)
 
 
 def warn_left_out(missing: list[int], truths: list[Truth]) -> None:

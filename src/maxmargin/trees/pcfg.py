@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import dataclass, field
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.jobs import effective_jobs
 from maxmargin.fitting.saving import Saving, whole
 from maxmargin.trees.binarize import binarize
-from maxmargin.trees.cky.structure import make_batch
+from maxmargin.trees.cky.parses import make_batch
 from maxmargin.trees.derivations import Derivations, restored_grammar, saved_grammar
 from maxmargin.trees.grammar import Grammar
 from maxmargin.trees.input import (
@@ -25,9 +28,39 @@ from maxmargin.trees.input import (
 )
 from maxmargin.trees.model import ParserMixin
 from maxmargin.trees.parameters import PCFGParserParameters
+from maxmargin.trees.parsing import Parsing
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+
+@dataclass
+class CountedTrees(Parsing):
+    """Trees of a grammar with probabilities, which are their weights."""
+
+    words: Any = field(
+        default=None, init=False, repr=False
+    )  # P(word | tag), if asked for
+
+    def asked(self, sentences: Sentences, w: np.ndarray) -> tuple[Any, np.ndarray]:
+        """(batch, w); every word of X is a feature whose weights are log P(word | tag)."""
+        tables, grammar = self.derivations.tables, self.derivations.grammar
+        sentences = known_words(grammar, sentences)
+        if self.words is None:
+            return make_batch(tables, tag_choices(grammar, sentences, "tags")), w
+        number: dict[str, int] = {}
+        flat = [
+            number.setdefault(word, len(number))
+            for words in sentences.words
+            for word in words
+        ]
+        scores = np.array([self.words.scores(word) for word in number])
+        scores = scores.reshape(len(number), tables.n_tags)
+        possible = [np.flatnonzero(row > -np.inf).tolist() for row in scores]
+        tags = [[possible[number[word]] for word in words] for words in sentences.words]
+        features = np.arange(len(flat) + 1), np.array(flat, np.int32), len(number)
+        w = np.concatenate([w, np.where(scores > -np.inf, scores, 0.0).ravel()])
+        return make_batch(tables, tags, words=features), w
 
 
 class PCFGParser(PCFGParserParameters, ParserMixin, Saving, BaseEstimator, init=False):
@@ -108,10 +141,12 @@ class PCFGParser(PCFGParserParameters, ParserMixin, Saving, BaseEstimator, init=
                 "choose smoothing > 0."
             )
         chains, _ = grammar.best_chains(logs.unary)
-        self._derivations = Derivations(grammar, chains)
+        structure = CountedTrees(self.input, self.fallback)
+        structure.derivations = Derivations(grammar, chains)
+        structure.words = grammar.word_model() if self.input == "words" else None
+        self.structure_ = structure
         self._logs = np.concatenate([logs.binary, logs.unary, logs.roots])
-        self._words = grammar.word_model() if self.input == "words" else None
-        self.labels_ = self._derivations.labels
+        self.labels_ = structure.derivations.labels
         self.grammar_ = grammar
 
     @classmethod
@@ -129,28 +164,15 @@ class PCFGParser(PCFGParserParameters, ParserMixin, Saving, BaseEstimator, init=
     def _threads(self) -> int:
         return effective_jobs(self.n_jobs)
 
-    def _batch(self, sentences: Sentences):
-        """(batch, w); every word of X is a feature whose weights are log P(word | tag)."""
-        tables = self._derivations.tables
-        sentences = known_words(self.grammar_, sentences)
-        if self._words is None:
-            tags = tag_choices(self.grammar_, sentences, "tags")
-            return make_batch(tables, tags), self._logs
-        number: dict[str, int] = {}
-        flat = [
-            number.setdefault(word, len(number))
-            for words in sentences.words
-            for word in words
-        ]
-        scores = np.array([self._words.scores(word) for word in number])
-        scores = scores.reshape(len(number), tables.n_tags)
-        possible = [np.flatnonzero(row > -np.inf).tolist() for row in scores]
-        tags = [[possible[number[word]] for word in words] for words in sentences.words]
-        words = np.arange(len(flat) + 1), np.array(flat, np.int32), len(number)
-        w = np.concatenate(
-            [self._logs, np.where(scores > -np.inf, scores, 0.0).ravel()]
-        )
-        return make_batch(tables, tags, words=words), w
+    def _fitted(self) -> CountedTrees:
+        check_is_fitted(self, "grammar_")
+        self._check_parameters("fallback")
+        structure = copy(self.structure_)
+        structure.input, structure.fallback = self.input, self.fallback
+        return structure
+
+    def _weights(self) -> np.ndarray:
+        return self._logs
 
     # saving (files/model_file.py) ------------------------------------------------------
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from maxmargin.plots.cells import PLAIN, finish
 from maxmargin.plots.training import GREY, INK, ORANGE, _pyplot
 from maxmargin.trees.metrics import score_brackets, wrong_brackets, wrong_tags
-from maxmargin.trees.text import lay_out, levels_of
+from maxmargin.trees.text import lay_out, levels_of, placed
 from maxmargin.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -144,11 +144,8 @@ def _draw(
     levels = levels_of(tree, LEVEL, WORD)
     lines = []
     n_phrases = n_words = 0
-    stack = [(tree, 0)]
-    while stack:
-        node, left = stack.pop()
-        _, centre, offsets = places[id(node)]
-        x, y = left + centre, levels[id(node)]
+    for node, _, x, ends in placed(tree, places):
+        y = levels[id(node)]
         if node.is_preterminal:
             look = _look(n_words in marked_tags, box, {"color": GREY})
             ax.text(x, 0, node.children[0], color=INK, **_CENTRED)
@@ -156,14 +153,11 @@ def _draw(
         else:
             look = _look(n_phrases in marked, box, {"color": INK, "weight": "bold"})
             n_phrases += 1
-            children = list(zip(node.children, offsets, strict=True))
-            ends = [left + offset + places[id(c)][1] for c, offset in children]
             bar = y - 0.5 * LEVEL
             lines.append([(x, y), (x, bar)])
             lines.append([(ends[0], bar), (ends[-1], bar)])
-            for (child, _), end in zip(children, ends, strict=True):
+            for child, end in zip(node.children, ends, strict=True):
                 lines.append([(end, bar), (end, levels[id(child)])])
-            stack += [(c, left + offset) for c, offset in reversed(children)]
         ax.text(x, y, node.label, **look, **_CENTRED)
     ax.add_collection(LineCollection(lines, colors=LINE, linewidths=1, zorder=1))
     width, height = _size(tree, widths, title)

@@ -89,7 +89,7 @@ class BracketReport(Report):
     @property
     def exact_match(self) -> float:
         """Share of sentences with all brackets right and no other."""
-        return self._share(map(_is_exact, self._compared()))
+        return self._share(map(is_exact, self._compared()))
 
     @property
     def average_crossing(self) -> float:
@@ -164,5 +164,5 @@ _LINES = (
 )
 
 
-def _is_exact(row: SentenceScores) -> bool:
+def is_exact(row: SentenceScores) -> bool:
     return row.status == "valid" and row.truth == row.predicted == row.correct

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
-from maxmargin.trees.text import lay_out, levels_of
+from maxmargin.trees.text import lay_out, levels_of, placed
 from maxmargin.views.view import WRONG, escaped, svg
 
 if TYPE_CHECKING:
@@ -39,11 +39,8 @@ def tree_svg(
     lines: list[str] = []
     texts: list[str] = []
     n_phrases = n_words = 0
-    stack = [(tree, MARGIN)]
-    while stack:
-        node, left = stack.pop()
-        _, centre, offsets = places[id(node)]
-        x, y = left + centre, bottom - levels[id(node)]
+    for node, _, centre, columns in placed(tree, places):
+        x, y = MARGIN + centre, bottom - levels[id(node)]
         if node.is_preterminal:
             texts.append(_text(node.children[0], x, bottom))
             texts.append(_label(node.label, x, y, n_words in marked_tags, found, False))
@@ -51,13 +48,11 @@ def tree_svg(
             continue
         texts.append(_label(node.label, x, y, n_phrases in marked, found, True))
         n_phrases += 1
-        children = list(zip(node.children, offsets, strict=True))
-        ends = [left + o + places[id(c)][1] for c, o in children]
+        ends = [MARGIN + column for column in columns]
         bar = y + LEVEL // 2
         lines.append(f"M{x} {y + 6}V{bar}M{ends[0]} {bar}H{ends[-1]}")
-        for (child, _), end in zip(children, ends, strict=True):
+        for child, end in zip(node.children, ends, strict=True):
             lines.append(f"M{end} {bar}V{bottom - levels[id(child)] - 12}")
-        stack += [(c, left + offset) for c, offset in reversed(children)]
     path = f'<path d="{"".join(lines)}" {LINE}/>' if lines else ""
     width = places[id(tree)][0] + 2 * MARGIN
     return svg(width, bottom + MARGIN, [path, *texts])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,31 +35,20 @@ def draw(tree: Tree, ascii: bool = False) -> str:
     def write(row: int, column: int, text: str) -> None:
         rows[row] += " " * (column - len(rows[row])) + text
 
-    stack = [(tree, 0, 0)]  # nodes from left to right, so that rows only grow
-    while stack:
-        node, depth, left = stack.pop()
-        _, centre, offsets = places[id(node)]
-        write(2 * depth, left + centre - half(len(node.label)), node.label)
+    for node, depth, centre, ends in placed(tree, places):  # so that rows only grow
+        write(2 * depth, centre - half(len(node.label)), node.label)
         if node.is_preterminal:
             word = node.children[0]
             for row in range(2 * depth + 1, bottom):
-                write(row, left + centre, down)
-            write(bottom, left + centre - half(len(word)), word)
+                write(row, centre, down)
+            write(bottom, centre - half(len(word)), word)
             continue
-        ends = [
-            offset + places[id(child)][1]
-            for child, offset in zip(node.children, offsets, strict=True)
-        ]
         line = [across] * (ends[-1] - ends[0] + 1)
         for end in ends:
             line[end - ends[0]] = below
         line[0], line[-1] = first, last
         line[centre - ends[0]] = both if centre in ends else above
-        write(2 * depth + 1, left + ends[0], down if len(ends) == 1 else "".join(line))
-        stack += [
-            (child, depth + 1, left + offset)
-            for child, offset in zip(node.children[::-1], offsets[::-1], strict=True)
-        ]
+        write(2 * depth + 1, ends[0], down if len(ends) == 1 else "".join(line))
     return "\n".join(rows)
 
 
@@ -105,6 +94,20 @@ def lay_out(
 
     tree.fold(place)
     return places
+
+
+def placed(
+    tree: Tree, places: dict[int, tuple[int, int, list[int]]]
+) -> Iterator[tuple[Tree, int, int, list[int]]]:
+    """(node, its depth, its column, those of its children) from left to right."""
+    stack = [(tree, 0, 0)]
+    while stack:
+        node, depth, left = stack.pop()
+        _, centre, offsets = places[id(node)]
+        # a word, which is a child too, has no offset
+        below = [(c, left + o) for c, o in zip(node.children, offsets, strict=False)]
+        yield node, depth, left + centre, [o + places[id(c)][1] for c, o in below]
+        stack += [(child, depth + 1, at) for child, at in reversed(below)]
 
 
 def half(width: int) -> int:

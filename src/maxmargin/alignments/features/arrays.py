@@ -10,7 +10,7 @@ from maxmargin.alignments.features.prior import NONE
 from maxmargin.alignments.scores import Side, Terms
 
 
-def encode_sides(model: AlignmentModel, targets, templates, dtype, prior=NONE):
+def encode_sides(model: AlignmentModel, targets, templates, prior=NONE):
     """(Side of targets, Side of templates, Terms) of lists of {track: symbols}.
 
     ``prior`` is a :class:`~maxmargin.alignments.features.prior.Prior`.
@@ -46,7 +46,7 @@ def encode_sides(model: AlignmentModel, targets, templates, dtype, prior=NONE):
                 classes=classes.astype(np.int32),
                 first=first.astype(np.int64),
                 codes=np.concatenate([*codes, np.zeros(0)]).astype(np.int32),
-                dense=np.ascontiguousarray(side.dense, dtype),
+                dense=np.ascontiguousarray(side.dense, np.float64),
                 opening=opening.astype(np.int32),
                 boundary=boundary.astype(np.int32),
                 extend=extend,

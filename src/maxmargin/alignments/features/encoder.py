@@ -8,9 +8,9 @@ import numpy as np
 
 from maxmargin.alignments.features.models import SIDES, AlignmentModel, View
 from maxmargin.alignments.features.settings import LETTERS
+from maxmargin.alignments.files.pairs import GAPS
 from maxmargin.core.objects import letters_of
 
-GAPS = "-."
 UTF32 = "utf-32-le", "surrogatepass"  # a number for every letter
 
 

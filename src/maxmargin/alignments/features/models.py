@@ -140,6 +140,11 @@ class AlignmentModel:
             size *= len(symbols) if view.width == 1 else self.n_groups(track)
         return size**view.width
 
+    def places(self, name: str) -> np.ndarray:
+        """Where the weights of a term are: a row for every symbol of the target."""
+        term = self.terms[self.names.index(name)]
+        return term.places(self.size(term.left, 0), self.size(term.right, 1))
+
     def group_of(self, track: str) -> dict[str, int]:
         """The group of every symbol, as windows see it."""
         both = self.alphabets[track]

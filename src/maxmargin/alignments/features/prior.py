@@ -63,8 +63,11 @@ class Prior(NamedTuple):
     scale: np.ndarray
 
     def folded(self, w: np.ndarray) -> np.ndarray:
-        """The scores of parts that w (with w[factor] behind all others) stands for."""
-        if not len(self.scores):
+        """The scores of parts that w (with w[factor] behind all others) stands for.
+
+        Without w[factor], they are scores already: those of a fitted model.
+        """
+        if not 0 < len(self.scores) < len(w):
             return w
         return (self.scale * w[:-1] + w[-1] * self.scores).astype(w.dtype)
 
@@ -108,8 +111,7 @@ def make_prior(model: AlignmentModel) -> Prior:
     if name not in model.names or not set(left) & set(right):
         return NONE
     scores, scale = np.zeros(model.n_weights), np.ones(model.n_weights)
-    term = model.terms[model.names.index(name)]
-    places = term.places(len(left), len(right))
+    places = model.places(name)
     if is_protein(left + right):
         scores[places] = _blosum62(left, right)
         opening, extension = PROTEIN_GAPS

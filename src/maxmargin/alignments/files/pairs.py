@@ -98,6 +98,16 @@ def gapped(a: str, b: str, pairs: Iterable[tuple[int, int]]) -> tuple[str, str]:
     return "".join(top), "".join(bottom)
 
 
+def paired_columns(a: str, b: str, pairs: Pairs) -> list[tuple]:
+    """(letter or -, letter or -, the pair if they are matched, or None) of every column."""
+    made: list[tuple] = []
+    i = j = 0
+    for x, z in zip(*gapped(a, b, pairs), strict=True):
+        made.append((x, z, (i, j) if x != "-" != z else None))
+        i, j = i + (x != "-"), j + (z != "-")
+    return made
+
+
 def ungapped(row_a: str, row_b: str) -> tuple[str, str, Pairs]:
     """The inverse of :func:`gapped`: both sequences and their matched pairs.
 
@@ -119,9 +129,9 @@ def ungapped(row_a: str, row_b: str) -> tuple[str, str, Pairs]:
             "with - so that both have as many."
         )
     return (
-        _letters(row_a),
-        _letters(row_b),
-        [(i, j) for _, i, j in _matches(row_a, row_b)],
+        without_gaps(row_a),
+        without_gaps(row_b),
+        [(i, j) for _, i, j in matches(row_a, row_b)],
     )
 
 
@@ -155,6 +165,12 @@ def check_pairs(pairs: Iterable, n: int, m: int) -> Pairs:
     return checked
 
 
+def first_difference(a: Sequence, b: Sequence) -> int:
+    """Where two sequences that are not equal differ, or one of them ends."""
+    both = enumerate(zip(a, b, strict=False))
+    return next((k for k, (x, y) in both if x != y), min(len(a), len(b)))
+
+
 def check_letters(text: str, what: str, refused: re.Pattern = _NOT_A_LETTER) -> None:
     """Refuse what is no letter, with its place; ``what`` begins the sentence."""
     bad = refused.search(text)
@@ -171,11 +187,11 @@ def check_row(text: str, what: str) -> None:
     check_letters(text, what, _NOT_A_ROW)
 
 
-def _letters(row: str) -> str:
+def without_gaps(row: str) -> str:
     return row.replace("-", "").replace(".", "")
 
 
-def _matches(row_a: str, row_b: str) -> Iterable[tuple[int, int, int]]:
+def matches(row_a: str, row_b: str) -> Iterable[tuple[int, int, int]]:
     """(column, i, j) of every column with two letters."""
     i = j = 0
     for column, (x, y) in enumerate(zip(row_a, row_b, strict=True)):
@@ -201,11 +217,11 @@ def pair_from_rows(
     Of an annotation, the characters at the letters of its row are kept; one that is a gap
     character there is not known. ``core`` has 1 in the columns to be relied upon.
     """
-    found = list(_matches(row_a, row_b))
+    found = list(matches(row_a, row_b))
     other.setdefault("identity", identity(row_a, row_b))
     return PairAlignment(
-        a=_letters(row_a),
-        b=_letters(row_b),
+        a=without_gaps(row_a),
+        b=without_gaps(row_b),
         pairs=[(i, j) for _, i, j in found],
         tracks_a={name: _at_letters(row_a, t) for name, t in tracks_a.items()},
         tracks_b={name: _at_letters(row_b, t) for name, t in tracks_b.items()},
@@ -227,7 +243,7 @@ def _at_letters(row: str, track: str) -> str:
 
 def identity(row_a: str, row_b: str) -> float:
     """Equal letters in per cent of all matched pairs; nan if there are none."""
-    found = [row_a[column] == row_b[column] for column, _, _ in _matches(row_a, row_b)]
+    found = [row_a[column] == row_b[column] for column, _, _ in matches(row_a, row_b)]
     return 100.0 * sum(found) / len(found) if found else float("nan")
 
 

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.alignments.homologs.counting import CountingObjective
-from maxmargin.alignments.homologs.input import (
-    check_alphabet,
-    check_inputs,
-    check_numbers,
-    check_truth,
-    number_sequences,
-)
+from maxmargin.alignments.homologs.input import check_inputs, check_numbers
 from maxmargin.alignments.homologs.metrics import HomologReport, homolog_scores
-from maxmargin.alignments.homologs.structure import (
-    make_batch,
-    score_candidates,
-    table_shape,
-)
+from maxmargin.alignments.homologs.structure import HomologChoice
 from maxmargin.alignments.homologs.view import homologs
 from maxmargin.alignments.parameters import HomologFinderParameters
 from maxmargin.alignments.scorers import homologs_found
 from maxmargin.core.decode import decode
 from maxmargin.core.encoded import Encoded, check_weights
-from maxmargin.core.kernel import direct
-from maxmargin.engine.threads import over_ranges
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.saving import floats, number, value
 from maxmargin.views.view import View
@@ -37,23 +26,25 @@ if TYPE_CHECKING:
 
 
 class LocalFinder:
-    """Prediction by local alignment scores; subclasses set the four attributes.
-
-    ``alphabet_`` (str), ``substitution_matrix_`` (letters of the native, letters of the
-    candidate), ``gap_open_`` (per run) and ``gap_extend_`` (per letter), all scores.
-    """
+    """Prediction by local alignment scores; subclasses set the four attributes."""
 
     scope = "local"
+    alphabet_: str
+    substitution_matrix_: (
+        np.ndarray
+    )  # (letters of the native, letters of the candidate)
+    gap_open_: float  # per run, a score
+    gap_extend_: float  # per letter
+    _threads: Callable[[], int]
 
     def decision_function(self, X: Any) -> list[np.ndarray]:
         """The best local alignment score of every candidate of every sample."""
-        batch, w = self._batch(X)
-        return _candidate_scores(batch, w, self._prediction_threads())
+        w = self._weights()
+        return self._fitted().candidate_scores(X, w, self._threads())
 
     def predict(self, X: Any) -> np.ndarray:
         """The number of the candidate with the largest score, the first on ties."""
-        best = [scores.argmax() for scores in self.decision_function(X)]
-        return np.array(best, np.int64)
+        return self._fitted().predict(X, self._weights(), self._threads())
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Share of samples whose homolog is found; one of m candidates that tie counts 1/m.
@@ -79,8 +70,7 @@ class LocalFinder:
 
         The list is empty if no alignment scores more than 0.
         """
-        batch, w = self._batch([(x, [z])])
-        found = decode(batch, w)[1:]
+        found = decode(self._fitted().encode([(x, [z])]), self._weights())[1:]
         return [(p, int(q)) for p, q in enumerate(found) if q >= 0]
 
     def show(self, x: Any, y: Any = None, **options: Any) -> View:
@@ -94,17 +84,15 @@ class LocalFinder:
         pairs = self.align(native, candidates[int(scores.argmax())])
         return homologs(x, scores, pairs, y, **options)
 
-    def _batch(self, X):
+    def _fitted(self) -> HomologChoice:
+        """The structure for predictions, as the fitted attributes describe it."""
         check_is_fitted(self, "substitution_matrix_")
-        encoded = number_sequences(check_inputs(X), self.alphabet_)
-        k = len(self.alphabet_)
-        table = np.zeros(table_shape(k))
-        table[:k, :k] = self.substitution_matrix_
-        table[k, :2] = self.gap_extend_, self.gap_open_
-        return make_batch(*encoded, None, k, self.gap_open_ != 0), table.ravel()
+        structure = HomologChoice("affine" if self.gap_open_ else "linear")
+        structure.letters = self.alphabet_
+        return structure
 
-    def _prediction_threads(self) -> int:
-        return 1
+    def _weights(self) -> np.ndarray:
+        return self._fitted().join(self)
 
 
 class HomologFinder(
@@ -157,6 +145,7 @@ class HomologFinder(
     True
     """
 
+    _structure_class = HomologChoice
     _model_name = "HomologFinder.v1"
     _scorers = (homologs_found,)
     _fields = (
@@ -168,31 +157,6 @@ class HomologFinder(
     )
     _no_sums = "this family has none over candidates and their alignments"
 
-    def _prediction_threads(self) -> int:
-        return self._threads()
-
-    def _encode(self, X, y, sample_weight) -> Encoded:
-        X = check_inputs(X, decoys_needed=True)
-        truth = check_truth(X, y)
-        weights = check_weights(sample_weight, len(X))
-        alphabet = check_alphabet(self.alphabet, X)
-        encoded = number_sequences(X, alphabet)
-        affine = self.gaps == "affine"
-        batch = make_batch(*encoded, truth, len(alphabet), affine)  # type: ignore[call-arg]
-        return Encoded(
-            batch,
-            int(np.prod(table_shape(len(alphabet)))),
-            np.float64,
-            weights,
-            {"alphabet_": alphabet},
-        )
-
-    def _install(self, encoded: Encoded, w) -> None:
-        k = encoded.batch.n_letters
-        table = w.reshape(k + 1, encoded.batch.width).astype(np.float64)
-        self.substitution_matrix_ = table[:k, :k].copy()
-        self.gap_extend_, self.gap_open_ = table[k, :2].tolist()
-
     def _make_objective(self, *arguments):
         if self.solver != "n-slack":
             return super()._make_objective(*arguments)
@@ -201,19 +165,3 @@ class HomologFinder(
     def _installed(self, encoded: Encoded, solution, objective) -> None:
         found = getattr(objective, "found", None)
         self.n_constraints_ = None if found is None else len(found)
-
-    # saving (files/model_file.py) ------------------------------------------------------
-
-    def _loaded(self, saved, sizes) -> None:
-        if len(check_alphabet(self.alphabet_, [])) != sizes["k"]:
-            raise ValueError("letters and scores do not fit together")
-
-
-def _candidate_scores(batch, w, n_jobs) -> list[np.ndarray]:
-    scores = np.empty(len(batch.candidates))
-    over_ranges(
-        lambda lo, hi: direct(score_candidates, batch, w, lo, hi, scores),
-        batch.start,
-        n_jobs,
-    )
-    return np.split(scores, batch.list_start[1:-1])[: len(batch.start) - 1]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.alignments.biopython import is_alignment, rows_or_pairs
-from maxmargin.alignments.files.pairs import check_pairs, ungapped
+from maxmargin.alignments.files.pairs import check_pairs, first_difference, ungapped
 from maxmargin.core.listed import listed
 from maxmargin.core.objects import letters_of
 from maxmargin.files.messages import kind_of, short
@@ -113,14 +113,7 @@ def _pairs(alignment, native: str, homolog: str) -> list[tuple[int, int]]:
         a, b, pairs = ungapped(*alignment)
         for row, sequence, what in ((a, native, "first"), (b, homolog, "second")):
             if row != sequence:
-                at = next(
-                    (
-                        k
-                        for k, (x, z) in enumerate(zip(row, sequence, strict=False))
-                        if x != z
-                    ),
-                    min(len(row), len(sequence)),
-                )
+                at = first_difference(row, sequence)
                 raise ValueError(
                     f"without gaps, the {what} row of the alignment is {short(row)}, but "
                     f"the sequence is {short(sequence)}; they differ at letter {at}."

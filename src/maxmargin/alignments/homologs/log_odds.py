@@ -55,6 +55,9 @@ class LogOddsFinder(LogOddsFinderParameters, LocalFinder, BaseEstimator, init=Fa
         )
         return self
 
+    def _threads(self) -> int:
+        return 1
+
     def _best_gap(self, X, truth) -> float:
         wanted = check_numbers(X, truth)
         found = []

@@ -16,7 +16,7 @@ from maxmargin.core.contract import score
 from maxmargin.core.kernel import kernel
 from maxmargin.trees.cky.cells import cell_of
 from maxmargin.trees.cky.chart import inside
-from maxmargin.trees.cky.structure import sentence_of
+from maxmargin.trees.cky.parses import sentence_of
 
 
 class Edge(NamedTuple):
