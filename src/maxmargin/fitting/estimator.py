@@ -213,20 +213,21 @@ class MaxMarginEstimator(Saving, BaseEstimator):
     def _fitted(self) -> Any:
         """The structure for predictions."""
         check_is_fitted(self, "coef_")
-        read = [
-            n for n in self._shared_with(self.structure_) if n not in self._unread()
-        ]
+        structure = getattr(self, "structure_", None)  # without: weights of one's own
+        new = self._structure(structure)
+        read = [name for name in self._shared_with(new) if name not in self._unread()]
         if read:
             self._check_parameters(*read)
-        return self._structure(self.structure_)
+        return new
 
     def _weights(self) -> np.ndarray:
         """w, made of the fitted attributes."""
-        return self.structure_.join(self)
+        return self._fitted().join(self)
 
     def _predicted(self, X: Any) -> Any:
         """The best output for every input."""
-        return self._fitted().predict(X, self._weights(), self._threads())
+        structure = self._fitted()
+        return structure.predict(X, structure.join(self), self._threads())
 
     def _training(self, sample_weight: Any) -> Training:
         return Training(
