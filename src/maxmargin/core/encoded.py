@@ -41,6 +41,15 @@ class Encoded:
     )
     C: float | None = None  # by a rule from the data, if that was asked for
 
+    def arranged(self, w: np.ndarray) -> np.ndarray:
+        """The weights with a row per feature as they were numbered before training."""
+        if self.feature_of_row is None:
+            return w
+        rows = w.reshape(-1, self.batch.width)
+        found = rows.copy()
+        found[self.feature_of_row] = rows[: len(self.feature_of_row)]
+        return found.ravel()
+
 
 @dataclass(frozen=True)
 class Training:
