@@ -13,10 +13,9 @@ from maxmargin.report.facts import fits_probabilities
 from maxmargin.report.findings import Findings, Kind, chosen, strongest
 from maxmargin.report.markup import Markup, element, joined, named
 from maxmargin.report.measures import Measure, f1, share
-from maxmargin.tags.input import check_known
+from maxmargin.tags.input import check_known, sequences_from
 from maxmargin.tags.marked import Sentence, hues_of, marked, pieces_of
 from maxmargin.tags.metrics import scores
-from maxmargin.tags.objects import sequences_from
 from maxmargin.tags.schemes import guess_scheme, spans
 
 CERTAIN = 0.98  # probabilities that are not drawn

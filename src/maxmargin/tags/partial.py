@@ -9,14 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 
-def fill_rows(y, start) -> list:
-    """Sequences of which nothing is known as lists of None."""
-    lengths = np.diff(start).tolist()
-    return [
-        [None] * n if row is None else row for row, n in zip(y, lengths, strict=True)
-    ]
-
-
 def known_runs(tokens, labels, weights):
     """(tokens, labels, weights) of the runs of known labels as sequences of their own."""
     kept = np.flatnonzero(labels >= 0)
