@@ -36,9 +36,8 @@ class Encoded:
     attributes: dict = field(default_factory=dict)
     feature_of_row: np.ndarray | None = None  # if features were renumbered for training
     first: Encoded | None = None  # what is known for sure: core/partial.py
-    nonnegative: np.ndarray | None = (
-        None  # weights that must be so: solvers/block_coordinate.py
-    )
+    # weights that must be so: solvers/block_coordinate.py
+    nonnegative: np.ndarray | None = None
     C: float | None = None  # by a rule from the data, if that was asked for
 
     def arranged(self, w: np.ndarray) -> np.ndarray:

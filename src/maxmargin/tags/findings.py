@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
+from operator import eq
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ class TagFindings(Findings):
 
     def measures(self, outputs: Any) -> list[Measure]:
         pairs = list(zip(self.truth, outputs, strict=True))
-        right = [sum(map(_same, a, b)) for a, b in pairs]
+        right = [sum(map(eq, a, b)) for a, b in pairs]
         whole = [r == len(a) for r, (a, _) in zip(right, pairs, strict=True)]
         found = [
             share("token accuracy", right, [len(a) for a, _ in pairs]),
@@ -152,7 +153,7 @@ class TagFindings(Findings):
         if not hasattr(self.model, "predict_marginals"):
             return None
         said = self._probabilities(few, outputs)
-        right = [list(map(_same, self.truth[i], outputs[i])) for i in said]
+        right = [list(map(eq, self.truth[i], outputs[i])) for i in said]
         return np.concatenate(list(said.values())), np.concatenate(right)
 
 
@@ -177,10 +178,6 @@ def _word(token: Any) -> str:
         return token
     first = next(iter(token), "_")
     return f"{first}={token[first]}" if isinstance(token, dict) else str(first)
-
-
-def _same(a: Any, b: Any) -> bool:
-    return a == b
 
 
 def _plain(labels: Any) -> list:

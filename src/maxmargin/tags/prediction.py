@@ -91,14 +91,17 @@ class TagPrediction(Shown):
     ) -> float:
         """Share of labels predicted right; y is left out for a corpus."""
         if isinstance(X, TagCorpus):
-            return self._score_corpus(X, y, sample_weight)
+            structure = self._fitted()
+            refuse_beside_corpus(y, sample_weight)
+            found = predicted(structure, X, self._w, self._threads())
+            return sum(int((a == b).sum()) for _, a, b in found) / X.n_tokens
         X, y = check_samples(X, y)
         check_known(y)
         weights = check_weights(sample_weight, len(y))
-        predicted = self.predict(X)
-        check_matching(np.cumsum([0, *map(len, predicted)]), y)
+        labels = self.predict(X)
+        check_matching(np.cumsum([0, *map(len, labels)]), y)
         right = total = 0.0
-        for weight, truth, found in zip(weights, y, predicted, strict=True):
+        for weight, truth, found in zip(weights, y, labels, strict=True):
             right += weight * sum(a == b for a, b in zip(truth, found, strict=True))
             total += weight * len(truth)
         return right / total if total else 1.0
@@ -122,12 +125,6 @@ class TagPrediction(Shown):
         elif predicted is None:
             X, y = check_samples(X, y)
         return scores(y, given_or(predicted, lambda: self.predict(X)), scheme)
-
-    def _score_corpus(self, corpus, y, sample_weight) -> float:
-        structure = self._fitted()
-        refuse_beside_corpus(y, sample_weight)
-        found = predicted(structure, corpus, self._w, self._threads())
-        return sum(int((a == b).sum()) for _, a, b in found) / corpus.n_tokens
 
     # as in sklearn-crfsuite -------------------------------------------------------------
 

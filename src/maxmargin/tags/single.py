@@ -50,7 +50,7 @@ class Single:
         if not self._serves:
             return
         tagger._threads()  # refuses what is no number of threads
-        self._w, self._alone = _writable(tagger._w), structure.order == 0
+        self._w, self._alone = writable(tagger._w), structure.order == 0
         k = len(structure.labels)
         self._wall = np.zeros((k + 2, padded_width(k)))
         barrier = structure.barrier()
@@ -115,8 +115,9 @@ class Single:
     def _encoded(self, x: Any):
         """Whatever the encoder reads."""
         tokens = self._structure.tokens([x])
+        # the kernel has one signature, of arrays that could be written
         values = np.ascontiguousarray(tokens.values, self._w.dtype)
-        return _writable(tokens.indices), _writable(tokens.indptr), _writable(values)
+        return writable(tokens.indices), writable(tokens.indptr), writable(values)
 
 
 def _settings(tagger: Any) -> tuple | None:
@@ -134,8 +135,3 @@ def _settings(tagger: Any) -> tuple | None:
 
 def _all_strings(x: Any) -> bool:
     return set(map(type, chain.from_iterable(x))) == {str}
-
-
-def _writable(array: np.ndarray) -> np.ndarray:
-    """The kernel has one signature, of arrays that could be written."""
-    return writable(array)

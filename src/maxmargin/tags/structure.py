@@ -27,7 +27,7 @@ from maxmargin.fitting.fit import seed_of
 from maxmargin.fitting.parameters import UNLABELLED, refuse_without_kernel
 from maxmargin.fitting.tables import weigh
 from maxmargin.kernels.basis import KERNEL_MEMORY
-from maxmargin.tags.chain import make_batch
+from maxmargin.tags.chain_batch import known_runs, make_batch
 from maxmargin.tags.chain_inference import decode_posteriors, k_best, table_per_token
 from maxmargin.tags.chain_spans import span_tables
 from maxmargin.tags.corpus.training import TagCorpus, encode_corpus
@@ -44,7 +44,6 @@ from maxmargin.tags.input import (
     warn_of_length,
     warn_of_truth,
 )
-from maxmargin.tags.partial import known_runs
 from maxmargin.tags.schemes import check_scheme, forbidden_transitions, guess_scheme
 from maxmargin.tags.second_order import second_order
 from maxmargin.waiting import stage
@@ -126,8 +125,7 @@ class Tags(Structure):
 
     def prepare(self, X: Any, Y: Any, training: Training) -> Encoded:
         refuse_without_kernel(self)
-        C = C_BY_OBJECTIVE.get(training.objective, 1.0)
-        C = C if training.C is None else float(training.C)
+        C = float(training.C or C_BY_OBJECTIVE.get(training.objective, 1.0))
         if isinstance(X, TagCorpus):
             return encode_corpus(self, X, Y, training, C)
         X = read_input(X, self.features is not None)
@@ -166,7 +164,7 @@ class Tags(Structure):
 
     def encoded(self, batch, dtype, masses, order, C) -> Encoded:
         self.n_features = batch.n_features
-        size = self._n_rows(self.n_features) * batch.width
+        size = self._n_rows() * batch.width
         return Encoded(batch, size, dtype, masses, {}, order, C=C)
 
     def _partly_known(self, encoded, making, tokens, flat, weights) -> Encoded:
@@ -330,16 +328,15 @@ class Tags(Structure):
 
     # weights ---------------------------------------------------------------------------
 
-    def _n_rows(self, d: int) -> int:
-        """Rows of the table of weights of d features."""
+    def _n_rows(self) -> int:
+        """Rows of the table of weights."""
         k = len(self.labels)
-        return d + k + 2 + (k * k if self.order == 2 else 0)
+        return self.n_features + k + 2 + (k * k if self.order == 2 else 0)
 
     def split(self, w: np.ndarray) -> dict[str, Any]:
         """Public tables are views of the one that prediction uses."""
-        k = len(self.labels)
-        rows = w.reshape(-1, padded_width(k))
-        d = len(rows) - self._n_rows(0)
+        k, d = len(self.labels), self.n_features
+        rows = w.reshape(self._n_rows(), -1)
         tables = {
             "_w": w,
             "coef_": rows[:d, :k].T,
@@ -367,7 +364,7 @@ class Tags(Structure):
     def restore(self, saved: Saved, sizes: dict[str, int]) -> None:
         self.labels = distinct(saved.value("labels", list), "labels", str, int)
         self.n_features = d = saved.whole("n_features", 1)
-        saved.floats("w", self._n_rows(d) * padded_width(len(self.labels)))
+        saved.floats("w", self._n_rows() * padded_width(len(self.labels)))
         self.encoder = restored_encoder(saved, self, d)
         self.barrier()  # what is forbidden are labels
 

@@ -41,31 +41,21 @@ def _joined(shards: tuple[Shard, ...], dtype: Any) -> tuple[TokenMatrix, Any]:
 
 @dataclass(frozen=True)
 class CorpusPiece:
-    """A shard of the data that is loaded when needed; it can be sent to other processes."""
+    """Shards that become one batch when needed; it can be sent to other processes."""
 
-    shard: Shard
+    shards: tuple[Shard, ...]
     making: Any  # what makes batches of tokens and labels
 
     @property
     def n(self) -> int:
         """Examples."""
-        shard = self.shard
-        return shard.n_tokens if self.making.order == 0 else shard.n_sentences
+        if self.making.order == 0:
+            return self.n_slots
+        return sum(shard.n_sentences for shard in self.shards)
 
     @property
     def n_slots(self) -> int:
-        return self.shard.n_tokens
-
-    def load(self) -> Any:
-        return JoinedPieces((self.shard,), self.making).load()
-
-
-@dataclass(frozen=True)
-class JoinedPieces:
-    """Several pieces as one batch, for a worker of a cluster."""
-
-    shards: tuple[Shard, ...]
-    making: Any
+        return sum(shard.n_tokens for shard in self.shards)
 
     def load(self) -> Any:
         return self.making.batch(*_joined(self.shards, self.making.dtype))
@@ -75,12 +65,13 @@ class CorpusBatch(Scattered):
     """In place of a batch: the pieces of a corpus, and what a tagger asks of a batch."""
 
     def __init__(self, pieces: list[CorpusPiece], n_features: int, n_labels: int):
-        super().__init__(pieces, pieces[0].shard.folder)
+        super().__init__(pieces, pieces[0].shards[0].folder)
         self.n_features, self.n_labels = n_features, n_labels
         self.width = padded_width(n_labels)
 
-    def joined(self, pieces: list[CorpusPiece]) -> JoinedPieces:
-        return JoinedPieces(tuple(p.shard for p in pieces), pieces[0].making)
+    def joined(self, pieces: list[CorpusPiece]) -> CorpusPiece:
+        shards = tuple(shard for piece in pieces for shard in piece.shards)
+        return CorpusPiece(shards, pieces[0].making)
 
 
 def encode_corpus(
@@ -100,7 +91,7 @@ def encode_corpus(
     _check_sentences(corpus, making.barrier, structure)
     sample = corpus.shards[0].tokens()[0].values
     making = replace(making, dtype=training.dtype(sample, C, weights))
-    pieces = [CorpusPiece(shard, making) for shard in corpus.shards]
+    pieces = [CorpusPiece((shard,), making) for shard in corpus.shards]
     batch: Any = pieces[0].load()
     if len(pieces) > 1:  # one shard is trained on as data in memory are
         batch = CorpusBatch(pieces, corpus.n_features, len(labels))
@@ -206,7 +197,7 @@ def predicted(
     number = {label: j for j, label in enumerate(structure.labels)}
     known = np.array([number.get(label, -1) for label in corpus.labels], np.int32)
     for shard in corpus.shards:
-        batch = CorpusPiece(shard, making).load()
+        batch = CorpusPiece((shard,), making).load()
         structure.check_possible(batch, w, n_jobs)
         tokens, y = shard.tokens(w.dtype)
         yield tokens.start, structure.search(batch, w, n_jobs), known[y]
