@@ -177,14 +177,13 @@ def crfsuite(
     import pycrfsuite
 
     from maxmargin import SequenceTagger
-    from maxmargin.tags.encoders import new_encoder
+    from maxmargin.tags.input import read_input
 
     X, y, test_X, test_y, features = _load(name, limit)
-    model = SequenceTagger(objective="perceptron", features=features, max_iter=1)
-    model.fit(X[:1], y[:1])  # only for its way to encode
-    encoder = new_encoder(model)
-    X = _items(encoder.fit_encode(model._input(X)))
-    test_X = _items(encoder.encode(model._input(test_X)))
+    columns = features is not None
+    encoder = SequenceTagger(features=features)._structure().new_encoder()
+    X = _items(encoder.fit_encode(read_input(X, columns)))
+    test_X = _items(encoder.encode(read_input(test_X, columns)))
     settings = {"c1": l1 / C, "c2": 0.5 / C, "feature.possible_transitions": 1}
     if (
         features is None or every

@@ -149,7 +149,7 @@ def ours(task: str, paths: list) -> dict:
             tag_file(paths[1], os.path.join(folder, "tagged"), predicted)
         with Clock() as raw:
             model.predict(_inputs(read_columns(paths[1], columns=keep)))
-        encoded = model._batch(_inputs(test))[0]
+        encoded = model.structure_.encode(_inputs(test), model._w.dtype)
         speed = _decode_speed(model, encoded)
     return {
         "total": total.wall,

@@ -231,7 +231,7 @@ def test_log_task_agrees_with_enumeration():
 def test_posterior_decoding_is_the_argmax_of_marginals():
     X, y = toy(3)
     model = SequenceTagger(objective="log", C=1.0, decoding="posterior").fit(X, y)
-    batch, _ = model._batch(X)
+    batch = model.structure_.encode(X)
     for i, (x, found) in enumerate(
         zip(listed(batch, model._w.astype(float)), model.predict(X), strict=True)
     ):

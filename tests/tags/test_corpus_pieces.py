@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from maxmargin import Checkpoint, SequenceTagger, TagCorpus
 from maxmargin.engine import threads
 from maxmargin.files import checkpoint_file
-from maxmargin.tags.corpus.training import CorpusPiece, encode_corpus
+from maxmargin.tags.corpus.training import CorpusPiece
 
 # ruff: noqa: F811  (what is imported so is a fixture)
 
@@ -58,11 +58,11 @@ def test_pieces_are_those_of_data_in_memory(data, many):
     """Equal pieces, whether cut in memory or read from disk, give equal weights."""
     from maxmargin.core.cutting import cut
     from maxmargin.core.sharded import InMemory
-    from maxmargin.tags.corpus.training import CorpusBatch, encode_corpus
+    from maxmargin.tags.corpus.training import CorpusBatch
 
     _, X, y, _ = data
     tagger = SequenceTagger(features=TEMPLATE)
-    encoded = encode_corpus(tagger, many, None, None)
+    encoded = tagger._encode(many, None, None)
     batch = tagger._encode(X, y, None).batch
     ends = np.cumsum([0, *(piece.n for piece in encoded.batch.pieces)])
     assert encoded.batch.n == 60
@@ -250,7 +250,7 @@ def test_distributions_of_all_shards_have_to_fit_into_memory(many, monkeypatch):
         record = replace(registry.SOLVERS[name], pieces=noting(name, kind))
         monkeypatch.setitem(registry.SOLVERS, name, record)
     tagger = SequenceTagger(objective="log", tol=0.5)
-    pieces = encode_corpus(tagger, many, None, None).batch.pieces
+    pieces = tagger._encode(many, None, None).batch.pieces
     first = int(places(pieces[0].load())[-1])
     for most in (first, 2 * len(pieces) * first):
         monkeypatch.setattr(log_objective, "MOST_PARTS", most)

@@ -105,7 +105,7 @@ def test_columns(name, x, seed):
     _same(tagger, x)
     assert single_of(tagger)._one is not None
     one = single_of(tagger)._one.encode(x)
-    tokens = tagger._encoder.encode(tagger._input([x]))
+    tokens = tagger.structure_.tokens([x])
     n = len(tokens.indices)
     assert one[0][:n].tolist() == tokens.indices.tolist()
     assert one[1].tolist() == tokens.indptr.tolist()

@@ -36,10 +36,18 @@ class Encoded:
     attributes: dict = field(default_factory=dict)
     feature_of_row: np.ndarray | None = None  # if features were renumbered for training
     first: Encoded | None = None  # what is known for sure: core/partial.py
-    nonnegative: np.ndarray | None = (
-        None  # weights that must be so: solvers/block_coordinate.py
-    )
+    # weights that must be so: solvers/block_coordinate.py
+    nonnegative: np.ndarray | None = None
     C: float | None = None  # by a rule from the data, if that was asked for
+
+    def arranged(self, w: np.ndarray) -> np.ndarray:
+        """The weights with a row per feature as they were numbered before training."""
+        if self.feature_of_row is None:
+            return w
+        rows = w.reshape(-1, self.batch.width)
+        found = rows.copy()
+        found[self.feature_of_row] = rows[: len(self.feature_of_row)]
+        return found.ravel()
 
 
 @dataclass(frozen=True)

@@ -254,7 +254,7 @@ class MaxMarginEstimator(Saving, BaseEstimator):
 
     def _install(self, encoded: Encoded, w) -> None:
         """Set the fitted attributes that are made of w."""
-        for name, value in self.structure_.split(w).items():
+        for name, value in self.structure_.split(encoded.arranged(w)).items():
             setattr(self, name, value)
 
     def _installed(self, encoded: Encoded, solution, objective) -> None:

@@ -219,7 +219,7 @@ def settings_of(model: Any, X: Any = None) -> Settings:
         callbacks=tuple(model.callbacks or ()),
         checkpoint=place_of(model),
     )
-    seed, n_jobs = _seed(model.random_state), model._threads()
+    seed, n_jobs = seed_of(model.random_state), model._threads()
     return Settings(solver, form, limits, seed, n_jobs, bool(model.warm_start))
 
 
@@ -294,7 +294,7 @@ def check_shards(model) -> None:
         )
 
 
-def _seed(random_state: Any) -> int:
+def seed_of(random_state: Any) -> int:
     """None means reproducible, not random: a fit should be a function of its input."""
     if random_state is None:
         return 0

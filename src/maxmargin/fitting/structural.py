@@ -294,7 +294,7 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
         return encoded
 
     def _install(self, encoded: Encoded, w) -> None:
-        self.coef_ = w
+        self.coef_ = encoded.arranged(w)
 
     # saving (model_file.py) ------------------------------------------------------------
 

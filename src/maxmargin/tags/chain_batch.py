@@ -73,6 +73,30 @@ def make_batch(
     )
 
 
+def known_runs(tokens, labels, weights):
+    """(tokens, labels, weights) of the runs of known labels as sequences of their own.
+
+    They are what the first fit with unknown labels (``core/partial.py``) is made of.
+    """
+    kept = np.flatnonzero(labels >= 0)
+    sequence = np.repeat(np.arange(len(tokens.start) - 1), np.diff(tokens.start))[kept]
+    new = np.ones(len(kept), bool)
+    new[1:] = (np.diff(kept) > 1) | (np.diff(sequence) > 0)
+    first = np.flatnonzero(new)
+    sizes = np.diff(tokens.indptr)[kept]
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    entries = np.arange(indptr[-1]) + np.repeat(
+        tokens.indptr[kept] - indptr[:-1], sizes
+    )
+    runs = tokens._replace(
+        start=np.append(first, len(kept)),
+        indptr=indptr,
+        indices=tokens.indices[entries],
+        values=tokens.values[entries],
+    )
+    return runs, labels[kept], weights[sequence[first]]
+
+
 def _smallest_positive(cost, zero_one) -> float:
     positive = np.asarray(cost)[np.asarray(cost) > 0]
     return 1.0 if zero_one else float(positive.min(initial=np.inf))

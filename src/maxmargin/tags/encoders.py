@@ -1,39 +1,16 @@
-"""Which encoder a tagger has, and encoders in model files."""
+"""Encoders of taggers in model files."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from maxmargin.core.coordinates import (
-    KernelEncoder,
     basis_arrays,
     kernel_state,
     restored_basis,
 )
-from maxmargin.core.encoded import SINGLE_PRECISION_TOL
 from maxmargin.core.saved import Saved
 from maxmargin.tags.features import ColumnEncoder, TokenEncoder
-
-
-def new_encoder(tagger: Any) -> Any:
-    """An encoder for the settings of a tagger, not fitted yet."""
-    if tagger.features is None:
-        inner = TokenEncoder()
-    else:
-        options = getattr(tagger, "feature_options", None) or {}
-        inner = ColumnEncoder(tagger.features, min_count=tagger.min_count, **options)
-    if getattr(tagger, "kernel", None) is None:
-        return inner
-    return KernelEncoder(
-        inner,
-        tagger.kernel,
-        tagger.method,
-        tagger.n_components,
-        tagger.gamma,
-        tagger.kernel_memory,
-        tagger._settings().seed,
-        single=tagger._tolerance() >= SINGLE_PRECISION_TOL,
-    )
 
 
 def encoder_state(encoder: Any) -> tuple[dict, dict]:
@@ -48,11 +25,11 @@ def encoder_state(encoder: Any) -> tuple[dict, dict]:
     return {f"columns.{name}": a for name, a in columns.items()}, {"columns": state}
 
 
-def restored_encoder(saved: Saved, model: Any, d: int) -> Any:
+def restored_encoder(saved: Saved, structure: Any, d: int) -> Any:
     """The encoder of a model file, for weights of d features."""
     if "kernel" in saved.state:
-        return _restored_kernel(saved, model, d)
-    if model.features is not None or "columns" in saved.state:
+        return _restored_kernel(saved, structure, d)
+    if structure.features is not None or "columns" in saved.state:
         part = saved.part("columns")
         encoder = ColumnEncoder.from_state(part.arrays, part.state)
         found = encoder.n_features
@@ -70,11 +47,10 @@ def restored_encoder(saved: Saved, model: Any, d: int) -> Any:
     return encoder
 
 
-def _restored_kernel(saved: Saved, model: Any, k: int) -> Any:
-    basis, model.kernel = restored_basis(saved.part("kernel"), k)
+def _restored_kernel(saved: Saved, structure: Any, k: int) -> Any:
+    basis, structure.kernel = restored_basis(saved.part("kernel"), k)
     rest = Saved(saved.arrays, {n: v for n, v in saved.state.items() if n != "kernel"})
-    inner = restored_encoder(rest, model, basis.points.shape[1])
-    encoder = new_encoder(model)
-    assert isinstance(encoder, KernelEncoder)
+    inner = restored_encoder(rest, structure, basis.points.shape[1])
+    encoder = structure.new_encoder()
     encoder.inner, encoder.basis = inner, basis
     return encoder

@@ -34,7 +34,7 @@ class Trellis(NamedTuple):
 
     @classmethod
     def of(cls, tagger: Any, batch: Any) -> Trellis:
-        k = len(tagger._labels)
+        k = batch.n_labels
         wall = batch.barrier[:, :k]
         ends = [tagger.first_ + wall[k], tagger.last_ + wall[k + 1]]
         if tagger.order == 0:
@@ -136,29 +136,29 @@ def explain(tagger: Any, x: Any) -> Explanation:
         )
     if getattr(x, "n_sentences", 1) != 1:
         raise ValueError(f"x has {x.n_sentences} sentences: explain takes one.")
-    X = tagger._input(x if hasattr(x, "n_sentences") else [x], tagger._encoder)
-    batch, _ = tagger._batch(X)
+    structure = tagger._fitted()
+    X = structure.read(x if hasattr(x, "n_sentences") else [x])
     (found,) = tagger.predict(X)
     if not found:
         return Explanation(type(tagger).__name__, [])
-    trellis = Trellis.of(tagger, batch)
-    labels = np.array([tagger._labels.index(label) for label in found])
+    trellis = Trellis.of(tagger, structure.encode(X))
+    labels = np.array([structure.labels.index(label) for label in found])
     words = words_of(X)[0]
     titles = titles_of(tagger, trellis.coef.shape[1])
-    say = Words(titles, words, list(map(str, tagger._labels)))
+    say = Words(titles, words, list(map(str, structure.labels)))
     parts = []
     for t, other in enumerate(trellis.runners_up(labels)):
         features = ranked(trellis.rows(t, labels, other, say))
         names = say.labels[labels[t]], say.labels[other[t]]
         parts.append(Part(f"{t + 1} {words[t]}", *names, features))
     note = "every label, and the best other one of its token"
-    if tagger._decoding() == "posterior":
+    if structure.posterior:
         note += "; decoded by probabilities, so that another sequence may score more"
     return Explanation(type(tagger).__name__, parts, note, words)
 
 
 def named_weights(tagger: Any) -> list[tuple[str, str, float]]:
     """(label, feature, weight) of features, the largest first."""
-    labels = list(map(str, tagger._labels))
+    labels = list(map(str, tagger.classes_.tolist()))
     names = titles_of(tagger, tagger.coef_.shape[1])
     return rows_of(tagger.coef_, labels, [str(name) for name in names])

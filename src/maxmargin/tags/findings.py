@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
+from operator import eq
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,9 @@ from maxmargin.report.facts import fits_probabilities
 from maxmargin.report.findings import Findings, Kind, chosen, strongest
 from maxmargin.report.markup import Markup, element, joined, named
 from maxmargin.report.measures import Measure, f1, share
-from maxmargin.tags.input import check_known
+from maxmargin.tags.input import check_known, sequences_from
 from maxmargin.tags.marked import Sentence, hues_of, marked, pieces_of
 from maxmargin.tags.metrics import scores
-from maxmargin.tags.objects import sequences_from
 from maxmargin.tags.schemes import guess_scheme, spans
 
 CERTAIN = 0.98  # probabilities that are not drawn
@@ -63,7 +63,7 @@ class TagFindings(Findings):
 
     def measures(self, outputs: Any) -> list[Measure]:
         pairs = list(zip(self.truth, outputs, strict=True))
-        right = [sum(map(_same, a, b)) for a, b in pairs]
+        right = [sum(map(eq, a, b)) for a, b in pairs]
         whole = [r == len(a) for r, (a, _) in zip(right, pairs, strict=True)]
         found = [
             share("token accuracy", right, [len(a) for a, _ in pairs]),
@@ -153,7 +153,7 @@ class TagFindings(Findings):
         if not hasattr(self.model, "predict_marginals"):
             return None
         said = self._probabilities(few, outputs)
-        right = [list(map(_same, self.truth[i], outputs[i])) for i in said]
+        right = [list(map(eq, self.truth[i], outputs[i])) for i in said]
         return np.concatenate(list(said.values())), np.concatenate(right)
 
 
@@ -178,10 +178,6 @@ def _word(token: Any) -> str:
         return token
     first = next(iter(token), "_")
     return f"{first}={token[first]}" if isinstance(token, dict) else str(first)
-
-
-def _same(a: Any, b: Any) -> bool:
-    return a == b
 
 
 def _plain(labels: Any) -> list:

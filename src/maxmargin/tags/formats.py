@@ -24,10 +24,8 @@ class Format:
     module: str = ""  # below maxmargin.tags.files; by default of the same name
     features: bool = False  # whether it holds features, rather than columns
     fixed: str = ""  # why a separator and a mark of comments cannot be chosen
-    usual: tuple[str | None, str | None] = (
-        None,
-        None,
-    )  # these two, where they are fixed
+    # these two, where they are fixed
+    usual: tuple[str | None, str | None] = (None, None)
 
     def part(self, name: str) -> Callable[..., Any] | None:
         """A function of its module, None if it has none."""

@@ -74,6 +74,7 @@ class HMMTagger(HMMTaggerParameters, SequenceTagger, init=False):
     loss = "hamming"
     C = 1.0
     tol = 1e-5  # double precision
+    max_time = None
 
     @property
     def path(self) -> Any:
@@ -94,7 +95,7 @@ class HMMTagger(HMMTaggerParameters, SequenceTagger, init=False):
 
     def _learn(self, encoded: Encoded) -> None:
         began = time.perf_counter()
-        names = encoded.attributes["_encoder"].feature_names()
+        names = encoded.attributes["structure_"].encoder.feature_names()
 
         def solve(part):
             batch = part.batch
@@ -107,9 +108,9 @@ class HMMTagger(HMMTaggerParameters, SequenceTagger, init=False):
         else:  # labels that are not known
             w, objective = alternate(encoded, solve, self._threads())
         self.__dict__.pop("calibration_", None)  # of an earlier fit
-        self._install(encoded, w)
         for attribute, value in encoded.attributes.items():
             setattr(self, attribute, value)
+        self._install(encoded, w)
         self.certificate_ = Certificate.of(objective, objective, True)
         row = {"iteration": 1, "seconds": time.perf_counter() - began}
         row |= {"primal": objective, "dual": objective, "gap": 0.0}

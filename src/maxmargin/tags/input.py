@@ -1,19 +1,73 @@
-"""What a tagger is given: sequences, label sequences, constraints; checked, with words."""
+"""What a tagger is given: sequences, label sequences, constraints; checked, with words.
+
+Sequences may be objects of other libraries: data frames, docs of spaCy.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Set
 from itertools import chain as chain_lists
+from itertools import pairwise, repeat
+from typing import Any
 
 import numpy as np
 
+from maxmargin.core.objects import is_class_of, is_from
 from maxmargin.core.warn import warn
 from maxmargin.fitting.held_out import unknown
 from maxmargin.tags.features.sequences import sequence_list
-from maxmargin.tags.files.columns import Columns
-from maxmargin.tags.objects import refuse_containers, refuse_docs_as_labels
+from maxmargin.tags.files.columns import Columns, columns_from
+from maxmargin.tags.files.docs import words_of_docs
+from maxmargin.tags.files.frames import columns_of, tokens_of
 
 LONG = 5_000  # tokens: whole books in one sequence, or a file without blank lines
+PLAIN = list, tuple  # what other libraries have not made
+
+# sequences -----------------------------------------------------------------------------
+
+
+def sequences_from(X: Any) -> Any:
+    """A list of data frames or docs as lists of tokens; all else as it is."""
+    if _holds(X, "pandas", "DataFrame"):
+        return tokens_of(X)
+    return words_of_docs(X) if _holds(X, "spacy", "Doc") else X
+
+
+def read_input(X: Any, columns: bool) -> Any:
+    """Sequences as an encoder wants them: as columns for templates, or as lists."""
+    if not columns:
+        return sequences_from(X)
+    if isinstance(X, Columns):
+        return X
+    refuse_containers(X)
+    if _holds(X, "pandas", "DataFrame"):
+        return columns_of(X)
+    return columns_from(words_of_docs(X) if _holds(X, "spacy", "Doc") else X)
+
+
+def _holds(X: Any, package: str, name: str) -> bool:
+    """Whether a list has an object of this class in it."""
+    kinds = set(map(type, X)).difference(PLAIN) if isinstance(X, PLAIN) else ()
+    return any(is_class_of(kind, package, name) for kind in kinds)
+
+
+def refuse_containers(X: Any) -> None:
+    """A sentence for one object that holds many sequences, or is one of them."""
+    if type(X) in PLAIN:
+        return
+    if is_from(X, "spacy", "Doc"):
+        raise ValueError("X is one Doc: give a list of docs, also for one.")
+    for package, name, reader in (
+        ("pandas", "DataFrame", 'read_frame(frame, sentence="...", label="...")'),
+        ("spacy", "DocBin", "read_docs(docbin, vocab=nlp.vocab)"),
+        ("datasets", "Dataset", 'read_dataset(dataset, "tokens", "ner_tags")'),
+        ("datasets", "IterableDataset", 'read_dataset(dataset, "tokens", "ner_tags")'),
+    ):
+        if is_from(X, package, name):
+            raise ValueError(
+                f"X is of type {name}, which must be read before: X, y = "
+                f"maxmargin.files.{reader}."
+            )
 
 
 def check_samples(X, y, unlabelled=False):
@@ -33,9 +87,13 @@ def check_samples(X, y, unlabelled=False):
         raise ValueError(f"y is {y!r}: give a list of label sequences.")
     y = list(y)
     for i, labels in enumerate(y):
-        if unlabelled and labels is None:
+        if type(labels) in PLAIN or (unlabelled and labels is None):
             continue
-        refuse_docs_as_labels(labels, i)
+        if is_from(labels, "spacy", "Doc"):  # which has many annotations
+            raise ValueError(
+                f'y[{i}] is a Doc: X, y = maxmargin.files.read_docs(docs, label="ents") '
+                '(or "tag", "pos") gives its labels.'
+            )
         # a set has no order, and an array may have no dimension
         if (
             isinstance(labels, (str, bytes, Mapping, Set))
@@ -103,6 +161,34 @@ def warn_of_length(start) -> None:
         )
 
 
+# labels --------------------------------------------------------------------------------
+
+
+class Truth:
+    """Label sequences as numbers of labels: those in y, or ``labels`` where given."""
+
+    def __init__(self, y: list, labels: list | None = None):
+        self.y, self.gaps = y, False
+        if labels is None:
+            labels, self.gaps = label_set(y)
+        self.labels = labels
+        self._number = {label: k for k, label in enumerate(labels)}
+
+    def numbers(self, start: np.ndarray) -> np.ndarray:
+        """A number per token of sequences that start there; -1 for no known label.
+
+        From now on, ``y`` has lists of None for sequences of which nothing is known.
+        """
+        sizes = np.diff(start).tolist()
+        self.y = [
+            [None] * n if row is None else row
+            for row, n in zip(self.y, sizes, strict=True)
+        ]
+        check_matching(start, self.y)
+        every = chain_lists.from_iterable(self.y)
+        return np.fromiter(map(self._number.get, every, repeat(-1)), np.int32)
+
+
 def label_set(y) -> tuple[list, bool]:
     """(the distinct labels, sorted; whether some are None, or a whole sequence of them).
 
@@ -155,6 +241,9 @@ def _bad_label(y) -> ValueError:
     return ValueError(f"y holds a label that cannot be hashed: {wanted}")
 
 
+# constraints ---------------------------------------------------------------------------
+
+
 def barrier_of(forbidden, labels):
     """(labels + 2, labels): -inf where a transition, start or end is forbidden."""
     if forbidden is None:
@@ -197,25 +286,35 @@ def barrier_of(forbidden, labels):
     return wall
 
 
+def first_forbidden(wall, flat, start) -> tuple[int, np.ndarray, int] | None:
+    """(sequence, its labels, place) of the first with a forbidden transition.
+
+    Place 0 is the start, 1 the end, t + 1 the step to token t. None if there is none.
+    """
+    k = len(wall) - 2
+    for i, (a, b) in enumerate(pairwise(start.tolist())):
+        y = flat[a:b]
+        if len(y):
+            ends = wall[[k, k + 1], [y[0], y[-1]]]
+            bad = np.isinf(np.concatenate([ends, wall[y[:-1], y[1:]]]))
+            if bad.any():
+                return i, y, int(bad.argmax())
+    return None
+
+
 def check_allowed(wall, flat, start, labels) -> None:
     """The training data must obey the constraints; says where they do not."""
-    k = len(labels)
-    for i in range(len(start) - 1):
-        y = flat[start[i] : start[i + 1]]
-        if len(y) == 0:
-            continue
-        steps = np.isinf(wall[y[:-1], y[1:]])
-        if np.isinf(wall[k, y[0]]):
-            what = f"starts with {labels[y[0]]!r}"
-        elif np.isinf(wall[k + 1, y[-1]]):
-            what = f"ends with {labels[y[-1]]!r}"
-        elif steps.any():
-            t = int(np.flatnonzero(steps)[0])
-            what = (
-                f"goes from {labels[y[t]]!r} to {labels[y[t + 1]]!r} at token {t + 1}"
-            )
-        else:
-            continue
-        raise ValueError(
-            f"y[{i}] {what}, which is forbidden: correct the data or allow it."
-        )
+    found = first_forbidden(wall, flat, start)
+    if found is None:
+        return
+    i, y, place = found
+    if place == 0:
+        what = f"starts with {labels[y[0]]!r}"
+    elif place == 1:
+        what = f"ends with {labels[y[-1]]!r}"
+    else:
+        t = place - 1
+        what = f"goes from {labels[y[t - 1]]!r} to {labels[y[t]]!r} at token {t}"
+    raise ValueError(
+        f"y[{i}] {what}, which is forbidden: correct the data or allow it."
+    )

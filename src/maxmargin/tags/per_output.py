@@ -66,9 +66,8 @@ class PerOutputObjective(Objective):
         self.planes = _no_planes()
         self.known: set = set()
         self.wanted = np.full(self.n, FIRST)  # k of the next search
-        self.cut = np.zeros(
-            self.n, bool
-        )  # sequences whose list was too long, last time
+        # sequences whose list was too long, last time
+        self.cut = np.zeros(self.n, bool)
         self.stored = np.zeros(self.n, np.int64)  # planes by sequence
         self.proved = False  # an exact primal was seen
 

@@ -180,8 +180,11 @@ def titles_of(tagger: Any, width: int) -> Sequence[str]:
 
 def chosen_labels(tagger: Any, labels: Sequence | None) -> list:
     """All labels of the tagger, or these if it knows them."""
-    known = _chosen(tagger, None)
-    labels = known if labels is None else _chosen(tagger, labels)
+    check_is_fitted(tagger, "coef_")
+    known = tagger.classes_.tolist()
+    labels = known if labels is None else list(labels)
+    if not labels:
+        raise ValueError("labels is empty: choose one label or more.")
     unknown = [label for label in labels if label not in known]
     if unknown:
         raise ValueError(
@@ -216,7 +219,7 @@ def _largest(size: np.ndarray, n: int) -> list[int]:
 
 def feature_table(tagger: Any, labels: Sequence | None = None, n: int = 10) -> str:
     """:func:`top_features` of several labels (None: all) as text."""
-    labels = _chosen(tagger, labels)
+    labels = chosen_labels(tagger, labels)
     blocks = []
     for label, row in zip(labels, _top(tagger, labels, n), strict=True):
         lines = [f"{weight:>9.3f}  {name}" for name, weight in row]
@@ -241,7 +244,7 @@ def plot_top_features(
         Features per label.
     path : file to save the figure to, or None
     """
-    labels = _chosen(tagger, labels)
+    labels = chosen_labels(tagger, labels)
     rest = len(labels) - MOST_LABELS
     labels = labels[:MOST_LABELS]
     best = _top(tagger, labels, n)
@@ -285,14 +288,6 @@ def _draw_features(ax, label, row, n, ends) -> None:
     ax.set_axisbelow(True)
     title = str(label) if row else f"{label}: all weights are zero"
     ax.set_title(title, loc="left", fontsize=9.5, weight="bold", **PLAIN)
-
-
-def _chosen(tagger, labels) -> list:
-    check_is_fitted(tagger, "coef_")
-    chosen = tagger.classes_.tolist() if labels is None else list(labels)
-    if not chosen:
-        raise ValueError("labels is empty: choose one label or more.")
-    return chosen
 
 
 def _cut(name: str) -> str:

@@ -121,7 +121,8 @@ class Tag(TagTask, TagFiles):
     # use -------------------------------------------------------------------------------
 
     def predict(self, model, sample: Sample) -> list:
-        encoder = getattr(model._encoder, "inner", model._encoder)
+        encoder = model.structure_.encoder
+        encoder = getattr(encoder, "inner", encoder)
         if self.format == "conllu" and sample.more is not None:
             names = sample.X.names
             for name in (names[k] for k in encoder.blanked(sample.X)):

@@ -12,50 +12,38 @@ so a first-order model is a second-order one with triple = 0. Decoding costs T K
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.partial import with_known
-from maxmargin.tags.chain import ChainBatch, clamp, possible, put_token, score_token
-from maxmargin.tags.chain_spans import Costs
+from maxmargin.tags.chain import (
+    ChainBatch,
+    clamp,
+    least_loss,
+    loss,
+    possible,
+    put_token,
+    score_token,
+    score_transitions,
+)
 
 
-class SecondOrderBatch(NamedTuple):
+class SecondOrderBatch(ChainBatch):
     """The fields of a ChainBatch; only the type differs."""
 
-    cuts = ChainBatch.cuts
-
-    start: np.ndarray
-    y: np.ndarray
-    indptr: np.ndarray
-    indices: np.ndarray
-    values: np.ndarray
-    cost: np.ndarray
-    barrier: np.ndarray
-    tables: Costs
-    least: float
-    n_labels: int
-    width: int
-    n_features: int
-    longest: int
-    widest: int
+    says_outputs = ChainBatch._fields  # warm_start.py
 
 
 PartialSecondOrderBatch = with_known(SecondOrderBatch)
 implements(contract.clamp, PartialSecondOrderBatch)(clamp)
 implements(contract.possible, SecondOrderBatch)(possible)
+implements(contract.least_loss, SecondOrderBatch)(least_loss)
+implements(contract.loss, SecondOrderBatch)(loss)
 
 
 def second_order(batch: ChainBatch) -> SecondOrderBatch:
     return SecondOrderBatch(*batch)
-
-
-@implements(contract.least_loss, SecondOrderBatch)
-def least_loss(batch):
-    return batch.least
 
 
 @implements(contract.shape, SecondOrderBatch)
@@ -79,9 +67,7 @@ def triple_row(batch, a, b):
 def score(batch, i, w, theta):
     k = batch.n_labels
     rows = w.reshape((batch.n_features + k + 2 + k * k, batch.width))
-    for j in range(k + 2):
-        for c in range(batch.width):
-            theta[j, c] = rows[batch.n_features + j, c] + batch.barrier[j, c]
+    score_transitions(batch, rows, theta)
     length = batch.start[i + 1] - batch.start[i]
     for t in range(length):
         score_token(batch, batch.start[i] + t, rows, theta[k + 2 + t])
@@ -106,14 +92,6 @@ def value(batch, i, theta, y):
             total += float(theta[y[t - 1], y[t]])
         if t > 1:
             total += float(theta[triple_row(batch, y[t - 2], y[t - 1]), y[t]])
-    return total
-
-
-@implements(contract.loss, SecondOrderBatch)
-def loss(batch, i, y):
-    total = 0.0
-    for t in range(batch.start[i + 1] - batch.start[i]):
-        total += float(batch.cost[batch.y[batch.start[i] + t], y[t]])
     return total
 
 

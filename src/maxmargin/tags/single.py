@@ -38,45 +38,45 @@ class Single:
     """What predicts single inputs of a tagger as it is now."""
 
     def __init__(self, tagger: Any):
-        self._of = tagger._w, tagger._encoder, tagger._labels
+        self._of = tagger._w, tagger.structure_
         self._settings = _settings(tagger)
+        structure = self._structure = tagger._fitted()
         self._serves = (
             self._settings is not None
-            and tagger.order in (0, 1)
+            and structure.order in (0, 1)
             and tagger._w.flags.c_contiguous
-            and tagger._decoding() == "viterbi"
+            and not structure.posterior
         )
         if not self._serves:
             return
         tagger._threads()  # refuses what is no number of threads
-        self._w, self._alone = _writable(tagger._w), tagger.order == 0
-        k = len(tagger._labels)
+        self._w, self._alone = writable(tagger._w), structure.order == 0
+        k = len(structure.labels)
         self._wall = np.zeros((k + 2, padded_width(k)))
-        barrier = tagger._barrier(tagger._labels)
+        barrier = structure.barrier()
         if barrier is not None:
             self._wall[:, :k] = barrier
         self._ones = np.ones(1 << 10, tagger._w.dtype)
         self._label, self._one = label_one, None
-        encoder = tagger._encoder
-        if encoder.kind == "columns" and OneSentence.serves(encoder):
-            self._one = OneSentence(encoder)
+        self._encoder, self._labels = structure.encoder, structure.labels
+        if self._encoder.kind == "columns" and OneSentence.serves(self._encoder):
+            self._one = OneSentence(self._encoder)
 
     def is_of(self, tagger: Any) -> bool:
         """Whether the tagger has the weights and settings that this was made of."""
-        w, encoder, labels = self._of
+        w, structure = self._of
         return (
             tagger._w is w
-            and tagger._encoder is encoder
-            and tagger._labels is labels
+            and tagger.structure_ is structure
             and self._settings == _settings(tagger)
         )
 
-    def labels(self, tagger: Any, x: Any) -> list | None:
+    def labels(self, x: Any) -> list | None:
         """The best labels of an input, or None: ask a batch."""
         if not self._serves:
             return None
-        indices, indptr, values = self._quick(x) or self._encoded(tagger, x)
-        labels = self._of[2]
+        indices, indptr, values = self._quick(x) or self._encoded(x)
+        labels = self._labels
         y = np.empty(len(indptr) - 1, np.int32)
         score, unknown = self._label(
             indices, values, indptr, self._w, self._wall, len(labels), self._alone, y
@@ -92,7 +92,7 @@ class Single:
         """Rows for a template, or lists of strings; None for anything else."""
         if type(x) is not list or set(map(type, x)) not in _TOKENS:
             return None
-        encoder = self._of[1]
+        encoder = self._encoder
         if self._one is not None:
             found = self._one.encode(x)
             if found is None:
@@ -112,12 +112,12 @@ class Single:
             self._ones = np.ones(2 * len(indices), self._ones.dtype)
         return indices, indptr, self._ones
 
-    def _encoded(self, tagger: Any, x: Any):
+    def _encoded(self, x: Any):
         """Whatever the encoder reads."""
-        encoder = self._of[1]
-        tokens = encoder.encode(tagger._input([x], encoder))
+        tokens = self._structure.tokens([x])
+        # the kernel has one signature, of arrays that could be written
         values = np.ascontiguousarray(tokens.values, self._w.dtype)
-        return _writable(tokens.indices), _writable(tokens.indptr), _writable(values)
+        return writable(tokens.indices), writable(tokens.indptr), writable(values)
 
 
 def _settings(tagger: Any) -> tuple | None:
@@ -135,8 +135,3 @@ def _settings(tagger: Any) -> tuple | None:
 
 def _all_strings(x: Any) -> bool:
     return set(map(type, chain.from_iterable(x))) == {str}
-
-
-def _writable(array: np.ndarray) -> np.ndarray:
-    """The kernel has one signature, of arrays that could be written."""
-    return writable(array)

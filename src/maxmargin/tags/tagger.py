@@ -3,45 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import chain as chain_lists
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.completion import complete_all
 from maxmargin.core.coordinates import check_kernel_options
-from maxmargin.core.encoded import C_of, Encoded, check_weights
-from maxmargin.core.partial import partly_known
-from maxmargin.core.saved import distinct
-from maxmargin.core.vectors import by_frequency, padded_width
 from maxmargin.fitting.estimator import MaxMarginEstimator
-from maxmargin.fitting.parameters import refuse_without_kernel
-from maxmargin.fitting.tables import weigh
+from maxmargin.fitting.saving import floats
 from maxmargin.kernels.nested import NestedKernel
-from maxmargin.tags.corpus.training import TagCorpus, encode_corpus
-from maxmargin.tags.encoders import encoder_state, new_encoder, restored_encoder
-from maxmargin.tags.features.pursued import Supervision
-from maxmargin.tags.input import (
-    barrier_of,
-    check_allowed,
-    check_known,
-    check_matching,
-    check_samples,
-    label_set,
-    warn_of_length,
-    warn_of_truth,
-)
+from maxmargin.tags.input import check_known
 from maxmargin.tags.metrics import SpanReport, TokenReport
 from maxmargin.tags.objectives import OBJECTIVES
-from maxmargin.tags.objects import as_columns, sequences_from
 from maxmargin.tags.parameters import SequenceTaggerParameters
-from maxmargin.tags.partial import fill_rows, known_runs
 from maxmargin.tags.prediction import TagPrediction
-from maxmargin.tags.schemes import check_scheme, forbidden_transitions, guess_scheme
+from maxmargin.tags.schemes import guess_scheme
 from maxmargin.tags.scorers import span_f1, token_accuracy
-from maxmargin.tags.structure import TagStructure
+from maxmargin.tags.structure import C_BY_OBJECTIVE, Tags, tolerance
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -160,30 +138,14 @@ class SequenceTagger(
     [['D', 'N', 'V']]
     """
 
+    _structure_class = Tags
     _model_name = "SequenceTagger.v1"
+    _fields = (floats("_w", "n", dtype=None),)
     _scorers = span_f1, token_accuracy
     _compares_labels = True
-    _C_by_objective: ClassVar[dict[str, float]] = {"hinge": 0.1}
+    _C_by_objective: ClassVar[dict[str, float]] = C_BY_OBJECTIVE
     _objectives = OBJECTIVES
     _params_in_state = ("feature_options", "kernel")
-
-    # what prediction and training share -----------------------------------------------
-
-    def _input(self, X, encoder=None):
-        """X as its encoder wants it."""
-        if self.features is None and getattr(encoder, "kind", "") != "columns":
-            return sequences_from(X)
-        return as_columns(X)
-
-    def _n_rows(self, d: int, k: int) -> int:
-        """Rows of the table of weights."""
-        return d + k + 2 + (k * k if self.order == 2 else 0)
-
-    def _barrier(self, labels):
-        pairs = self.forbidden
-        if self.scheme is not None:
-            pairs = [*(pairs or ()), *forbidden_transitions(labels, self.scheme)]
-        return barrier_of(pairs, labels)
 
     # training --------------------------------------------------------------------------
 
@@ -238,109 +200,23 @@ class SequenceTagger(
             )
 
     def _tolerance(self) -> float:
-        if self.tol is None:
-            return 0.1 if self.objective == "hinge" else 0.01
-        return super()._tolerance()
+        return tolerance(self.tol, self.objective)
 
-    def _encode(self, X, y, sample_weight) -> Encoded:
-        refuse_without_kernel(self)
-        encode = encode_corpus if isinstance(X, TagCorpus) else type(self)._sequences_of
-        return encode(self, X, y, sample_weight)
-
-    def _sequences_of(self, X, y, sample_weight) -> Encoded:
-        X, y = check_samples(self._input(X), y, unlabelled=True)
-        weights = check_weights(sample_weight, len(y))
-        labels, gaps = label_set(y)
-        numbers = {label: k for k, label in enumerate(labels)}
-        if self.scheme is not None and not gaps:
-            check_scheme(y, self.scheme)
-        structure = TagStructure.to_train(self, labels)
-        if gaps:
-            numbers[None] = -1
-
-        def number(start):
-            """(rows of labels, a number per token) for sequences that start there."""
-            rows = fill_rows(y, start) if gaps else y
-            check_matching(start, rows)
-            every = map(numbers.__getitem__, chain_lists.from_iterable(rows))
-            return rows, np.fromiter(every, np.int32)
-
-        encoder = new_encoder(self)
-        if encoder.kind == "kernel":
-            encoder.supervision = Supervision(
-                lambda start: number(start)[1],
-                structure.cost,
-                C_of(self),
-                weights,
-                self.max_time,
-            )
-        tokens = encoder.fit_encode(X, **self._encoding(encoder))
-        y, flat = number(tokens.start)
-        if encoder.kind == "columns":
-            warn_of_truth(X, encoder._fitted, y)
-        warn_of_length(tokens.start)
-        if gaps:
-            labelled = [any(label is not None for label in row) for row in y]
-            weights = weigh(self, weights, labelled)
-        barrier = structure.barrier
-        if barrier is not None and not gaps:
-            check_allowed(barrier, flat, tokens.start, labels)
-        dtype = self._working_dtype(tokens.values, weights)
-        tokens, feature_of_row = by_frequency(tokens, len(labels), self._threads())
-        batch = structure.batch(tokens, np.maximum(flat, 0), dtype)
-        masses = structure.weigh(weights, tokens.start)
-        attributes = {
-            "_encoder": encoder,
-            "_labels": labels,
-            "classes_": np.array(labels),
-        }
-        size = self._n_rows(tokens.n_features, len(labels)) * batch.width
-        encoded = Encoded(batch, size, dtype, masses, attributes, feature_of_row)
-        if not gaps:
-            return encoded
-        batch = partly_known(batch, flat >= 0)
-        if barrier is not None:
-            found = complete_all(batch, np.zeros(size, dtype))
-            check_allowed(barrier, found, tokens.start, labels)
-        some, known, masses = known_runs(tokens, flat, weights)
-        runs = structure.of_runs().batch(some, known, dtype)
-        masses = structure.weigh(masses, some.start)
-        first = replace(encoded, batch=runs, weights=masses)
-        return replace(encoded, batch=batch, first=first)
+    # weights ---------------------------------------------------------------------------
 
     @property
     def feature_names_(self) -> list[str] | None:
         """Names of the features by index, or None for numeric input."""
         check_is_fitted(self, "coef_")
-        return self._encoder.feature_names()
+        return self.structure_.encoder.feature_names()
 
     @property
     def feature_titles_(self) -> list[str] | None:
         """The features by what they are: suffix(4)=raat where a template says U14:raat."""
         check_is_fitted(self, "coef_")
-        columns = self._encoder.kind == "columns"
-        return (
-            self._encoder.feature_names(titles=True) if columns else self.feature_names_
-        )
-
-    def _install(self, encoded: Encoded, w) -> None:
-        batch = encoded.batch
-        if encoded.feature_of_row is not None:
-            rows = w.reshape(-1, batch.width)
-            w = rows.copy()
-            w[encoded.feature_of_row] = rows[: batch.n_features]
-            w = w.ravel()
-        self._set_weights(w, batch.n_labels, batch.n_features, batch.width)
-
-    def _set_weights(self, w, k, d, width) -> None:
-        """Public attributes are views of the one table that prediction uses."""
-        rows = w.reshape(-1, width)
-        self._w = w
-        self.coef_ = rows[:d, :k].T
-        self.transitions_ = rows[d : d + k, :k]
-        self.first_, self.last_ = rows[d + k, :k], rows[d + k + 1, :k]
-        if self.order == 2:
-            self.triples_ = rows[d + k + 2 :, :k].reshape(k, k, k)
+        encoder = self.structure_.encoder
+        titles = {"titles": True} if encoder.kind == "columns" else {}
+        return encoder.feature_names(**titles)
 
     def __getstate__(self):
         # the public tables are views of _w: pickled apart they would become copies
@@ -352,26 +228,10 @@ class SequenceTagger(
     def __setstate__(self, state):
         super().__setstate__(state)
         if "_w" in self.__dict__:
-            k = len(self._labels)
-            width = padded_width(k)
-            d = len(self._w) // width - self._n_rows(0, k)
-            self._set_weights(self._w, k, d, width)
-
-    # saving (files/model_file.py) ------------------------------------------------------
-
-    def _more_state(self):
-        arrays, encoder = encoder_state(self._encoder)
-        n_features = int(self.coef_.shape[1])
-        state = {"labels": list(self._labels), "n_features": n_features}
-        return arrays | {"w": self._w}, state | encoder
+            self.__dict__.update(self.structure_.split(self._w))
 
     def _loaded(self, saved, sizes) -> None:
-        labels = distinct(saved.value("labels", list), "labels", str, int)
-        k, d = len(labels), saved.whole("n_features", 1)
-        width = padded_width(k)
-        w = saved.floats("w", self._n_rows(d, k) * width)
-        self._encoder = restored_encoder(saved, self, d)
-        self._labels = labels
-        self.classes_ = np.array(labels)
-        self._barrier(labels)  # what is forbidden are labels
-        self._set_weights(w, k, d, width)
+        super()._loaded(saved, sizes)
+        if self.structure_.kernel is not None:  # which is no parameter of the file
+            self.kernel = self.structure_.kernel
+        self.__dict__.update(self.structure_.split(self._w))

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.listed import listed
+from maxmargin.tags.input import sequences_from
 from maxmargin.tags.marked import pieces_of
-from maxmargin.tags.objects import sequences_from
 from maxmargin.tags.schemes import guess_scheme
 from maxmargin.views.view import View, about, escaped, hues
 

@@ -286,9 +286,8 @@ def _encoder(features: Any, choices: Choices) -> ColumnEncoder:
 
 
 def _like(like: Any) -> ColumnEncoder:
-    encoder = getattr(like, "_encoder", None)
-    if encoder is None:
-        encoder = like.encoder if isinstance(like, TagCorpus) else None
+    source = like if isinstance(like, TagCorpus) else getattr(like, "structure_", None)
+    encoder = getattr(source, "encoder", None)
     if getattr(encoder, "kind", None) != "columns":
         raise ValueError(
             "like must be a TagCorpus, or a fitted SequenceTagger with features from a "

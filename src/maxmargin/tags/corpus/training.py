@@ -4,41 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from maxmargin.core.arrays import TokenMatrix, offsets
-from maxmargin.core.decode import decode
-from maxmargin.core.encoded import Encoded, check_weights
+from maxmargin.core.encoded import Encoded, Training, check_weights
 from maxmargin.core.totals import Scattered
 from maxmargin.core.vectors import padded_width
 from maxmargin.core.warn import warn
-from maxmargin.tags.chain_inference import decode_posteriors
 from maxmargin.tags.corpus.corpus import Shard, TagCorpus
 from maxmargin.tags.features.ready import READY_NAMES
 from maxmargin.tags.features.templates import Template, parse_template
 from maxmargin.tags.input import LONG, check_allowed
 from maxmargin.tags.schemes import check_scheme
-from maxmargin.tags.structure import TagStructure
 
 
-@dataclass(frozen=True)
-class Making:
-    """What turns the arrays of shards into a batch; those of one are mapped."""
-
-    structure: TagStructure
-    dtype: Any
-
-    def batch(self, *shards: Shard) -> Any:
-        tokens, y = _joined([shard.tokens(self.dtype) for shard in shards])
-        return self.structure.batch(tokens, y, self.dtype)
-
-
-def _joined(parts: list[tuple[TokenMatrix, np.ndarray]]) -> tuple[TokenMatrix, Any]:
-    """Encoded tokens and labels, one after the other."""
+def _joined(shards: tuple[Shard, ...], dtype: Any) -> tuple[TokenMatrix, Any]:
+    """Encoded tokens and labels, one after the other; those of one shard are mapped."""
+    parts = [shard.tokens(dtype) for shard in shards]
     if len(parts) == 1:
         return parts[0]
     tokens, y = zip(*parts, strict=True)
@@ -55,94 +41,79 @@ def _joined(parts: list[tuple[TokenMatrix, np.ndarray]]) -> tuple[TokenMatrix, A
 
 @dataclass(frozen=True)
 class CorpusPiece:
-    """A shard of the data that is loaded when needed; it can be sent to other processes."""
+    """Shards that become one batch when needed; it can be sent to other processes."""
 
-    shard: Shard
-    making: Making
+    shards: tuple[Shard, ...]
+    making: Any  # what makes batches of tokens and labels
 
     @property
     def n(self) -> int:
         """Examples."""
-        shard = self.shard
-        return shard.n_tokens if self.making.structure.order == 0 else shard.n_sentences
+        if self.making.order == 0:
+            return self.n_slots
+        return sum(shard.n_sentences for shard in self.shards)
 
     @property
     def n_slots(self) -> int:
-        return self.shard.n_tokens
+        return sum(shard.n_tokens for shard in self.shards)
 
     def load(self) -> Any:
-        return self.making.batch(self.shard)
-
-
-@dataclass(frozen=True)
-class JoinedPieces:
-    """Several pieces as one batch, for a worker of a cluster."""
-
-    shards: tuple[Shard, ...]
-    making: Making
-
-    def load(self) -> Any:
-        return self.making.batch(*self.shards)
+        return self.making.batch(*_joined(self.shards, self.making.dtype))
 
 
 class CorpusBatch(Scattered):
     """In place of a batch: the pieces of a corpus, and what a tagger asks of a batch."""
 
     def __init__(self, pieces: list[CorpusPiece], n_features: int, n_labels: int):
-        super().__init__(pieces, pieces[0].shard.folder)
+        super().__init__(pieces, pieces[0].shards[0].folder)
         self.n_features, self.n_labels = n_features, n_labels
         self.width = padded_width(n_labels)
 
-    def joined(self, pieces: list[CorpusPiece]) -> JoinedPieces:
-        return JoinedPieces(tuple(p.shard for p in pieces), pieces[0].making)
+    def joined(self, pieces: list[CorpusPiece]) -> CorpusPiece:
+        shards = tuple(shard for piece in pieces for shard in piece.shards)
+        return CorpusPiece(shards, pieces[0].making)
 
 
 def encode_corpus(
-    tagger: Any, corpus: TagCorpus, y: Any, sample_weight: Any
+    structure: Any, corpus: TagCorpus, y: Any, training: Training, C: float
 ) -> Encoded:
-    """What ``SequenceTagger._encode`` gives of the same sentences in memory."""
-    _check_tagger(tagger, corpus, y)
+    """What the structure prepares of the same sentences in memory."""
+    _check_use(structure, corpus, y, training.objective)
     labels = list(corpus.labels)
     if len(labels) < 2:
         raise ValueError(
             f"{corpus.folder} holds one label only ({labels[0]!r}): at least two labels "
             "are needed to learn to tell them apart."
         )
-    weights = check_weights(sample_weight, corpus.n_sentences)
-    structure = TagStructure.to_train(tagger, labels)
-    _check_sentences(tagger, corpus, structure.barrier, labels)
+    structure.labels, structure.encoder = labels, corpus.encoder
+    weights = check_weights(training.sample_weight, corpus.n_sentences)
+    making = structure.to_train()
+    _check_sentences(corpus, making.barrier, structure)
     sample = corpus.shards[0].tokens()[0].values
-    dtype = tagger._working_dtype(sample, weights)
-    making = Making(structure, dtype)
-    pieces = [CorpusPiece(shard, making) for shard in corpus.shards]
+    making = replace(making, dtype=training.dtype(sample, C, weights))
+    pieces = [CorpusPiece((shard,), making) for shard in corpus.shards]
     batch: Any = pieces[0].load()
     if len(pieces) > 1:  # one shard is trained on as data in memory are
         batch = CorpusBatch(pieces, corpus.n_features, len(labels))
-    if tagger.order == 0:
+    if structure.order == 0:
         weights = _per_token(corpus, weights)
-    attributes = {
-        "_encoder": corpus.encoder,
-        "_labels": labels,
-        "classes_": np.array(labels),
-    }
-    size = tagger._n_rows(corpus.n_features, len(labels)) * batch.width
-    return Encoded(batch, size, dtype, weights, attributes, corpus.feature_of_row)
+    return structure.encoded(batch, making.dtype, weights, corpus.feature_of_row, C)
 
 
-def _check_tagger(tagger: Any, corpus: TagCorpus, y: Any) -> None:
+def _check_use(structure: Any, corpus: TagCorpus, y: Any, objective: str) -> None:
     """Refuse what contradicts the corpus, or needs all data at once."""
     if y is not None:
         raise ValueError(
             "y was given beside a corpus, which has its labels: leave y out."
         )
-    if getattr(tagger, "kernel", None) is not None:
+    if structure.kernel is not None:
         raise ValueError(
             "A kernel needs all tokens in memory: give it files that fit, or train on the "
             "corpus without a kernel."
         )
-    if tagger.objective not in ("hinge", "log"):
+    if objective not in ("hinge", "log"):
         raise ValueError(
-            f"objective={tagger.objective!r} needs all data in memory: train on a corpus "
+            f"{objective=} needs all data in memory: train on a corpus "
             "by a SequenceTagger with 'hinge' or 'log'."
         )
     if corpus.settings["like"]:
@@ -151,12 +122,12 @@ def _check_tagger(tagger: Any, corpus: TagCorpus, y: Any) -> None:
             "prediction: build a corpus with features of its own to train on."
         )
     advice = "Leave it out, or build the corpus again with it."
-    if tagger.feature_options:
+    if structure.feature_options:
         raise ValueError(
             f"feature_options was given, but the corpus has its features. {advice}"
         )
     for name, usual in (("features", None), ("min_count", 1)):
-        given, own = getattr(tagger, name), corpus.settings[name]
+        given, own = getattr(structure, name), corpus.settings[name]
         if given != usual and _plain(name, given) != _plain(name, own):
             raise ValueError(
                 f"{name} of the tagger is not that of the corpus {corpus.folder}, which "
@@ -176,26 +147,25 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _check_sentences(
-    tagger: Any, corpus: TagCorpus, barrier: Any, labels: list
-) -> None:
+def _check_sentences(corpus: TagCorpus, barrier: Any, structure: Any) -> None:
     if corpus.longest > LONG:
         warn(
             f"{corpus.folder} has a sequence of {corpus.longest} tokens, and long ones "
             "train slowly: is there a blank line missing between sentences?",
         )
-    if barrier is None and tagger.scheme is None:
+    labels, scheme = structure.labels, structure.scheme
+    if barrier is None and scheme is None:
         return
     for shard in corpus.shards:
         tokens, y = shard.tokens()
         start = tokens.start.tolist()
-        if tagger.scheme is not None:
+        if scheme is not None:
             flat = np.array(labels, object)[y].tolist()
             rows = [flat[a:b] for a, b in pairwise(start)]
             name = os.path.join(corpus.folder, shard.name)
             check_scheme(
                 rows,
-                tagger.scheme,
+                scheme,
                 lambda i, t, at=name: f"{at}, sentence {i}, token {t}",
             )
         if barrier is not None:
@@ -210,31 +180,27 @@ def _per_token(corpus: TagCorpus, weights: np.ndarray) -> np.ndarray:
 # prediction ----------------------------------------------------------------------------
 
 
-def predicted(tagger: Any, corpus: TagCorpus) -> Iterator[tuple[np.ndarray, ...]]:
+def predicted(
+    structure: Any, corpus: TagCorpus, w: np.ndarray, n_jobs: int
+) -> Iterator[tuple[np.ndarray, ...]]:
     """(start, numbers of predicted labels, those of true ones) of every shard.
 
-    True labels have the tagger's numbers, -1 for those that it does not know.
+    True labels have the structure's numbers, -1 for those that it does not know.
     """
-    _check_encoder(tagger, corpus)
-    w = _rows_of(tagger, corpus)
-    making = Making(TagStructure.to_predict(tagger), w.dtype)
-    number = {label: j for j, label in enumerate(tagger._labels)}
-    known = np.array([number.get(label, -1) for label in corpus.labels], np.int32)
-    search = decode_posteriors if tagger._decoding() == "posterior" else decode
-    for shard in corpus.shards:
-        batch = making.batch(shard)
-        if making.structure.barrier is not None:
-            tagger._check_possible(batch)
-        tokens, y = shard.tokens(w.dtype)
-        yield tokens.start, search(batch, w, tagger._threads()), known[y]
-
-
-def _check_encoder(tagger: Any, corpus: TagCorpus) -> None:
-    if not same_features(tagger._encoder, corpus.encoder):
+    if not same_features(structure.encoder, corpus.encoder):
         raise ValueError(
             f"{corpus.folder} has other features than the tagger: build it with "
             "TagCorpus.build(..., like=tagger)."
         )
+    w = _rows_of(w, len(structure.labels), corpus.feature_of_row)
+    making = structure.to_predict(w.dtype)
+    number = {label: j for j, label in enumerate(structure.labels)}
+    known = np.array([number.get(label, -1) for label in corpus.labels], np.int32)
+    for shard in corpus.shards:
+        batch = CorpusPiece((shard,), making).load()
+        structure.check_possible(batch, w, n_jobs)
+        tokens, y = shard.tokens(w.dtype)
+        yield tokens.start, structure.search(batch, w, n_jobs), known[y]
 
 
 def same_features(ours: Any, theirs: Any) -> bool:
@@ -248,11 +214,10 @@ def same_features(ours: Any, theirs: Any) -> bool:
     return same and all(np.array_equal(a[key], b[key]) for key in a)
 
 
-def _rows_of(tagger: Any, corpus: TagCorpus) -> np.ndarray:
+def _rows_of(w: np.ndarray, n_labels: int, order: np.ndarray | None) -> np.ndarray:
     """The weights in the order of the features of the corpus."""
-    order = corpus.feature_of_row
     if order is None:
-        return tagger._w
-    rows = tagger._w.reshape(-1, padded_width(len(tagger._labels))).copy()
+        return w
+    rows = w.reshape(-1, padded_width(n_labels)).copy()
     rows[: len(order)] = rows[order]
     return rows.ravel()

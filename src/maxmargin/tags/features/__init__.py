@@ -1,6 +1,5 @@
 """Turning tokens, columns, sequences and texts into arrays, fast."""
 
-from maxmargin.core.arrays import csr_arrays
 from maxmargin.tags.features.encoder import ColumnEncoder
 from maxmargin.tags.features.ready import READY_NAMES, ready_template, ready_text
 from maxmargin.tags.features.templates import Template, parse_template
@@ -12,7 +11,6 @@ __all__ = [
     "Template",
     "TokenEncoder",
     "TokenMatrix",
-    "csr_arrays",
     "parse_template",
     "ready_template",
     "ready_text",

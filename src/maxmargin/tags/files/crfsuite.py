@@ -19,7 +19,7 @@ from maxmargin.files.messages import kind_of, short
 from maxmargin.files.number_pairs import number_text
 from maxmargin.files.text_files import RawText, read_text, write_text
 from maxmargin.tags.features import tokens as rules
-from maxmargin.tags.files.writers import plain_labels
+from maxmargin.tags.files.writers import check_row, plain_labels
 
 # A name: anything but a colon, and pairs of a backslash and what follows.
 _FIELD = re.compile(r"((?:[^\\:]|\\.|\\$)*)(?::([^:]*))?", re.DOTALL)
@@ -211,15 +211,7 @@ def write_crfsuite(
             raise ValueError(
                 f"sequence {i} is {kind_of(tokens)}, but it must be a list of tokens."
             )
-        if len(tokens) != len(own):
-            raise ValueError(
-                f"sequence {i} has {len(tokens)} tokens but {len(own)} labels."
-            )
-        if len(tokens) == 0:
-            raise ValueError(
-                f"sequence {i} is empty, and such a file has no way to say so: leave it "
-                f"out."
-            )
+        check_row(f"sequence {i}", len(tokens), len(own))
         if weights and weights[i] != 1.0:
             rows.append(f"@weight:{number_text(weights[i])}")
         for t, (token, label) in enumerate(zip(tokens, own, strict=True)):

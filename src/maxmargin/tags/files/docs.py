@@ -12,7 +12,7 @@ from maxmargin.core.listed import listed
 from maxmargin.core.objects import is_from
 from maxmargin.files.messages import kind_of
 from maxmargin.tags.files.columns import Columns, columns_from
-from maxmargin.tags.files.frames import named
+from maxmargin.tags.files.frames import fitting_labels, named
 from maxmargin.tags.schemes import spans
 
 ENTITIES = "ents"
@@ -64,23 +64,14 @@ def annotate_docs(
     Entities that a doc has had before are replaced. Returns the docs.
     """
     docs = doc_list(docs)
-    y = listed(y, "y must be a list of label sequences, as predict returns them.")
-    if len(y) != len(docs):
-        raise ValueError(
-            f"there are {len(docs)} docs, but y has {len(y)} label sequences: give one "
-            "for each."
-        )
+    sizes = list(map(len, docs))
+    y = fitting_labels(y, sizes, f"there are {len(docs)} docs", "docs[{}]")
     if label != ENTITIES and label not in SET:
         raise ValueError(
             f"label={label!r} cannot be set: choose {ENTITIES!r} or one of "
             f"{', '.join(SET)}."
         )
-    for i, (doc, labels) in enumerate(zip(docs, y, strict=True)):
-        if len(labels) != len(doc):
-            raise ValueError(
-                f"docs[{i}] has {len(doc)} tokens, but y[{i}] has {len(labels)} labels: "
-                "give one label per token."
-            )
+    for i, labels in enumerate(y):
         for z in labels:
             if not isinstance(z, str):
                 raise ValueError(f"y[{i}] holds {z!r}: labels of docs are texts.")

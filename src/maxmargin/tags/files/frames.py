@@ -71,20 +71,26 @@ def frame_column(
     ``frame.assign(predicted=frame_column(frame, tagger.predict(X)))`` adds it.
     """
     sizes = np.diff(_starts(frame, sentence)).tolist()
+    whole = f"the frame has {len(sizes)} sentences"
+    y = fitting_labels(y, sizes, whole, "sentence {} of the frame")
+    pandas = importlib.import_module("pandas")
+    return pandas.Series([z for labels in y for z in labels], index=frame.index)
+
+
+def fitting_labels(y: Any, sizes: list[int], whole: str, one: str) -> list:
+    """Label sequences as a list, with a label for each of so many tokens."""
     y = listed(y, "y must be a list of label sequences, as predict returns them.")
     if len(y) != len(sizes):
         raise ValueError(
-            f"the frame has {len(sizes)} sentences, but y has {len(y)} label sequences: "
-            "give one for each."
+            f"{whole}, but y has {len(y)} label sequences: give one for each."
         )
     for i, (labels, n) in enumerate(zip(y, sizes, strict=True)):
         if len(labels) != n:
             raise ValueError(
-                f"sentence {i} of the frame has {n} tokens, but y[{i}] has {len(labels)} "
-                "labels: give one label per token."
+                f"{one.format(i)} has {n} tokens, but y[{i}] has {len(labels)} labels: "
+                "give one label per token."
             )
-    pandas = importlib.import_module("pandas")
-    return pandas.Series([z for labels in y for z in labels], index=frame.index)
+    return y
 
 
 def named(columns: Sequence) -> Meaning:

@@ -15,7 +15,7 @@ import numpy as np
 from maxmargin.files.messages import short
 from maxmargin.files.text_files import RawText, newlines, read_raw, utf8, write_text
 from maxmargin.tags.files.columns import Columns, intern
-from maxmargin.tags.files.writers import plain_labels
+from maxmargin.tags.files.writers import check_row, plain_labels
 
 SEPARATOR = "/"
 
@@ -101,15 +101,7 @@ def write_slashed(
     plain_labels(labels)
     lines = []
     for i, (words, own) in enumerate(zip(sentences, labels, strict=True)):
-        if len(words) != len(own):
-            raise ValueError(
-                f"sentence {i} has {len(words)} words but {len(own)} labels."
-            )
-        if len(words) == 0:
-            raise ValueError(
-                f"sentence {i} is empty, and such a file has no way to say so: leave it "
-                "out."
-            )
+        check_row(f"sentence {i}", len(words), len(own), "words")
         for t, (word, label) in enumerate(zip(words, map(str, own), strict=True)):
             for what, text in (("word", word), ("label", label)):
                 if (

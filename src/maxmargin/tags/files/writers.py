@@ -208,9 +208,16 @@ def plain_labels(labels: Sequence[Sequence[Any]]) -> list[str]:
 def check_not_empty(start: np.ndarray) -> None:
     empty = np.flatnonzero(np.diff(start) == 0)
     if len(empty):
+        check_row(f"sequence {empty[0]}", 0, 0)
+
+
+def check_row(name: str, n: int, labels: int, what: str = "tokens") -> None:
+    """Refuse a sequence without tokens, or with more or fewer labels."""
+    if n != labels:
+        raise ValueError(f"{name} has {n} {what} but {labels} labels.")
+    if n == 0:
         raise ValueError(
-            f"sequence {empty[0]} is empty, and such a file has no way to say so: leave "
-            f"it out."
+            f"{name} is empty, and such a file has no way to say so: leave it out."
         )
 
 
