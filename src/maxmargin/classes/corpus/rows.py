@@ -28,7 +28,7 @@ class DiskRows(NamedTuple):
 
 
 def corpus_classes(corpus: ClassCorpus, y: Any, sample_weight: Any) -> tuple:
-    """What ``read_classes`` says of data in memory."""
+    """What ``number_classes`` says of data in memory."""
     if y is not None:
         raise ValueError(
             "y was given beside a corpus, which has its labels: leave y out."
@@ -44,6 +44,4 @@ def corpus_classes(corpus: ClassCorpus, y: Any, sample_weight: Any) -> tuple:
             "classes are needed to learn to tell them apart."
         )
     weights = check_weights(sample_weight, corpus.n_samples)
-    attributes = {"classes_": np.array(corpus.labels)}
-    attributes["n_features_in_"] = corpus.n_features
-    return corpus, None, None, weights, attributes
+    return np.array(corpus.labels), None, None, weights

@@ -1,0 +1,41 @@
+"""The tests of test_family_structures.py, for structures whose rows of w are padded."""
+
+import numpy as np
+import pytest
+from structure_cases_classes import CASES
+
+from maxmargin import StructuralSVM
+from maxmargin.core.structure import Structure
+
+ROUNDED = 1e-12  # of weights that are other numbers times a factor
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_structural_svm_takes_the_structure_of_a_family(name):
+    model, data = CASES[name]
+    X, y, new = data()
+    model.fit(X, y)
+    structure = model._structure()
+    assert isinstance(structure, Structure)
+    plain = StructuralSVM(structure, C=model.C_, tol=model.tol).fit(X, y)
+    np.testing.assert_allclose(plain.coef_, model._weights(), rtol=ROUNDED)
+    np.testing.assert_equal(list(plain.predict(new)), list(model.predict(new)))
+    assert plain.certificate_ == model.certificate_
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_weights_can_be_split_and_joined(name):
+    model, data = CASES[name]
+    X, y, _ = data()
+    model.fit(X, y)
+    structure, shown = model.structure_, set(vars(model))
+    split = structure.split(np.arange(1.0, 1.0 + len(model._weights())))
+    for attribute, value in split.items():
+        setattr(model, attribute, value)
+    assert set(vars(model)) == shown
+    again = structure.split(model._weights())
+    for attribute, value in split.items():
+        if value is None:  # weights of pairs, without a graph
+            assert again[attribute] is None
+        else:
+            np.testing.assert_allclose(again[attribute], value, rtol=ROUNDED)
