@@ -91,7 +91,7 @@ def _feature(names, j: int, featured: bool) -> str:
 
 def _by_type(model) -> list:
     """(edge type as text, number of it, its weights)."""
-    schema = model._schema
+    schema = model.structure_.schema
     found = []
     for s, (u, name, v) in enumerate(schema.edge_types):
         key = (u, name, v)
@@ -102,7 +102,7 @@ def _by_type(model) -> list:
 
 
 def _tables(model, names) -> list[tuple[str, np.ndarray, list]]:
-    schema, found = model._schema, []
+    schema, found = model.structure_.schema, []
     for text, s, weights in _by_type(model):
         ends = [schema.labels[t] for t in schema.ends(s)]
         for j in range(weights.shape[2]):
@@ -116,7 +116,7 @@ def _tables(model, names) -> list[tuple[str, np.ndarray, list]]:
 
 
 def _equal_tables(model, names) -> list[tuple[str, np.ndarray, list]]:
-    schema, found = model._schema, []
+    schema, found = model.structure_.schema, []
     for text, s, weights in _by_type(model):
         ends = [schema.labels[t] for t in schema.ends(s)]
         same = np.equal.outer(*(np.asarray(some, object) for some in ends)).astype(
@@ -130,7 +130,7 @@ def _equal_tables(model, names) -> list[tuple[str, np.ndarray, list]]:
 
 
 def _bars(model, names) -> list[tuple[str, str, float]]:
-    featured = model._schema.featured
+    featured = model.structure_.schema.featured
     return [
         (text or "equal labels", _feature(names, j, featured[s]), float(value))
         for text, s, weights in _by_type(model)
