@@ -41,7 +41,7 @@ def plot_edge_weights(
     equal = model.edges == "associative"
     if equal and len(_bars(model, names)) > MOST_EQUAL:
         return plot_weights(_bars(model, names), ax)
-    tables = _equal_tables(model, names) if equal else _tables(model, names)
+    tables = _tables(model, names)
     if not tables:
         raise ValueError("the graphs of this model have no edges: nothing to draw.")
     limit = max(float(np.abs(table).max(initial=0.0)) for _, table, _ in tables) or 1.0
@@ -102,9 +102,13 @@ def _by_type(model) -> list:
 
 
 def _tables(model, names) -> list[tuple[str, np.ndarray, list]]:
+    """(title, weights of pairs of labels, labels of both ends)."""
     schema, found = model.structure_.schema, []
     for text, s, weights in _by_type(model):
         ends = [schema.labels[t] for t in schema.ends(s)]
+        if weights.ndim == 1:  # of equal labels
+            same = np.equal.outer(*(np.asarray(some, object) for some in ends))
+            weights = same.astype(float)[:, :, None] * weights
         for j in range(weights.shape[2]):
             title = f"{text}: " if text else ""
             title += _feature(names, j, schema.featured[s])
@@ -112,20 +116,6 @@ def _tables(model, names) -> list[tuple[str, np.ndarray, list]]:
     if len(found) > MOST:
         order = sorted(range(len(found)), key=lambda t: -np.abs(found[t][1]).max())
         found = [found[t] for t in sorted(order[:MOST])]
-    return found
-
-
-def _equal_tables(model, names) -> list[tuple[str, np.ndarray, list]]:
-    schema, found = model.structure_.schema, []
-    for text, s, weights in _by_type(model):
-        ends = [schema.labels[t] for t in schema.ends(s)]
-        same = np.equal.outer(*(np.asarray(some, object) for some in ends)).astype(
-            float
-        )
-        for j, value in enumerate(weights):
-            title = f"{text}: " if text else ""
-            title += _feature(names, j, schema.featured[s])
-            found.append((title, same * float(value), ends))
     return found
 
 
