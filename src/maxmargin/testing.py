@@ -6,7 +6,7 @@ Give a batch and a function that lists every output of a small example, and
 :func:`check_model_file` saves a model, and loads what others may have made of the file.
 
 >>> import numpy as np
->>> from maxmargin.classes.structure import make_batch
+>>> from maxmargin.classes.sparse import make_batch
 >>> from maxmargin.testing import check_structure, enumerate_multiclass
 >>> batch = make_batch(np.array([0, 1, 2]), np.array([0, 1], np.int32), np.ones(2), 2,
 ...                    [0, 1], 1.0 - np.eye(3), np.float64)

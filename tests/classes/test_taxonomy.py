@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from taxonomy_cases import DIAMOND
 
 from maxmargin import Taxonomy, TaxonomySVM
-from maxmargin.classes.taxonomy import as_taxonomy
+from maxmargin.classes.taxonomy import as_taxonomy, lineages
 from maxmargin.classes.taxonomy import node_sets as sets_structure
-from maxmargin.classes.taxonomy import structure as classes_structure
 from maxmargin.classes.taxonomy.closure import Tree, best_closures, make_network
 from maxmargin.classes.taxonomy.losses import tree_distances, tree_heights
 from maxmargin.core import contract
@@ -52,7 +51,7 @@ def random_classes(seed, n=5, n_nodes=6, n_classes=4, most=2):
     cost = rng.random((n_classes, n_classes)) * 3
     np.fill_diagonal(cost, 0)
     X = rng.normal(size=(n, 3)) * (rng.random((n, 3)) < 0.7)
-    batch = classes_structure.make_batch(
+    batch = lineages.make_batch(
         *csr_arrays(X, np.float64),
         3,
         rng.integers(n_classes, size=n),

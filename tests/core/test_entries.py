@@ -143,7 +143,7 @@ def test_arrays_that_may_not_be_written_are_like_others():
 
 
 def test_one_kernel_serves_all_structures():
-    from maxmargin.classes.structure import make_batch
+    from maxmargin.classes.sparse import make_batch
 
     run(ask_capacity, make())
     rows = np.array([0, 1]), np.array([0], np.int32), np.ones(1)

@@ -71,7 +71,7 @@ import json
 import numpy as np
 from maxmargin.core.kernel import cache_statistics
 from maxmargin.core.decode import decode
-from maxmargin.classes.structure import make_batch
+from maxmargin.classes.sparse import make_batch
 
 batch = make_batch(np.array([0, 1]), np.array([0], np.int32), np.ones(1), 1, None,
                    np.zeros((2, 2)), np.float64)
@@ -91,23 +91,23 @@ def test_an_edit_recompiles_what_contains_it_and_nothing_else(tmp_path):
     assert _run(cache, package, EDIT)["label"] == 1
     assert not _compiled(_run(cache, package, EDIT))
 
-    structure = package / "classes" / "structure.py"
-    source = structure.read_text()
+    sparse = package / "classes" / "sparse.py"
+    source = sparse.read_text()
     head, rest = source.split("@implements(contract.argmax,", 1)
     # words, not code: also what stands below moves by a line
     words = "# a comment\n" + source.replace('"""theta <-', '"""Words. theta <-')
-    structure.write_text(words)
+    sparse.write_text(words)
     assert not _compiled(_run(cache, package, EDIT))
     # what this kernel does not reach
-    structure.write_text(source.replace("def loss(batch, i, y):", UNREACHED))
+    sparse.write_text(source.replace("def loss(batch, i, y):", UNREACHED))
     assert not _compiled(_run(cache, package, EDIT))
     # decode() calls it by address, so it stays as it is
     assert "if v > best_value:" in rest
     rest = rest.replace("if v > best_value:", "if v < best_value:", 1)
-    structure.write_text(head + "@implements(contract.argmax," + rest)
+    sparse.write_text(head + "@implements(contract.argmax," + rest)
     edited = _run(cache, package, EDIT)
     assert edited["label"] == 0
-    assert _compiled(edited) == {"maxmargin.classes.structure.argmax"}
+    assert _compiled(edited) == {"maxmargin.classes.sparse.argmax"}
     again = _run(cache, package, EDIT)
     assert again["label"] == 0
     assert not _compiled(again)

@@ -106,7 +106,8 @@ def a_model(edges, featured=True, typed=False):
     schema = Schema(types, ones, ones, 0, labels, keys, [width], [featured], edges)
     w = np.arange(1.0, schema.n_weights + 1)
     public = public_weights(schema, w)
-    return SimpleNamespace(edges=edges, _schema=schema, kernel=None, **public)
+    structure = SimpleNamespace(schema=schema)
+    return SimpleNamespace(edges=edges, structure_=structure, kernel=None, **public)
 
 
 @pytest.mark.parametrize("typed", [False, True])

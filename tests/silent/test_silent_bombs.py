@@ -175,7 +175,7 @@ def test_label_graphs_with_loops(edges, tmp_path):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(20, 3)), rng.integers(0, 2, (20, 3))
     model = MultilabelSVM(graph=[(0, 1), (1, 2)], tol=0.1).fit(X, Y)
-    model._edges = np.array(edges, np.int64)
+    model.structure_.edges = np.array(edges, np.int64)
     save(model, tmp_path / "model")
     with pytest.raises(ValueError, match=r"Cannot load .*an edge"):
         load(tmp_path / "model")

@@ -49,7 +49,7 @@ def relaxed():
 def test_marginals_of_any_inference_are_probabilities(relaxed, factor):
     X, _ = images(n=2)
     model = copy(relaxed)
-    model._set_weights(model._schema, factor * model._w)
+    vars(model).update(model.structure_.split(factor * model._w))
     for graph, table, same in zip(
         X, model.predict_marginals(X), model.predict_proba(X), strict=True
     ):

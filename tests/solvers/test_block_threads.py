@@ -105,7 +105,7 @@ class Task:
     """What BlockThreads asks of an objective."""
 
     def __init__(self, X, y, n_jobs):
-        from maxmargin.classes.structure import make_batch
+        from maxmargin.classes.sparse import make_batch
 
         X = sp.csr_matrix(X)
         labels = np.unique(y, return_inverse=True)[1]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from maxmargin.classes.structure import make_batch
+from maxmargin.classes.sparse import make_batch
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective
 from maxmargin.solvers import registry

@@ -87,7 +87,7 @@ def test_weights_are_the_sum_of_planes_after_many_steps():
 
 def test_one_example_in_closed_form():
     """n = 1, one competitor: w = min(C, loss / |psi|^2) psi, primal = dual."""
-    from maxmargin.classes.structure import make_batch
+    from maxmargin.classes.sparse import make_batch
 
     x = np.array([2.0, 1.0])
     batch = make_batch(
@@ -108,7 +108,7 @@ def test_one_example_in_closed_form():
 @pytest.mark.parametrize("solver", ["block-coordinate", "n-slack"])
 def test_hard_margin(solver):
     """Two points on a line: margin 1 from each other's class, |w|^2 known."""
-    from maxmargin.classes.structure import make_batch
+    from maxmargin.classes.sparse import make_batch
 
     def batch(values, y):
         n = len(values)

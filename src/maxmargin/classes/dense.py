@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.classes import structure
-from maxmargin.classes.structure import block_step, class_fields, solve_simplex
+from maxmargin.classes import sparse
+from maxmargin.classes.sparse import block_step, class_fields, solve_simplex
 from maxmargin.core import contract
 from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, summing
@@ -52,7 +52,7 @@ def make_batch(rows: np.ndarray, y, cost) -> DenseClasses:
 
 
 for shared in ("shape", "extent", "argmax", "argmax_rescaled", "value", "loss"):
-    implements(getattr(contract, shared), DenseClasses)(getattr(structure, shared))
+    implements(getattr(contract, shared), DenseClasses)(getattr(sparse, shared))
 
 
 @implements(contract.capacity, DenseClasses)
@@ -77,7 +77,7 @@ def product(a, b):
     return total
 
 
-implements(contract.possible, DenseClasses)(structure.possible)
+implements(contract.possible, DenseClasses)(sparse.possible)
 
 
 @implements(contract.emit, DenseClasses)

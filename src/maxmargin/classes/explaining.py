@@ -17,7 +17,7 @@ def explain(model: Any, x: Any) -> Explanation:
     names = feature_titles(model)
     if getattr(model, "kind_", "") == "sets":
         return _nodes(model, row, names)
-    lines = model._lines() if hasattr(model, "nodes_") else np.eye(len(model.classes_))
+    lines = model.structure_.marks()
     table, constants = lines @ model.coef_, lines @ model.intercept_
     scores = table[:, row[0]] @ row[1] + constants
     a, b = np.argsort(-scores, kind="stable")[:2].tolist()
@@ -29,13 +29,13 @@ def explain(model: Any, x: Any) -> Explanation:
 def _nodes(model: Any, row: Any, names: list[str]) -> Explanation:
     """Every node of the best set, and every other one that could be in it."""
     scores = model.coef_[:, row[0]] @ row[1] + model.intercept_
-    best = model._best_closures(scores[None])[0]
+    best = model.structure_.best_sets(scores[None])[0]
     far = 1.0 + 2.0 * np.abs(scores).sum()
     parts = []
     for v, node in enumerate(map(str, model.nodes_)):
         forced = scores.copy()
         forced[v] += far * (1 - 2 * best[v])
-        other = model._best_closures(forced[None])[0]
+        other = model.structure_.best_sets(forced[None])[0]
         apart = best.astype(float) - other
         found = differences(row, apart @ model.coef_, apart @ model.intercept_, names)
         said = (node, f"not {node}") if best[v] else (f"not {node}", node)

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from maxmargin.classes.corpus import ClassCorpus
-from maxmargin.classes.corpus.rows import DiskRows, corpus_classes
+from maxmargin.classes.corpus.training import DiskRows, corpus_classes
 from maxmargin.core.arrays import check_columns, check_used, csr_arrays, with_constant
 from maxmargin.core.encoded import check_weights
 from maxmargin.fitting.tables import read_rows, split_known, weigh
@@ -14,12 +14,28 @@ from maxmargin.fitting.tables import read_rows, split_known, weigh
 
 def read_classes(model, X, y, sample_weight) -> tuple:
     """(X, numbers of the classes, which are known or None if all are, weights,
-    attributes) of one class per sample; numbers are None for a corpus on disk."""
+    attributes) of one class per sample."""
+    X, y, attributes = read_samples(model, X, y)
+    classes, *numbered = number_classes(model, X, y, sample_weight)
+    return X, *numbered, {"classes_": classes, **attributes}
+
+
+def read_samples(model, X, y) -> tuple:
+    """(X, y, attributes): a table of numbers and as many labels, or a corpus on disk."""
+    if isinstance(X, ClassCorpus):
+        return X, y, {"n_features_in_": X.n_features}
+    _check_labels(y)
+    filled, known = split_known(y)
+    X, attributes, filled = read_rows(model, X, filled)
+    return X, filled if known is None else y, attributes
+
+
+def number_classes(model, X, y, sample_weight) -> tuple:
+    """(classes, their numbers in y, which are known or None if all are, weights);
+    numbers are None for a corpus on disk."""
     if isinstance(X, ClassCorpus):
         return corpus_classes(X, y, sample_weight)
-    _check_labels(y)
     y, known = split_known(y)
-    X, attributes, y = read_rows(model, X, y)
     check_classification_targets(y)
     weights = check_weights(sample_weight, X.shape[0])
     if known is not None:
@@ -30,20 +46,19 @@ def read_classes(model, X, y, sample_weight) -> tuple:
             f"y holds one class only ({plain(classes)[0]!r}): at least two classes are "
             "needed to learn to tell them apart."
         )
-    return X, numbers, known, weights, {"classes_": classes, **attributes}
+    return classes, numbers, known, weights
 
 
-def rows_of(model, X) -> tuple[tuple, int]:
-    """(CSR arrays, features), with a last feature 1 if there is an intercept."""
+def rows_of(X, constant: bool) -> tuple[tuple, int]:
+    """(CSR arrays, features), with a last feature 1 if there is a constant."""
     n_features = X.shape[1]
     if isinstance(X, ClassCorpus):
         check_used(X.n_used, n_features, n_features)
-        one = bool(model.fit_intercept)
-        largest = np.array([max(X.largest, one)], X.dtype)
-        return DiskRows(X, one, largest), n_features + one
+        largest = np.array([max(X.largest, constant)], X.dtype)
+        return DiskRows(X, constant, largest), n_features + constant
     rows = csr_arrays(X)
     check_columns(rows[1], n_features, n_features)  # at the least
-    if not model.fit_intercept:
+    if not constant:
         return rows, n_features
     return with_constant(*rows, n_features), n_features + 1
 

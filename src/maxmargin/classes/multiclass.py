@@ -10,17 +10,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.classes.corpus import ClassCorpus
-from maxmargin.classes.input import batch_of, read_classes, rows_of
+from maxmargin.classes.input import read_samples
 from maxmargin.classes.parameters import MulticlassSVMParameters
 from maxmargin.classes.probabilities import ClassProbabilities
 from maxmargin.classes.report import ClassReport, class_report
-from maxmargin.classes.structure import make_batch
-from maxmargin.classes.variance_rule import C_by_variance
+from maxmargin.classes.structure import Classes
 from maxmargin.classes.view import classes
 from maxmargin.core.encoded import Encoded
-from maxmargin.core.label_costs import cost_table
 from maxmargin.core.listed import given_or
-from maxmargin.core.partial import partly_known
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.saving import FEATURE_NAMES, Field, floats, labels
 from maxmargin.fitting.tables import one_row, read_new
@@ -82,6 +79,7 @@ class MulticlassSVM(
     True
     """
 
+    _structure_class: Any = Classes
     _model_name = "MulticlassSVM.v1"
     _scorers = (accuracy,)
     _compares_labels = True
@@ -172,26 +170,14 @@ class MulticlassSVM(
         return read_new(self, X)
 
     def _encode(self, X, y, sample_weight) -> Encoded:
-        X, numbers, known, weights, attributes = read_classes(self, X, y, sample_weight)
-        cost = cost_table(self.loss, attributes["classes_"].tolist())
-        rows, n_features = rows_of(self, X)
-        C = self.C
-        if C is None:
-            C = C_by_variance(X, weights, self.objective)
-        dtype = self._working_dtype(rows[2], weights, C)
-        batch = batch_of(make_batch, rows, n_features, numbers, cost, dtype)
-        if known is not None:
-            batch = partly_known(batch, known)
-        size = n_features * batch.width
-        return Encoded(batch, size, dtype, weights, attributes, C=C)
+        X, y, attributes = self._read(X, y)
+        encoded = super()._encode(X, y, sample_weight)
+        encoded.attributes |= attributes
+        return encoded
 
-    def _install(self, encoded: Encoded, w) -> None:
-        rows = w.reshape(-1, encoded.batch.width)[:, : encoded.batch.n_labels]
-        d = encoded.attributes["n_features_in_"]
-        self.coef_ = np.array(rows[:d].T, np.float64, order="C")
-        self.intercept_ = np.zeros(rows.shape[1])
-        if self.fit_intercept:
-            self.intercept_[:] = rows[d]
+    def _read(self, X, y) -> tuple:
+        """(X, y, attributes that X says) as the structure takes them."""
+        return read_samples(self, X, y)
 
 
 def truth_of(X, y):

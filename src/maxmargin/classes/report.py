@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.metrics import precision_recall_fscore_support
 
 from maxmargin.metrics.report import Report
 
@@ -99,17 +100,7 @@ def class_report(truth: ArrayLike, predicted: ArrayLike) -> ClassReport:
             "way, and leave out samples whose class is not known."
         ) from None
     a, b = numbers[: len(truth)], numbers[len(truth) :]
-    k = len(names)
-    hits = np.bincount(a[a == b], minlength=k)
-    real, found = np.bincount(a, minlength=k), np.bincount(b, minlength=k)
-    f1 = 2.0 * hits / (real + found)
-    scores = zip(
-        names.tolist(),
-        real.tolist(),
-        (hits / np.maximum(found, 1)).tolist(),
-        (hits / np.maximum(real, 1)).tolist(),
-        f1.tolist(),
-        strict=True,
-    )
-    classes = tuple(ClassScore(*score) for score in scores)
+    precision, recall, f1, n = precision_recall_fscore_support(a, b, zero_division=0)
+    columns = (part.tolist() for part in (names, n.astype(int), precision, recall, f1))
+    classes = tuple(ClassScore(*score) for score in zip(*columns, strict=True))
     return ClassReport(len(a), float((a == b).mean()), float(f1.mean()), classes)

@@ -90,7 +90,7 @@ class Saving:
     def _get_state(self) -> tuple[dict, dict]:
         arrays, state = self._more_state()
         for field in self._fields:
-            if not field.optional or hasattr(self, field.attribute):
+            if not field.optional or getattr(self, field.attribute, None) is not None:
                 place = arrays if field.array else state
                 place[field.name] = getattr(self, field.attribute)
         return arrays, state | shared_state(self)

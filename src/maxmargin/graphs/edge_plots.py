@@ -41,7 +41,7 @@ def plot_edge_weights(
     equal = model.edges == "associative"
     if equal and len(_bars(model, names)) > MOST_EQUAL:
         return plot_weights(_bars(model, names), ax)
-    tables = _equal_tables(model, names) if equal else _tables(model, names)
+    tables = _tables(model, names)
     if not tables:
         raise ValueError("the graphs of this model have no edges: nothing to draw.")
     limit = max(float(np.abs(table).max(initial=0.0)) for _, table, _ in tables) or 1.0
@@ -91,7 +91,7 @@ def _feature(names, j: int, featured: bool) -> str:
 
 def _by_type(model) -> list:
     """(edge type as text, number of it, its weights)."""
-    schema = model._schema
+    schema = model.structure_.schema
     found = []
     for s, (u, name, v) in enumerate(schema.edge_types):
         key = (u, name, v)
@@ -102,9 +102,13 @@ def _by_type(model) -> list:
 
 
 def _tables(model, names) -> list[tuple[str, np.ndarray, list]]:
-    schema, found = model._schema, []
+    """(title, weights of pairs of labels, labels of both ends)."""
+    schema, found = model.structure_.schema, []
     for text, s, weights in _by_type(model):
         ends = [schema.labels[t] for t in schema.ends(s)]
+        if weights.ndim == 1:  # of equal labels
+            same = np.equal.outer(*(np.asarray(some, object) for some in ends))
+            weights = same.astype(float)[:, :, None] * weights
         for j in range(weights.shape[2]):
             title = f"{text}: " if text else ""
             title += _feature(names, j, schema.featured[s])
@@ -115,22 +119,8 @@ def _tables(model, names) -> list[tuple[str, np.ndarray, list]]:
     return found
 
 
-def _equal_tables(model, names) -> list[tuple[str, np.ndarray, list]]:
-    schema, found = model._schema, []
-    for text, s, weights in _by_type(model):
-        ends = [schema.labels[t] for t in schema.ends(s)]
-        same = np.equal.outer(*(np.asarray(some, object) for some in ends)).astype(
-            float
-        )
-        for j, value in enumerate(weights):
-            title = f"{text}: " if text else ""
-            title += _feature(names, j, schema.featured[s])
-            found.append((title, same * float(value), ends))
-    return found
-
-
 def _bars(model, names) -> list[tuple[str, str, float]]:
-    featured = model._schema.featured
+    featured = model.structure_.schema.featured
     return [
         (text or "equal labels", _feature(names, j, featured[s]), float(value))
         for text, s, weights in _by_type(model)

@@ -2,43 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from maxmargin.core.coordinates import check_kernel_options
+from maxmargin.core.decode import decode
 from maxmargin.core.encoded import C_of, Encoded, check_lengths, check_weights, masses
 from maxmargin.core.formulation import make_form
+from maxmargin.core.listed import given_or
 from maxmargin.core.objective import Objective
 from maxmargin.core.partial import ordinary
-from maxmargin.core.saved import Saved
+from maxmargin.engine.prediction import over_cluster
+from maxmargin.fitting.calibration import Chances, logs, of_table, temperature_of
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.parameters import refuse_without_kernel
-from maxmargin.fitting.saving import value
-from maxmargin.fitting.tables import weigh
-from maxmargin.graphs.batch import make_graphs
-from maxmargin.graphs.input import read_graphs, refuse_one_graph
-from maxmargin.graphs.kernels import NodeKernels
-from maxmargin.graphs.known import known_parts
-from maxmargin.graphs.labels import label_sets, node_costs, numbered, read_labels
-from maxmargin.graphs.methods import (
-    CHOSEN,
-    INEXACT,
-    RELAXED,
-    relaxed_batch,
-    training_batch,
-)
+from maxmargin.fitting.saving import floats, value
+from maxmargin.graphs.bounds import labelling_bounds
+from maxmargin.graphs.inference.fractional import UNIT
+from maxmargin.graphs.input import read_graphs
+from maxmargin.graphs.labels import compared, read_labels
+from maxmargin.graphs.methods import INEXACT, relaxed_batch
+from maxmargin.graphs.metrics import GraphReport, graph_scores
 from maxmargin.graphs.parameters import GraphLabelerParameters
-from maxmargin.graphs.prediction import GraphPrediction
-from maxmargin.graphs.scale_rule import C_by_scale
-from maxmargin.graphs.schema import Schema, check_graphs, learn, public_weights
+from maxmargin.graphs.ranking import edge_tables, part_scores
 from maxmargin.graphs.scorers import node_accuracy
+from maxmargin.graphs.structure import LabelledGraphs, first_states
+from maxmargin.graphs.view import shown
 from maxmargin.kernels.nested import NestedKernel
+from maxmargin.views.shown import Shown
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from maxmargin.graphs.bounds import LabellingBound
 
 
 class GraphLabeler(
     GraphLabelerParameters,
-    GraphPrediction,
+    Shown,
     NestedKernel,
     MaxMarginEstimator,
     init=False,
@@ -121,10 +124,16 @@ class GraphLabeler(
     'elimination'
     """
 
+    _view = staticmethod(shown)
+    _structure_class = LabelledGraphs
     _model_name = "GraphLabeler.v1"
     _scorers = (node_accuracy,)
     _compares_labels = True
-    _fields = value("inference_", str), value("primal_bound_", float)
+    _fields = (
+        value("inference_", str),
+        value("primal_bound_", float),
+        floats("_w", "w"),
+    )
     _params_in_state = ("kernel",)
 
     # training --------------------------------------------------------------------------
@@ -140,61 +149,7 @@ class GraphLabeler(
 
     def _encode(self, X, y, sample_weight) -> Encoded:
         refuse_without_kernel(self)
-        refuse_one_graph(X)
-        X, y = check_lengths(X, y)
-        weights = check_weights(sample_weight, len(X))
-        inputs = read_graphs(X)
-        schema = learn(inputs, self.edges, int(bool(self.fit_intercept)))
-        if not any(g.counts.get(name, 0) for g in inputs for name in g.nodes):
-            raise ValueError("all graphs of X are empty: some node is needed.")
-        check_graphs(schema, inputs)
-        rows = read_labels(y, inputs)
-        schema.labels = label_sets(rows, schema.node_types)
-        kernels, features = None, None
-        if self.kernel is not None:
-            kernels, features = NodeKernels.learn(self, schema, inputs)
-        known = [
-            {name: [v for v in some if v is not None] for name, some in row.items()}
-            for row in rows
-        ]
-        if known == rows:
-            return self._encoded(schema, kernels, inputs, rows, weights, features)
-        labelled = [
-            any(some.values()) or not any(row.values())
-            for some, row in zip(known, rows, strict=True)
-        ]
-        weights = weigh(self, weights, labelled)
-        sure = known_parts(inputs, rows)
-        return replace(
-            self._encoded(schema, kernels, inputs, rows, weights, features),
-            first=self._encoded(schema, kernels, sure, known, weights),
-        )
-
-    def _encoded(
-        self, schema, kernels, inputs, rows, weights, features=None
-    ) -> Encoded:
-        if features is None:
-            features = self._node_rows(inputs, schema, kernels)
-        flat = numbered(rows, schema.node_types, schema.labels)
-        costs = node_costs(self.loss, schema)
-        graphs, _ = make_graphs(schema, inputs, costs, features)
-        name, batch = training_batch(
-            self.inference, self.objective, schema, graphs, flat, self._tolerance()
-        )
-        signs = None
-        if self.edges == "associative" and self.objective != "log":
-            signs = np.arange(schema.n_node_weights, schema.n_weights)
-        attributes = {
-            "_schema": schema,
-            "_kernels": kernels,
-            "inference_": name,
-            "relaxed_": name in RELAXED,
-        }
-        settings = schema.n_weights, np.float64, weights, attributes
-        C = None
-        if self.C is None:
-            C = C_by_scale(graphs, weights, self.objective)
-        return Encoded(batch, *settings, nonnegative=signs, C=C)
+        return super()._encode(X, y, sample_weight)
 
     def _installed(self, encoded: Encoded, solution, objective) -> None:
         self.primal_bound_ = float(getattr(self.certificate_, "primal", np.inf))
@@ -210,31 +165,157 @@ class GraphLabeler(
         objective = Objective(batch, len(w), form, mass, np.float64, self._threads())
         return float(objective.primal(np.asarray(w, np.float64))[0])
 
-    def _install(self, encoded: Encoded, w) -> None:
-        self._set_weights(encoded.attributes["_schema"], np.array(w, np.float64))
+    # using ------------------------------------------------------------------------------
 
-    def _set_weights(self, schema, w) -> None:
-        self._schema, self._w = schema, w
-        for name, weights in public_weights(schema, w).items():
-            setattr(self, name, weights)
+    @over_cluster()
+    def predict(self, X: Any) -> list[Any]:
+        """The best labels of every graph, in the order of its nodes.
+
+        An array of labels; with types, a dict of them; for a networkx graph, a dict
+        {node: label}.
+        """
+        return self._predicted(X)
+
+    def predict_with_bounds(self, X: Any) -> list[tuple[Any, LabellingBound]]:
+        """What :meth:`predict` says of every graph, and how good it is known to be.
+
+        A :class:`~maxmargin.graphs.bounds.LabellingBound` has the labelling's ``score``
+        and a ``bound`` that no labelling exceeds: equal where search is exact, that of
+        the relaxation for "relaxed" (and "auto" on wide graphs), infinite for
+        "expansion", "swap" and "max-product". ``gap`` is their relative difference.
+        """
+        structure, w = self._fitted(), self._weights()
+        inputs, batch, flat = structure.search(X, w, self._threads())
+        bounds = labelling_bounds(batch, flat, w)
+        return list(zip(structure.outputs(inputs, flat), bounds, strict=True))
+
+    def predict_k_best(self, X: Any, k: int) -> list[list[tuple[Any, float]]]:
+        """The k best labellings of every graph with their scores, best first.
+
+        For graphs that are narrow enough for elimination: trees, chains, small grids.
+        """
+        structure = self._fitted()
+        return structure.predict_k_best(X, self._weights(), k, self._threads())
+
+    def predict_marginals(self, X: Any) -> list[Any]:
+        """Per graph (nodes, labels): probabilities under exp(score) / Z.
+
+        With types, a dict of them. They are exact, whatever ``inference`` says; graphs
+        that are too wide for that are refused
+        (:class:`~maxmargin.graphs.methods.TooWide`), see :meth:`predict_pseudo_marginals`.
+        Scores of a maximum-margin model are not calibrated: these rank the labels, but
+        0.9 need not mean right nine times out of ten, unless ``calibrate`` has seen
+        held-out data.
+        """
+        structure, w = self._fitted(), self._weights() / temperature_of(self)
+        return structure.predict_marginals(X, w, self._threads())
+
+    predict_proba = predict_marginals
+
+    def predict_pseudo_marginals(self, X: Any) -> list[Any]:
+        """Per graph (nodes, labels): shares of labels that are no probabilities.
+
+        The gradient of the tree-reweighted upper bound of log Z, on graphs of any width:
+        rows sum to 1, and on forests they are the probabilities. Where there are cycles
+        they are more certain or less certain than those, without a bound on how much:
+        they rank labels and nodes, and nothing else should be read from them.
+        (Wainwright, Jaakkola & Willsky 2005.) With types, a dict.
+        """
+        structure, w = self._fitted(), self._weights()
+        return structure.predict_pseudo_marginals(X, w, self._threads())
+
+    def decision_function(self, X: Any) -> list[Any]:
+        """Per graph (nodes, labels): the scores of nodes alone; with types, a dict."""
+        structure = self._fitted()
+        inputs, graphs = structure.graphs(X)
+        return structure.node_tables(inputs, part_scores(graphs, self._weights()))
+
+    def edge_scores(self, X: Any) -> list[Any]:
+        """Per graph (edges, labels, labels): the scores of edges, as X has them.
+
+        With types, a dict by type of edges.
+        """
+        structure = self._fitted()
+        inputs, graphs = structure.graphs(X)
+        scores = part_scores(graphs, self._weights())
+        return edge_tables(structure.schema, inputs, graphs, scores)
+
+    def predict_relaxed(self, X: Any) -> list[Any]:
+        """Per graph (nodes, labels): shares of labels in the best relaxed labelling.
+
+        They are 0 or 1 where the local polytope's best point is a labelling, and that is
+        then the best one; elsewhere they say what the relaxation leaves open. With types,
+        a dict.
+        """
+        structure = self._fitted()
+        inputs, graphs = structure.graphs(X)
+        batch = relaxed_batch(graphs, first_states(graphs), self._tolerance())
+        flat = decode(batch, self._weights(), self._threads()) / UNIT
+        parts = [flat[a:b] for a, b in pairwise(batch.start.tolist())]
+        return structure.node_tables(inputs, parts)
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Share of the nodes, by size, that are labelled right."""
+        X, y = check_lengths(X, y)
+        weights = check_weights(sample_weight, len(y))
+        right = total = 0.0
+        for weight, x, truth, found in zip(weights, *self._compared(X, y), strict=True):
+            for a, b, size in zip(truth, found, x, strict=True):
+                if a is not None:
+                    right += weight * size * (a == b)
+                    total += weight * size
+        return float(right / total) if total else 1.0
+
+    def evaluate(self, X: Any, y: Any, *, predicted: Any = None) -> GraphReport:
+        """A :class:`~maxmargin.graphs.metrics.GraphReport` of predictions.
+
+        ``predicted`` is what ``predict(X)`` has returned, if that is known already.
+        """
+        X, y = check_lengths(X, y)
+        sizes, truth, found = self._compared(X, y, predicted)
+        return graph_scores(truth, found, sizes)
+
+    def complete(self, X: Any, y: Any) -> list[Any]:
+        """y with every None replaced by the best label, given the known ones."""
+        X, y = check_lengths(X, y)
+        return self._fitted().complete_all(X, y, self._weights(), self._threads())
+
+    # helpers ---------------------------------------------------------------------------
+
+    def _compared(self, X, y, predicted=None):
+        """(sizes, true labels, predicted labels) of every graph, type by type."""
+        inputs = read_graphs(X)
+        read_labels(y, inputs)  # says what is wrong with them before any work
+        found = given_or(predicted, lambda: self.predict(inputs), len(inputs))
+        return compared(y, found, inputs)
+
+    def _chances(self, X, y, predicted) -> Chances:
+        if isinstance(self.classes_, dict):
+            raise ValueError(
+                "calibrate needs nodes of one type, which all have the same labels."
+            )
+        X, y = check_lengths(X, y)
+        _, truth, found = self._compared(X, y, predicted)
+        table = np.concatenate(self.predict_marginals(X))
+        flat = [list(chain.from_iterable(rows)) for rows in (truth, found)]
+        known = [k for k, label in enumerate(flat[0]) if label is not None]
+        rows = ([labels[k] for k in known] for labels in flat)
+        return of_table(logs(table[known]), self.classes_.tolist(), *rows)
+
+    def _right(self, X, y) -> list[bool]:
+        _, truth, found = self._compared(*check_lengths(X, y))
+        for i, labels in enumerate(truth):
+            if labels and set(labels) == {None}:
+                raise ValueError(
+                    f"y[{i}] has no known label, so it is neither right nor wrong: leave "
+                    "such graphs out."
+                )
+        pairs = zip(truth, found, strict=True)
+        return [all(a in (None, b) for a, b in zip(*p, strict=True)) for p in pairs]
 
     # saving (files/model_file.py) ------------------------------------------------------
 
-    def _more_state(self):
-        arrays, kernels = ({}, {}) if self._kernels is None else self._kernels.state()
-        state = {"schema": self._schema.state(), "kernels": kernels}
-        return arrays | {"w": self._w}, state
-
     def _loaded(self, saved, sizes) -> None:
-        schema = Schema.from_state(Saved({}, saved.value("schema", dict)), self.edges)
-        kernels = Saved(saved.arrays, saved.value("kernels", dict))
-        self._kernels = None
-        if kernels.state:
-            self._kernels = NodeKernels.from_state(kernels, schema, self)
-        elif schema.node_widths != [d + schema.constant for d in schema.given_widths]:
-            raise ValueError("features and weights do not fit together")
-        w = saved.floats("w", schema.n_weights, dtype=np.float64)
-        self._set_weights(schema, w)
-        if self.inference_ not in CHOSEN:
-            raise ValueError("its method of inference is not known")
-        self.relaxed_ = self.inference_ in RELAXED
+        super()._loaded(saved, sizes)
+        self.kernel = self.structure_.kernel  # as it was given, which the file has
+        self.__dict__ |= self.structure_.split(self._w)

@@ -10,7 +10,6 @@ import numpy as np
 
 from maxmargin.core.checks import is_whole
 from maxmargin.core.completion import complete_all
-from maxmargin.core.decode import decode
 from maxmargin.core.partial import partly_known
 from maxmargin.explain.explanation import Explanation, Part
 from maxmargin.explain.joint import Joint
@@ -30,9 +29,8 @@ def explain(labeler: Any, x: Any, nodes: Sequence[Any] | None = None) -> Explana
             "a labeler with a kernel has no weights of features that explain could show: "
             "fit without kernel."
         )
-    inputs, graphs = labeler._graphs([x])
-    batch, w = labeler._labelling_batch(graphs), labeler._w
-    best = decode(batch, w, labeler._threads())
+    w = labeler._weights()
+    inputs, batch, best = labeler._fitted().search([x], w, labeler._threads())
     names = _nodes(labeler, inputs[0])
     chosen = range(min(MOST, len(names)))
     if nodes is not None:
@@ -78,12 +76,12 @@ def _completed(
     y, known = best.copy(), np.zeros(len(best), bool)
     y[v], known[v] = k, True
     given = partly_known(batch._replace(y=y), known)
-    return complete_all(given, labeler._w, labeler._threads())
+    return complete_all(given, labeler._weights(), labeler._threads())
 
 
 def _nodes(labeler: Any, graph: Any) -> list[tuple[str, list]]:
     """(name, labels) of every node, in the order of slots."""
-    schema, found = labeler._schema, []
+    schema, found = labeler.structure_.schema, []
     for kind, labels in zip(schema.node_types, schema.labels, strict=True):
         for v in range(graph.counts.get(kind, 0)):
             own = graph.names[v] if graph.names is not None else v
@@ -93,7 +91,7 @@ def _nodes(labeler: Any, graph: Any) -> list[tuple[str, list]]:
 
 def namer(labeler: Any) -> Callable[[int], str]:
     """What the weights are called, by number: names of weights that are their numbers."""
-    numbered, schema = copy(labeler), labeler._schema
+    numbered, schema = copy(labeler), labeler.structure_.schema
     numbers = np.arange(schema.n_weights, dtype=float)
     for attribute, value in public_weights(schema, numbers).items():
         setattr(numbered, attribute, value)

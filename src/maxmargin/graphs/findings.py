@@ -29,9 +29,8 @@ class GraphFindings(Findings):
     def __init__(self, model: Any, test: Test):
         super().__init__(model, test)
         self.inputs = read_graphs(test.X)
-        classes = model.classes_
-        each = classes.values() if isinstance(classes, dict) else [classes]
-        self.labels = list(dict.fromkeys(z for part in each for z in part.tolist()))
+        each = model.structure_.schema.labels
+        self.labels = list(dict.fromkeys(z for part in each for z in part))
         self._last: tuple[Any, Any] = (None, None)
 
     def __len__(self) -> int:

@@ -72,17 +72,14 @@ class GraphInput:
 
 def read_graphs(X) -> list[GraphInput]:
     """All graphs of X; ValueError with a sentence that names the first bad one."""
-    return [read_graph(x, f"X[{i}]") for i, x in enumerate(_listed(X, listed_inputs))]
+    refuse_one_graph(X)
+    X = listed_inputs("X", X, "graphs")
+    return [read_graph(x, f"X[{i}]") for i, x in enumerate(X)]
 
 
 def refuse_one_graph(X) -> None:
     if isinstance(X, Mapping) or is_networkx(X) or is_data(X):
         raise ValueError("X is one graph: give a list of graphs, also for one.")
-
-
-def _listed(X, listed_inputs) -> list:
-    refuse_one_graph(X)
-    return listed_inputs("X", X, "graphs")
 
 
 def read_graph(x, where: str) -> GraphInput:

@@ -20,6 +20,7 @@ from maxmargin.core.coordinates import (
     restored_basis,
 )
 from maxmargin.core.saved import Saved
+from maxmargin.fitting.fit import seed_of
 from maxmargin.graphs.batch import Rows, joined, stacked, with_ones
 from maxmargin.graphs.input import GraphInput
 from maxmargin.graphs.schema import Schema, node_tables
@@ -122,7 +123,7 @@ def _encoder(model, width: int) -> KernelEncoder | None:
         model.n_components,
         model.gamma,
         model.kernel_memory,
-        model._settings().seed,
+        seed_of(model.random_state),
         words=("nodes", "graphs"),
     )
 

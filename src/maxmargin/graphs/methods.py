@@ -81,13 +81,8 @@ def _exact(name: str, schema: Schema, graphs, y, w=None) -> tuple[str, Any] | No
     """(method, batch) of an exact method, if one is wanted and possible."""
     reason = _no_cut(schema, w)
     cut = name == "auto" and not reason and _has_cycles(graphs)  # no need to plan then
-    if name in ("auto", "elimination") and not cut:
-        limit = NARROW if name == "auto" else LIMIT
-        batch, wide = elimination_graphs(graphs, y, limit)
-        if batch is not None:
-            return "elimination", batch
-        if name == "elimination":
-            raise too_wide(wide)
+    if not cut and (found := _eliminated(name, graphs, y)) is not None:
+        return found
     if name in ("auto", "graph-cut"):
         if not reason:
             return "graph-cut", with_search(graphs, y, GraphCut())
@@ -124,14 +119,24 @@ def _no_cut(schema: Schema, w) -> str:
 
 def summing_batch(name: str, graphs, y) -> tuple[str, Any]:
     """(method, batch) for the log objective."""
-    if name in ("auto", "elimination"):
-        limit = NARROW if name == "auto" else LIMIT
-        batch, wide = elimination_graphs(graphs, y, limit)
-        if batch is not None:
-            return "elimination", batch
-        if name == "elimination":
-            raise too_wide(wide)
-    return "reweighted", with_search(graphs, y, Reweighting())
+    found = _eliminated(name, graphs, y)
+    return found or ("reweighted", with_search(graphs, y, Reweighting()))
+
+
+def _eliminated(name: str, graphs, y) -> tuple[str, Any] | None:
+    """(method, batch) of elimination, if it is wanted and possible."""
+    if name not in ("auto", "elimination"):
+        return None
+    limit = NARROW if name == "auto" else LIMIT
+    batch, wide = elimination_graphs(graphs, y, limit)
+    if batch is not None:
+        return "elimination", batch
+    if name == "elimination":
+        raise TooWide(
+            f"X[{wide}] is too wide for exact inference by elimination: its cycles join "
+            "too many nodes. Choose inference='auto' or 'relaxed'."
+        )
+    return None
 
 
 def exact_sums(graphs, y) -> Any:
@@ -149,10 +154,3 @@ def exact_sums(graphs, y) -> Any:
 
 class TooWide(ValueError):
     """A graph on which elimination, which is exact, would take too long."""
-
-
-def too_wide(i: int) -> TooWide:
-    return TooWide(
-        f"X[{i}] is too wide for exact inference by elimination: its cycles join too many "
-        "nodes. Choose inference='auto' or 'relaxed'."
-    )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from maxmargin.core.contract import score, shape
+from maxmargin.core.expectations import places
 from maxmargin.core.kernel import kernel, run
 from maxmargin.graphs.batch import Graphs, fields_of
 from maxmargin.graphs.inference import elimination
@@ -17,11 +20,10 @@ def part_scores(graphs: Graphs, w) -> list[np.ndarray]:
     """theta of every graph."""
     start = graphs.node_start
     batch = with_search(graphs, np.zeros(int(start[-1]), np.int32), gather([]))
-    sizes = [_extent(graphs, i) for i in range(len(start) - 1)]
-    out = np.zeros(sum(sizes))
-    place = np.cumsum([0, *sizes])
+    place = places(batch)
+    out = np.zeros(place[-1])
     run(score_range, batch, np.ascontiguousarray(w), place, out)
-    return np.split(out, place[1:-1]) if sizes else []
+    return [out[a:b] for a, b in pairwise(place.tolist())]
 
 
 def edge_tables(schema: Schema, inputs, graphs: Graphs, scores) -> list:
@@ -46,15 +48,6 @@ def edge_tables(schema: Schema, inputs, graphs: Graphs, scores) -> list:
             tables[key] = np.array(rows).reshape(len(at), *shape)
         found.append(tables if schema.typed else next(iter(tables.values())))
     return found
-
-
-def _extent(graphs: Graphs, i: int) -> int:
-    last = int(graphs.table_start[i + 1]) - 1
-    if last < graphs.table_start[i]:
-        return int(graphs.node_at[graphs.node_start[i + 1] + i])
-    s = graphs.table_type[last]
-    cells = graphs.blocks.cell_at[s + 1] - graphs.blocks.cell_at[s]
-    return int(graphs.table_at[last] + cells)
 
 
 @kernel

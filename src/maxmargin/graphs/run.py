@@ -136,9 +136,7 @@ class Graph(GraphTask, Command):
                 return model.predict_pseudo_marginals(sample.X)
 
     def known_labels(self, model) -> set:
-        classes = model.classes_
-        each = classes.values() if isinstance(classes, dict) else [classes]
-        return {label for part in each for label in part.tolist()}
+        return {label for part in model.structure_.schema.labels for label in part}
 
     def labels_of(self, sample: Sample):
         for i, row in enumerate(read_labels(sample.y, read_graphs(sample.X))):
@@ -230,7 +228,4 @@ def _how(model) -> str:
 
 
 def _number_of_labels(model) -> int:
-    classes = model.classes_
-    if isinstance(classes, dict):
-        return sum(len(some) for some in classes.values())
-    return len(classes)
+    return sum(map(len, model.structure_.schema.labels))

@@ -304,7 +304,7 @@ def named_weights(model) -> list[tuple[str, str, float]]:
     def by_type(value):
         return value if isinstance(value, dict) else {"": value}
 
-    out, schema = [], model._schema
+    out, schema = [], model.structure_.schema
     feature = "feature" if model.kernel is None else "basis point"
     classes, coef = by_type(model.classes_), by_type(model.coef_)
     intercept = by_type(model.intercept_)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from maxmargin.classes.structure import MulticlassBatch, class_fields
+from maxmargin.classes.sparse import MulticlassBatch, class_fields
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.kernel_svm.devices import Device

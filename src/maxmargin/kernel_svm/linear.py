@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.classes import dense
-from maxmargin.classes.taxonomy import structure as taxonomy
+from maxmargin.classes.taxonomy import lineages as taxonomy
 from maxmargin.core.encoded import SINGLE_PRECISION_MASS
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective

@@ -8,34 +8,20 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.classes.input import rows_of
 from maxmargin.classes.multiclass import MulticlassSVM
 from maxmargin.classes.probabilities import has_probabilities
-from maxmargin.classes.variance_rule import FACTORS_OF_SETS, C_by_variance
 from maxmargin.classes.view import classes
 from maxmargin.core.decode import decode
-from maxmargin.core.encoded import Encoded, check_weights
-from maxmargin.core.expectations import expectations
-from maxmargin.core.label_costs import label_weights
+from maxmargin.core.encoded import check_weights
 from maxmargin.fitting.calibration import Chances, logs, temperature_of
-from maxmargin.fitting.saving import labels, value
+from maxmargin.fitting.saving import floats, labels
 from maxmargin.fitting.tables import one_row, read_rows
-from maxmargin.multilabel.label_graph import (
-    check_edges,
-    chosen_edges,
-    make_label_graphs,
-    packed,
-    searching_batch,
-    summing_batch,
-    training_batch,
-    unpacked,
-)
-from maxmargin.multilabel.labels import is_table, read_sets, write_sets
+from maxmargin.multilabel.labels import check_as_many, read_sets, write_sets
 from maxmargin.multilabel.margins import label_margins
 from maxmargin.multilabel.metrics import MultilabelReport, multilabel_scores
 from maxmargin.multilabel.parameters import MultilabelSVMParameters
 from maxmargin.multilabel.scorers import sample_f1
-from maxmargin.multilabel.structure import HAMMING, KINDS, make_batch
+from maxmargin.multilabel.structure import LabelSets
 from maxmargin.views.view import View
 
 if TYPE_CHECKING:
@@ -95,17 +81,17 @@ class MultilabelSVM(MultilabelSVMParameters, MulticlassSVM, init=False):
     [('beach', 'sea'), ('city',)]
     """
 
+    _structure_class = LabelSets
     _model_name = "MultilabelSVM.v1"
     _compares_labels = False  # what is not one of them is refused
     _scorers = (sample_f1,)
     _fields = (
         labels("classes_", "k"),
         *MulticlassSVM._fields[1:],
-        value("_table", bool),
+        floats("edge_coef_", "edges", 2, 2, optional=True),
     )
 
-    edges_ = edge_coef_ = None  # of models without a graph, also of old files
-    relaxed_ = False
+    edge_coef_ = None  # of models without a graph, also of old files
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -120,7 +106,7 @@ class MultilabelSVM(MultilabelSVMParameters, MulticlassSVM, init=False):
         """
         if self.edge_coef_ is None:
             return self._scores(X)
-        return label_margins(*self._searched(X), len(self.classes_), self._threads())  # type: ignore[call-arg]
+        return label_margins(*self._searched(X), len(self.classes_), self._threads())
 
     @available_if(has_probabilities)
     def predict_proba(self, X) -> np.ndarray:
@@ -131,17 +117,14 @@ class MultilabelSVM(MultilabelSVMParameters, MulticlassSVM, init=False):
         if self.edge_coef_ is None:
             scores = self._scores(X) / temperature_of(self)
             return 0.5 * (1.0 + np.tanh(0.5 * scores))
-        batch, w = self._searched(X)
-        summed = summing_batch(batch.graphs, batch.y)
-        tables, _ = expectations(summed, w / temperature_of(self), self._threads())
-        n = len(self.classes_)
-        return np.array([flat[1 : 2 * n : 2] for flat in tables]).reshape(-1, n)
+        X, w = self._check_input(X), self._weights() / temperature_of(self)
+        return self.structure_.predict_marginals(X, w, self._threads())
 
     def _chances(self, X, y, predicted) -> Chances:
         truth = read_sets(y, self.classes_)[0] > 0
         found = read_sets(predicted, self.classes_)[0] > 0
         p = self.predict_proba(X)
-        _check_sizes(len(p), len(truth))
+        check_as_many(len(p), len(truth))
         true, said = np.where(truth, p, 1.0 - p), np.where(found, p, 1.0 - p)
         return Chances(logs(true.ravel()), said.ravel(), (truth == found).ravel())
 
@@ -151,13 +134,13 @@ class MultilabelSVM(MultilabelSVMParameters, MulticlassSVM, init=False):
     def _right(self, X, y) -> list[bool]:
         truth, _ = read_sets(y, self.classes_)
         found = self._found(X)
-        _check_sizes(len(found), len(truth))
+        check_as_many(len(found), len(truth))
         return (truth == found).all(axis=1).tolist()
 
     def predict(self, X: Any) -> np.ndarray | list[tuple[Any, ...]]:
         """Sets as y had them in training: a 0/1 table, or a list of tuples of labels."""
         found = self._found(X)
-        return found if self._table else write_sets(found, self.classes_)
+        return found if self.structure_.table else write_sets(found, self.classes_)
 
     def show(self, x: Any, y: Any = None, **options: Any) -> View:
         """The predicted set of labels of the sample x, and the strongest scores.
@@ -169,7 +152,7 @@ class MultilabelSVM(MultilabelSVMParameters, MulticlassSVM, init=False):
         names = self.classes_
         found, true = write_sets(self._found(X), names)[0], None
         if y is not None:
-            row = np.reshape(y, (1, -1)) if self._table else [y]
+            row = np.reshape(y, (1, -1)) if self.structure_.table else [y]
             true = write_sets(read_sets(row, names)[0], names)[0]
         return classes(self.decision_function(X)[0], names, found, true, **options)
 
@@ -177,18 +160,12 @@ class MultilabelSVM(MultilabelSVMParameters, MulticlassSVM, init=False):
         """The best sets as a 0/1 table."""
         if self.edge_coef_ is None:
             return (self._scores(X) > 0).astype(np.int64)
-        found = decode(*self._searched(X), self._threads())  # type: ignore[call-arg]
+        found = decode(*self._searched(X), self._threads())
         return found.reshape(-1, len(self.classes_)).astype(np.int64)
 
     def _searched(self, X):
         """(a batch of the family graphs whose search finds sets, its weights)."""
-        rows, width = rows_of(self, self._check_input(X))
-        n = len(self.classes_)
-        graphs = make_label_graphs(rows, width, n, self._edges, np.ones(n))
-        coef = self.coef_
-        if self.fit_intercept:
-            coef = np.hstack([coef, self.intercept_[:, None]])
-        return searching_batch(graphs), packed(coef, self.edge_coef_)
+        return self.structure_.encode(self._check_input(X)), self._weights()
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Mean F1 of the samples' sets (1 where both are empty)."""
@@ -214,95 +191,13 @@ class MultilabelSVM(MultilabelSVMParameters, MulticlassSVM, init=False):
         weights = check_weights(sample_weight, len(truth))
         if predicted is not None:
             found, _ = read_sets(predicted, self.classes_)
-            _check_sizes(len(found), len(truth))
+            check_as_many(len(found), len(truth))
             return multilabel_scores(truth, found, None, weights)
         scores = self.decision_function(X)
-        _check_sizes(len(scores), len(truth))
+        check_as_many(len(scores), len(truth))
         found = scores > 0 if self.edge_coef_ is None else self._found(X) > 0
         return multilabel_scores(truth, found, scores, weights)
 
-    def _encode(self, X, y, sample_weight) -> Encoded:
+    def _read(self, X, y) -> tuple:
         X, attributes = read_rows(self, X)
-        truth, classes = read_sets(y)
-        _check_sizes(X.shape[0], len(truth))
-        kind, cost = self._kind_and_cost(classes)
-        weights = check_weights(sample_weight, len(truth))
-        rows, n_features = rows_of(self, X)
-        C = self.C
-        if C is None:
-            C = C_by_variance(X, weights, self.objective, FACTORS_OF_SETS)
-        attributes |= {"classes_": classes, "_table": is_table(y)}
-        if self.graph is not None:
-            settings = truth, cost, weights, attributes, C
-            return self._encode_graph(rows, n_features, *settings)
-        dtype = np.float64
-        batch = make_batch(*rows, n_features, truth, cost, kind, dtype)  # type: ignore[call-arg]
-        attributes |= {"edges_": None, "edge_coef_": None, "relaxed_": False}
-        size = n_features * batch.width
-        return Encoded(batch, size, dtype, weights, attributes, C=C)
-
-    def _encode_graph(
-        self, rows, n_features, truth, cost, weights, attributes, C
-    ) -> Encoded:
-        if self.loss in ("f1", "ranking") and self.objective != "log":
-            raise ValueError(
-                f"loss={self.loss!r} is not possible with a graph: choose 'hamming' or a "
-                "dict of label weights, or graph=None."
-            )
-        classes = attributes["classes_"]
-        edges = chosen_edges(self.graph, truth, classes, weights)
-        graphs = make_label_graphs(rows, n_features, len(classes), edges, cost)
-        name, batch = training_batch(graphs, truth, self.objective, self._tolerance())
-        attributes |= {
-            "_edges": edges,
-            "edges_": classes[edges],
-            "relaxed_": name in ("relaxed", "reweighted"),
-        }
-        n_weights = 2 * n_features * len(classes) + 4 * len(edges)
-        return Encoded(batch, n_weights, np.float64, weights, attributes, C=C)
-
-    def _install(self, encoded: Encoded, w) -> None:
-        if encoded.attributes["edges_"] is None:
-            super()._install(encoded, w)
-            return
-        d = encoded.attributes["n_features_in_"]
-        n = len(encoded.attributes["classes_"])
-        rows, self.edge_coef_ = unpacked(w, n, d + bool(self.fit_intercept))
-        self.coef_ = np.ascontiguousarray(rows[:, :d])
-        self.intercept_ = rows[:, d].copy() if self.fit_intercept else np.zeros(n)
-
-    def _kind_and_cost(self, classes):
-        if isinstance(self.loss, dict):
-            return HAMMING, label_weights(self.loss, classes.tolist())
-        if not isinstance(self.loss, str) or self.loss not in KINDS:
-            raise ValueError(
-                f"loss={self.loss!r} is not known; choose one of {', '.join(KINDS)}, or a "
-                "dict of label weights."
-            )
-        kind = HAMMING if self.objective == "log" else KINDS[self.loss]
-        return kind, np.ones(len(classes))
-
-    # saving (files/model_file.py) ------------------------------------------------------
-
-    def _more_state(self):
-        if self.edge_coef_ is None:
-            return {}, {}
-        arrays = {"edges": self._edges, "edge_coef": self.edge_coef_}
-        return arrays, {"relaxed": self.relaxed_}
-
-    def _loaded(self, saved, sizes) -> None:
-        if "edges" not in saved.arrays:
-            return
-        edges = saved.integers("edges", None, 2, high=sizes["k"] - 1)
-        check_edges(edges)
-        self._edges, self.edges_ = edges, self.classes_[edges]
-        shape = len(edges), 2, 2
-        self.edge_coef_ = saved.floats("edge_coef", *shape, dtype=np.float64)
-        self.relaxed_ = saved.value("relaxed", bool)
-
-
-def _check_sizes(n_inputs: int, n_sets: int) -> None:
-    if n_inputs != n_sets:
-        raise ValueError(
-            f"X has {n_inputs} samples and y {n_sets}: give as many sets as samples."
-        )
+        return X, y, attributes

@@ -57,7 +57,7 @@ def _sets(model: Any, row: tuple) -> tuple[np.ndarray, np.ndarray]:
 
 def _states(model: Any, marks: np.ndarray) -> list[tuple[int, int, int]]:
     """Of every edge, whether each of its labels is there."""
-    pairs = enumerate(model._edges.tolist())
+    pairs = enumerate(model.structure_.edges.tolist())
     return [(e, int(marks[a]), int(marks[b])) for e, (a, b) in pairs]
 
 
@@ -67,7 +67,7 @@ def _namer(model: Any) -> Callable[[tuple[int, int, int]], str]:
 
     def said(state: tuple[int, int, int]) -> str:
         e, *there = state
-        ends = [labels[k] for k in model._edges[e].tolist()]
+        ends = [labels[k] for k in model.structure_.edges[e].tolist()]
         if there[0] == there[1]:
             return " and ".join(ends) if there[0] else f"neither {' nor '.join(ends)}"
         return " without ".join(ends if there[0] else ends[::-1])

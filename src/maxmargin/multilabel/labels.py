@@ -105,3 +105,10 @@ def _labels(i: int, labels) -> set:
                 f"y[{i}] has the label {label!r}: labels are texts or whole numbers."
             )
     return found
+
+
+def check_as_many(n_inputs: int, n_sets: int) -> None:
+    if n_inputs != n_sets:
+        raise ValueError(
+            f"X has {n_inputs} samples and y {n_sets}: give as many sets as samples."
+        )

@@ -1,384 +1,153 @@
-"""Sets of labels: every label k has a row of weights, and theta_k is its score.
-
-With truth T among labels 1..K, and loss
-
-    hamming   sum_k cost_k [k is missed or too many]
-    f1        1 - 2 |y & T| / (|y| + |T|), which is 0 if both are empty
-    ranking   share of misordered pairs (a, b) of a label in T and one that is not; a label
-              0 with score 0 stands between them, so that scores above 0 are predicted
-
-For the first two, an output is a set, the slots hold 0 or 1, and its score is the sum of
-its theta_k. For ranking, Psi = 1/N sum over the N pairs of +-(phi_a - phi_b) / 2, so that
-the margin of an output is the sum of theta_a - theta_b over its misordered pairs, divided
-by N. The slots then hold in how many such pairs each label (the last slot: label 0) is.
-With an empty T, as when predicting, that is again 0 or 1, and the predicted set.
-
-All searches are exact, in every formulation: for sets, the best output with given numbers
-of labels inside and outside T has the highest of each; for rankings, the best output with
-m misordered pairs has those with the smallest differences. Only Hamming losses with costs
-that differ leave slack rescaling and quadratic slacks to the general search.
-(Joachims 2005 for losses of counts and for pairs; Fuernkranz et al. 2008 for label 0.)
-"""
+"""Sets of labels as a structure: rows of numbers in, the labels of each out."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from maxmargin.classes import structure as multiclass
-from maxmargin.core import contract
-from maxmargin.core.cutting import cut_by
-from maxmargin.core.kernel import implements, inlined
-from maxmargin.core.rescale import violation
-from maxmargin.core.vectors import padded_width
-
-HAMMING, F1, RANKING = range(3)
-KINDS = {"hamming": HAMMING, "f1": F1, "ranking": RANKING}
-
-
-class LabelSetBatch(NamedTuple):
-    """CSR rows and their true sets; w is (features, width), padded for SIMD."""
-
-    cuts = cut_by(**multiclass.MulticlassBatch.cuts, truth="example")
-
-    start: np.ndarray
-    y: np.ndarray
-    indptr: np.ndarray
-    indices: np.ndarray
-    values: np.ndarray
-    norms: np.ndarray  # |x_i|^2
-    truth: np.ndarray  # uint8 (examples, labels)
-    cost: np.ndarray  # (labels,), for the Hamming loss
-    kind: int
-    even: int  # whether all costs are equal
-    n_labels: int
-    width: int
-    n_features: int
-    longest: int
+from maxmargin.classes.structure import LinearScores
+from maxmargin.classes.variance_rule import FACTORS_OF_SETS, C_by_variance
+from maxmargin.core.encoded import Encoded, Training, check_weights
+from maxmargin.core.expectations import expectations
+from maxmargin.core.label_costs import label_weights
+from maxmargin.multilabel.label_graph import (
+    check_edges,
+    chosen_edges,
+    make_label_graphs,
+    packed,
+    searching_batch,
+    summing_batch,
+    training_batch,
+    unpacked,
+)
+from maxmargin.multilabel.label_sets import HAMMING, KINDS, make_batch
+from maxmargin.multilabel.labels import (
+    check_as_many,
+    is_table,
+    read_sets,
+    write_sets,
+)
 
 
-def make_batch(
-    indptr, indices, values, n_features, truth, cost, kind, dtype
-) -> LabelSetBatch:
-    """Encode rows in CSR form with true sets as a 0/1 matrix (zeros to predict)."""
-    truth = np.ascontiguousarray(truth, np.uint8)
-    n, k = truth.shape
-    slots = k + (kind == RANKING)
-    y = np.zeros((n, slots), np.int32)
-    if kind != RANKING:
-        y[:] = truth
-    return LabelSetBatch(
-        start=np.arange(n + 1, dtype=np.int64) * slots,
-        y=y.ravel(),
-        **multiclass.row_fields(indptr, indices, values, n_features, dtype),
-        truth=truth,
-        cost=np.ascontiguousarray(cost, np.float64),
-        kind=kind,
-        even=int(len(set(np.asarray(cost).tolist())) == 1),
-        n_labels=k,
-        width=padded_width(k),
-    )
+@dataclass
+class LabelSets(LinearScores):
+    """Any number of labels per row of X; the parameters are those of `MultilabelSVM`.
 
-
-# Labels have scores as classes do.
-implements(contract.shape, LabelSetBatch)(multiclass.shape)
-implements(contract.score, LabelSetBatch)(multiclass.score)
-implements(contract.spread, LabelSetBatch)(multiclass.spread)
-
-
-@implements(contract.capacity, LabelSetBatch)
-def capacity(batch):
-    return batch.longest * batch.n_labels
-
-
-@inlined
-def count_true(batch, i):
-    count = 0
-    for k in range(batch.n_labels):
-        count += batch.truth[i, k]
-    return count
-
-
-@inlined
-def pairs(batch, i):
-    """N, the pairs of the ranking loss, those with label 0 included."""
-    inside = count_true(batch, i)
-    return inside * (batch.n_labels - inside) + batch.n_labels
-
-
-@inlined
-def coefficient(batch, i, k, slot):
-    """By how much theta_k counts in the score of an output with this in slot k."""
-    if batch.kind != RANKING:
-        return float(slot)
-    inside = count_true(batch, i)
-    if batch.truth[i, k]:
-        return (batch.n_labels - inside + 1 - slot) / pairs(batch, i)
-    return (slot - inside - 1) / pairs(batch, i)
-
-
-@implements(contract.value, LabelSetBatch)
-def value(batch, i, theta, y):
-    total = 0.0
-    for k in range(batch.n_labels):
-        total += coefficient(batch, i, k, y[k]) * float(theta[0, k])
-    return total
-
-
-@implements(contract.possible, LabelSetBatch)
-def possible(batch, i, y):
-    """Marks of labels; or in how many misordered pairs labels are, two in each."""
-    most = batch.n_labels if batch.kind == RANKING else 1
-    total = 0
-    for k in range(batch.start[i + 1] - batch.start[i]):
-        if not 0 <= y[k] <= most:
-            return False
-        total += y[k]
-    return batch.kind != RANKING or total % 2 == 0
-
-
-@implements(contract.loss, LabelSetBatch)
-def loss(batch, i, y):
-    hits, found, inside, wrong = 0, 0, 0, 0.0
-    for k in range(batch.n_labels):
-        inside += batch.truth[i, k]
-        if batch.kind == RANKING:
-            wrong += y[k]
-        else:
-            hits += y[k] * batch.truth[i, k]
-            found += y[k]
-            if y[k] != batch.truth[i, k]:
-                wrong += batch.cost[k]
-    if batch.kind == RANKING:
-        return (wrong + y[batch.n_labels]) / (2.0 * pairs(batch, i))
-    return f1_loss(hits, found, inside) if batch.kind == F1 else wrong
-
-
-@inlined
-def f1_loss(hits, found, inside):
-    return 1.0 - 2.0 * hits / (found + inside) if found + inside > 0 else 0.0
-
-
-@implements(contract.emit, LabelSetBatch)
-def emit(batch, i, y, factor, index, values, m):
-    for k in range(batch.n_labels):
-        c = factor * coefficient(batch, i, k, y[k])
-        if c != 0.0:
-            m = emit_row(batch, i, k, c, index, values, m)
-    return m
-
-
-@inlined
-def emit_row(batch, i, k, c, index, values, m):
-    for j in range(batch.indptr[i], batch.indptr[i + 1]):
-        index[m] = batch.indices[j] * batch.width + k
-        values[m] = c * batch.values[j]
-        m += 1
-    return m
-
-
-@inlined
-def change(batch, i, k, s, rs, a, ra):
-    """The coefficient of x in row k of rs psi(s) - ra psi(a)."""
-    true = coefficient(batch, i, k, batch.y[batch.start[i] + k])
-    to = rs * (true - coefficient(batch, i, k, s[k]))
-    return to - ra * (true - coefficient(batch, i, k, a[k]))
-
-
-@implements(contract.difference, LabelSetBatch)
-def difference(batch, i, s, rs, a, ra, index, values):
-    m = 0
-    for k in range(batch.n_labels):
-        c = change(batch, i, k, s, rs, a, ra)
-        if c != 0.0:
-            m = emit_row(batch, i, k, c, index, values, m)
-    return m
-
-
-@implements(contract.shift, LabelSetBatch)
-def shift(batch, i, step, s, rs, a, ra, theta):
-    for k in range(batch.n_labels):
-        theta[0, k] += step * batch.norms[i] * change(batch, i, k, s, rs, a, ra)
-    return True
-
-
-# sums over all sets ------------------------------------------------------------------
-
-
-@implements(contract.sums, LabelSetBatch)
-def sums(batch, i, theta, mu, work):
-    n, total = batch.n_labels, 0.0
-    for k in range(batch.width):
-        mu[0, k] = 0.0
-    if batch.kind == RANKING:  # every pair for itself
-        share = 1.0 / pairs(batch, i)
-        for a in range(n + 1):
-            for b in range(n + 1):
-                if is_pair(batch, i, a, b):
-                    x = share * difference_of(theta, n, a, b)
-                    total += log_sum(x)
-                    if a < n:
-                        mu[0, a] += share * chance(x)
-                    if b < n:
-                        mu[0, b] -= share * chance(x)
-        return total
-    for k in range(n):
-        x = float(theta[0, k])
-        total += log_sum(x)
-        mu[0, k] = chance(x)
-    return total
-
-
-@inlined
-def log_sum(x):
-    """log(1 + exp(x))."""
-    return max(x, 0.0) + np.log1p(np.exp(-abs(x)))
-
-
-@inlined
-def chance(x):
-    """1 / (1 + exp(-x))."""
-    return 0.5 * (1.0 + np.tanh(0.5 * x))
-
-
-@implements(contract.parts, LabelSetBatch)
-def parts(batch, i, y, factor, mu):
-    for k in range(batch.n_labels):
-        mu[0, k] += factor * coefficient(batch, i, k, y[k])
-
-
-# search ------------------------------------------------------------------------------
-
-
-@implements(contract.argmax, LabelSetBatch)
-def argmax(batch, i, theta, scale, y):
-    if batch.kind == RANKING:
-        misorder(batch, i, theta, scale, y)
-    elif batch.kind == F1 and scale > 0.0:
-        best_counts(batch, i, theta, scale, 0, 0, y)
-    else:
-        for k in range(batch.n_labels):
-            extra = scale * batch.cost[k] * (1.0 - 2.0 * batch.truth[i, k])
-            y[k] = theta[0, k] + extra > 0.0
-
-
-@implements(contract.argmax_rescaled, LabelSetBatch)
-def argmax_rescaled(batch, i, theta, form, y):
-    if batch.kind == RANKING:
-        fewest_pairs(batch, i, theta, form, y)
-        return True
-    if batch.kind == HAMMING and not batch.even:
-        return False
-    best_counts(batch, i, theta, 0.0, form.slack, form.quadratic, y)
-    return True
-
-
-@inlined
-def best_counts(batch, i, theta, scale, slack, quadratic, y):
-    """y <- the best set, searched by its numbers of labels inside and outside the truth.
-
-    With scale > 0 by score plus scale * loss, else by violation in a formulation.
+    Y is a table of 0 and 1, or a list of sets.
     """
-    n = batch.n_labels
-    row = np.empty(n)
-    for k in range(n):
-        row[k] = theta[0, k]
-    order = np.argsort(-row, kind="mergesort")
-    inside = count_true(batch, i)
-    true_order = np.empty(inside, np.int64)
-    other_order = np.empty(n - inside, np.int64)
-    s, t = 0, 0
-    for k in order:
-        if batch.truth[i, k]:
-            true_order[s] = k
-            s += 1
+
+    loss: Any = "hamming"
+    graph: Any = None
+    table: bool = field(default=False, init=False, repr=False)  # Y was one
+    edges: np.ndarray | None = field(default=None, init=False, repr=False)
+    relaxed: bool = field(default=False, init=False, repr=False)
+
+    def prepare(self, X: Any, Y: Any, training: Training) -> Encoded:
+        truth, self.classes = read_sets(Y)
+        check_as_many(X.shape[0], len(truth))
+        kind, cost = self._kind_and_cost(training.objective)
+        weights = check_weights(training.sample_weight, len(truth))
+        self.table, self.constant = is_table(Y), bool(self.fit_intercept)
+        rows, n_features = self.rows(X)
+        C = training.C
+        if C is None:
+            C = C_by_variance(X, weights, training.objective, FACTORS_OF_SETS)
+        if self.graph is None:
+            batch = make_batch(*rows, n_features, truth, cost, kind, np.float64)
+            size = n_features * batch.width
         else:
-            other_order[t] = k
-            t += 1
-    whole = 0.0
-    for k in true_order:
-        whole += row[k]
-    best, best_hits, best_others = -np.inf, inside, 0
-    score_inside = 0.0
-    for hits in range(inside + 1):
-        if hits > 0:
-            score_inside += row[true_order[hits - 1]]
-        total = score_inside
-        for others in range(n - inside + 1):
-            if others > 0:
-                total += row[other_order[others - 1]]
-            if batch.kind == F1:
-                cost = f1_loss(hits, hits + others, inside)
-            else:
-                cost = batch.cost[0] * (inside - hits + others)
-            if scale > 0.0:
-                v = total + scale * cost
-            else:
-                c = np.sqrt(cost) if quadratic else cost
-                v = c - (c if slack else 1.0) * (whole - total)
-            if v > best:
-                best, best_hits, best_others = v, hits, others
-    for k in range(n):
-        y[k] = 0
-    for k in true_order[:best_hits]:
-        y[k] = 1
-    for k in other_order[:best_others]:
-        y[k] = 1
+            batch = self._graphs(rows, n_features, truth, cost, weights, training)
+            size = 2 * n_features * len(self.classes) + 4 * len(self.edges)
+        return Encoded(batch, size, np.float64, weights, C=C)
 
+    def _kind_and_cost(self, objective: str) -> tuple[int, np.ndarray]:
+        if isinstance(self.loss, dict):
+            return HAMMING, label_weights(self.loss, self.classes.tolist())
+        if not isinstance(self.loss, str) or self.loss not in KINDS:
+            raise ValueError(
+                f"loss={self.loss!r} is not known; choose one of {', '.join(KINDS)}, or a "
+                "dict of label weights."
+            )
+        kind = HAMMING if objective == "log" else KINDS[self.loss]
+        return kind, np.ones(len(self.classes))
 
-@inlined
-def misorder(batch, i, theta, limit, y):
-    """Misorder every pair whose difference is below ``limit``; ties stay as they are."""
-    n = batch.n_labels
-    for k in range(n + 1):
-        y[k] = 0
-    for a in range(n + 1):
-        for b in range(n + 1):
-            if is_pair(batch, i, a, b) and difference_of(theta, n, a, b) < limit:
-                y[a] += 1
-                y[b] += 1
+    def _graphs(self, rows, n_features, truth, cost, weights, training) -> Any:
+        if self.loss in ("f1", "ranking") and training.objective != "log":
+            raise ValueError(
+                f"loss={self.loss!r} is not possible with a graph: choose 'hamming' or a "
+                "dict of label weights, or graph=None."
+            )
+        self.edges = chosen_edges(self.graph, truth, self.classes, weights)
+        n = len(self.classes)
+        graphs = make_label_graphs(rows, n_features, n, self.edges, cost)
+        name, batch = training_batch(graphs, truth, training.objective, training.tol)
+        self.relaxed = name in ("relaxed", "reweighted")
+        return batch
 
+    def encode(self, X: Any) -> Any:
+        rows, n_features = self.rows(X)
+        cost = np.ones(len(self.classes))
+        if self.edges is None:
+            truth = np.zeros((X.shape[0], len(cost)))
+            return make_batch(*rows, n_features, truth, cost, HAMMING, np.float64)
+        graphs = make_label_graphs(rows, n_features, len(cost), self.edges, cost)
+        return searching_batch(graphs)
 
-@inlined
-def is_pair(batch, i, a, b):
-    """Whether a should stand above b."""
-    n = batch.n_labels
-    above = a < n and batch.truth[i, a] == 1
-    below = b < n and batch.truth[i, b] == 0
-    return (above and (below or b == n)) or (a == n and below)
+    def output(self, batch: Any, i: int, labelling: Any) -> Any:
+        return labelling if self.table else write_sets([labelling], self.classes)[0]
 
+    def predict_marginals(self, X: Any, w: np.ndarray, n_jobs: int = 1) -> np.ndarray:
+        """Probabilities (samples, labels) under exp(score) / Z."""
+        batch, n = self.encode(X), len(self.classes)
+        there = slice(n)
+        if self.edges is not None:
+            batch, there = summing_batch(batch.graphs, batch.y), slice(1, 2 * n, 2)
+        tables, _ = expectations(batch, w, n_jobs)
+        return np.array([flat[there] for flat in tables]).reshape(-1, n)
 
-@inlined
-def difference_of(theta, n, a, b):
-    high = float(theta[0, a]) if a < n else 0.0
-    low = float(theta[0, b]) if b < n else 0.0
-    return high - low
+    # weights ---------------------------------------------------------------------------
 
+    def split(self, w: np.ndarray) -> dict[str, Any]:
+        if self.edges is None:
+            return {**super().split(w), "edge_coef_": None}
+        n = len(self.classes)
+        d = (len(w) - 4 * len(self.edges)) // (2 * n) - self.constant
+        rows, edge_coef = unpacked(w, n, d + self.constant)
+        return {
+            "coef_": np.ascontiguousarray(rows[:, :d]),
+            "intercept_": rows[:, d].copy() if self.constant else np.zeros(n),
+            "edge_coef_": edge_coef,
+        }
 
-@inlined
-def fewest_pairs(batch, i, theta, form, y):
-    """The most violated ranking: for some m, the m pairs with the smallest differences."""
-    n = batch.n_labels
-    total = pairs(batch, i)
-    above, below = np.empty(total, np.int64), np.empty(total, np.int64)
-    lead = np.empty(total)
-    m = 0
-    for a in range(n + 1):
-        for b in range(n + 1):
-            if is_pair(batch, i, a, b):
-                above[m], below[m] = a, b
-                lead[m] = difference_of(theta, n, a, b)
-                m += 1
-    order = np.argsort(lead, kind="mergesort")
-    best, count, margin = 0.0, 0, 0.0
-    for m in range(total):
-        margin += lead[order[m]] / total
-        v = violation(form, (m + 1) / total, margin)
-        if v > best:
-            best, count = v, m + 1
-    for k in range(n + 1):
-        y[k] = 0
-    for m in range(count):
-        y[above[order[m]]] += 1
-        y[below[order[m]]] += 1
+    def join(self, fitted: Any) -> np.ndarray:
+        if self.edges is None:
+            return super().join(fitted)
+        coef = fitted.coef_
+        if self.constant:
+            coef = np.hstack([coef, fitted.intercept_[:, None]])
+        return packed(coef, fitted.edge_coef_)
+
+    # saving ----------------------------------------------------------------------------
+
+    def attributes(self) -> dict[str, Any]:
+        edges = None if self.edges is None else self.classes[self.edges]
+        return {**super().attributes(), "edges_": edges, "relaxed_": self.relaxed}
+
+    def saved(self) -> tuple[dict, dict]:
+        state: dict[str, Any] = {"table": self.table}
+        if self.edges is None:
+            return {}, state
+        return {"edges": self.edges}, {**state, "relaxed": self.relaxed}
+
+    def restore(self, saved: Any, sizes: dict[str, int]) -> None:
+        super().restore(saved, sizes)
+        self.table = saved.value("table", bool)
+        if "edges" in saved.arrays:
+            n, high = sizes.get("edges"), len(self.classes) - 1
+            self.edges = saved.integers("edges", n, 2, high=high)
+            check_edges(self.edges)
+            self.relaxed = saved.value("relaxed", bool)
+        if (self.edges is None) != ("edges" not in sizes):
+            raise ValueError("edges and their weights do not fit together")

@@ -7,32 +7,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from maxmargin.classes.corpus import ClassCorpus
 from maxmargin.classes.input import plain
 from maxmargin.classes.multiclass import MulticlassSVM, truth_of
 from maxmargin.classes.parameters import TaxonomySVMParameters
 from maxmargin.classes.taxonomy import Node, Taxonomy, taxonomy_of_labels
-from maxmargin.classes.taxonomy.closure import best_closures, make_network
-from maxmargin.classes.taxonomy.encode import encode_classes, encode_sets
-from maxmargin.classes.taxonomy.labels import (
-    as_sets,
-    check_known,
-    class_lines,
-    mark_sets,
-    parents_within,
-)
+from maxmargin.classes.taxonomy.labels import as_sets, check_known, mark_sets
 from maxmargin.classes.taxonomy.metrics import (
     NodeSetReport,
     TaxonomyReport,
     class_scores,
     node_set_scores,
 )
+from maxmargin.classes.taxonomy.structure import TaxonomyClasses
 from maxmargin.classes.taxonomy.view import taxonomy
 from maxmargin.classes.view import classes, members
-from maxmargin.core.encoded import Encoded
 from maxmargin.core.listed import given_or, listed
 from maxmargin.fitting.calibration import Chances
 from maxmargin.fitting.saving import labels, value
-from maxmargin.fitting.tables import one_row
+from maxmargin.fitting.tables import one_row, read_rows
 from maxmargin.views.view import View
 
 if TYPE_CHECKING:
@@ -104,6 +97,7 @@ class TaxonomySVM(TaxonomySVMParameters, MulticlassSVM, init=False):
     interdependent and structured output spaces.
     """
 
+    _structure_class = TaxonomyClasses
     _model_name = "TaxonomySVM.v1"
     _compares_labels = False  # what is not one of them is refused
     _fields = (
@@ -137,16 +131,7 @@ class TaxonomySVM(TaxonomySVMParameters, MulticlassSVM, init=False):
         """
         if not self._sets:
             return super().predict(X)
-        marks = self._closures(X)
-        names = self.nodes_.tolist()
-        if not self.indicator_:
-            return [{names[v] for v in np.flatnonzero(row)} for row in marks]
-        number = {name: v for v, name in enumerate(names)}
-        out = np.zeros((len(marks), len(self.classes_)), int)
-        for j, name in enumerate(self.classes_.tolist()):
-            if name in number:  # columns that were all 0 stay so
-                out[:, j] = marks[:, number[name]]
-        return out
+        return self.structure_.outputs(self._closures(X))
 
     def _chances(self, X, y, predicted) -> Chances:
         self._one_class()
@@ -246,70 +231,37 @@ class TaxonomySVM(TaxonomySVMParameters, MulticlassSVM, init=False):
         return as_sets(y, self.classes_.tolist() if self.indicator_ else None)[0]
 
     def _node_scores(self, X) -> np.ndarray:
-        X = self._check_input(X)
-        return np.asarray(X @ self.coef_.T) + self.intercept_
+        return super()._scores(X)
 
     def _scores(self, X) -> np.ndarray:
         scores = self._node_scores(X)
-        return scores if self.kind_ == "flat" else scores @ self._lines().T
-
-    def _lines(self) -> np.ndarray:
-        """(classes, nodes_): 1 at the nodes whose scores add up to that of a class."""
-        if self.kind_ == "flat":
-            return np.eye(len(self.classes_))
-        number = {name: v for v, name in enumerate(self.nodes_.tolist())}
-        marks = np.zeros((len(self.classes_), len(number)))
-        for k, label in enumerate(plain(self.classes_)):
-            line = self.taxonomy_.ancestors(label)
-            marks[k, [number[name] for name in line if name in number]] = 1.0
-        return marks
+        return scores if self.kind_ == "flat" else scores @ self.structure_.marks().T
 
     def _closures(self, X) -> np.ndarray:
-        return self._best_closures(self._node_scores(X))
-
-    def _best_closures(self, scores) -> np.ndarray:
-        """The best closed sets under scores of nodes, as 0 and 1."""
-        scores = np.array(scores, np.float64, order="C")  # a copy, which is destroyed
-        positions = [self.taxonomy_.position_of(name) for name in self.nodes_.tolist()]
-        chosen = np.zeros(scores.shape, np.int32)
-        network = make_network(parents_within(self.taxonomy_, positions))
-        best_closures(network, scores, chosen)
-        return chosen
+        return self.structure_.best_sets(self._node_scores(X))
 
     # training ---------------------------------------------------------------------------
 
-    def _encode(self, X, y, sample_weight) -> Encoded:
-        encode = encode_sets if self.multilabel else encode_classes
-        return encode(self, X, y, sample_weight)
-
-    def _install(self, encoded: Encoded, w) -> None:
-        batch, n = encoded.batch, len(encoded.attributes["nodes_"])
-        rows = w.reshape(batch.n_features, -1)[:, :n]
-        table = np.ascontiguousarray(rows.T, dtype=np.float64)
-        if hasattr(batch, "node_weight"):
-            table *= batch.node_weight[:, None]
-        self.coef_ = table[:, :-1].copy() if self.fit_intercept else table
-        self.intercept_ = table[:, -1].copy() if self.fit_intercept else np.zeros(n)
+    def _read(self, X, y) -> tuple:
+        if not self.multilabel:
+            return super()._read(X, y)
+        if isinstance(X, ClassCorpus):
+            raise ValueError(
+                f"{X.folder} has one class per vector: sets of labels (multilabel=True) "
+                "are trained in memory."
+            )
+        if self.mode == "flat":
+            raise ValueError(
+                'mode="flat" is for one class per sample; with multilabel=True, labels are '
+                "independent if the taxonomy has roots only."
+            )
+        if self.node_weights is not None:
+            raise ValueError("node_weights is for one class per sample: leave it None.")
+        X, attributes = read_rows(self, X)
+        return X, y, attributes
 
     # saving (files/model_file.py) ------------------------------------------------------
 
-    def _more_state(self):
-        tree = list(self.taxonomy_.as_dict().items())
-        return {}, {"tree": tree, "tree_given": self.taxonomy is not None}
-
     def _loaded(self, saved, sizes) -> None:
-        self.taxonomy_ = tree = Taxonomy(dict(saved.value("tree", list)))
-        if saved.value("tree_given", bool):
-            self.taxonomy = tree
-        names = expected = plain(self.nodes_)
-        if self.kind_ == "flat":
-            expected = plain(self.classes_)
-        elif self.kind_ == "hierarchical":
-            lines = class_lines(tree, plain(self.classes_))
-            expected = [tree.nodes[v] for v in lines.nodes]
-        elif self.kind_ == "sets":  # a KeyError if a parent is missing
-            parents_within(tree, [tree.position_of(name) for name in names])
-        else:
-            raise ValueError(f"the kind {self.kind_!r} is not known")
-        if sorted(expected) != sorted(names) or not len(self.classes_):
-            raise ValueError("classes and nodes do not fit together")
+        super()._loaded(saved, sizes)
+        self.taxonomy = self.structure_.taxonomy

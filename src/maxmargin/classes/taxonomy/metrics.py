@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import f1_score
 
 from maxmargin.classes.taxonomy import Node, Taxonomy
 from maxmargin.classes.taxonomy.losses import tree_distances, tree_heights
@@ -109,14 +110,10 @@ def class_scores(
     number = {name: k for k, name in enumerate(names)}
     a = np.array([number[z] for z in truth])
     b = np.array([number[z] for z in predicted])
-    right = a == b
-    k = len(names)
-    hits = np.bincount(a[right], minlength=k)
-    seen = np.bincount(a, minlength=k) + np.bincount(b, minlength=k)
     return TaxonomyReport(
         n=len(a),
-        accuracy=float(right.mean()),
-        macro_f1=float(np.mean(2.0 * hits / seen)),
+        accuracy=float((a == b).mean()),
+        macro_f1=float(f1_score(a, b, average="macro")),
         tree_height=float(tree_heights(taxonomy, names)[a, b].mean()),
         tree_distance=float(tree_distances(taxonomy, names)[a, b].mean()),
         levels=_class_levels(taxonomy, names, a, b),

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.classes import structure as multiclass
-from maxmargin.classes.structure import emit_rows
+from maxmargin.classes import sparse as multiclass
+from maxmargin.classes.sparse import emit_rows
 from maxmargin.classes.taxonomy.closure import Dag, Tree, best_closure, make_network
 from maxmargin.classes.taxonomy.closure_by_loss import (
     best_by_loss,

@@ -1,247 +1,214 @@
-"""Classes in a taxonomy: Psi(x, y) = Lambda(y) (x) x.
-
-Lambda(y) marks y and all its ancestors, so classes share the weights of the nodes above
-them, and what one class learns its relatives know:
-
-    value(x, y) = sum over v in lineage(y) of  z_v w_v . x
-
-where z_v is the weight of a node (1 unless told otherwise). Two outputs have the inner
-product |x|^2 G[y, y'], G[y, y'] = sum of z_v^2 over the common ancestors. So within a
-block everything happens in a space of as many dimensions as there are classes: scores are
-computed once, the block's dual is solved there by pairwise steps, and w is touched once.
-
-One slot per example, holding the number of its class. Nodes above all classes cancel in
-differences; whoever makes the batch leaves them out.
-(Tsochantaridis, Hofmann, Joachims & Altun 2004, section on taxonomies.)
-"""
+"""Classes in a taxonomy as a structure, and sets of its nodes."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from maxmargin.classes import structure as multiclass
-from maxmargin.classes.structure import add_to_rows, add_to_shared_rows, emit_rows
-from maxmargin.core import contract
-from maxmargin.core.kernel import implements, inlined
-from maxmargin.core.partial import with_known
-from maxmargin.core.vectors import add_rows, padded_width
+from maxmargin.classes.input import batch_of, plain
+from maxmargin.classes.structure import Classes
+from maxmargin.classes.taxonomy import Taxonomy, lineages, node_sets
+from maxmargin.classes.taxonomy.closure import best_closures, make_network
+from maxmargin.classes.taxonomy.labels import (
+    check_known,
+    class_lines,
+    node_weights,
+    parents_within,
+    read_sets,
+    resolve,
+)
+from maxmargin.classes.taxonomy.losses import class_costs, node_costs
+from maxmargin.core.encoded import Encoded, Training, check_weights
+from maxmargin.core.vectors import padded_width
 
-SOLVED = 1e-3  # a block is solved down to this share of its gap ...
-STEPS_PER_CLASS = 4  # ... or in so many steps
+# Weights are dense: 2 GB in double precision, and solvers keep several copies.
+MOST_WEIGHTS = 2**28
 
 
-class TaxonomyBatch(NamedTuple):
-    """CSR rows and their classes; w is (features, node_width), padded for SIMD.
+@dataclass
+class TaxonomyClasses(Classes):
+    """Nodes with weights that classes share; the parameters are those of `TaxonomySVM`.
 
-    ``width`` is the padded number of classes: dual variables and costs have rows of it.
-    Rows of theta: scores of classes, scores of nodes.
+    Y has one class per row of X or, with ``multilabel``, a set of nodes.
     """
 
-    cuts = multiclass.MulticlassBatch.cuts
+    loss: Any = "tree"
+    taxonomy: Any = None
+    mode: str = "hierarchical"
+    multilabel: bool = False
+    nodes: list | None = None
+    separator: str = "."
+    node_weights: Any = None
+    tree: Taxonomy = field(init=False, repr=False)
+    names: np.ndarray = field(init=False, repr=False)  # of nodes with weights
+    kind: str = field(init=False, repr=False)  # mode, or "sets"
+    indicator: bool = field(default=False, init=False, repr=False)  # Y was a table
+    factors: np.ndarray = field(init=False, repr=False)  # of nodes: their weights
 
-    start: np.ndarray
-    y: np.ndarray
-    indptr: np.ndarray
-    indices: np.ndarray
-    values: np.ndarray
-    norms: np.ndarray  # |x_i|^2
-    cost: np.ndarray  # (classes, width): cost[true, predicted]
-    line_ptr: np.ndarray  # int64: class k has the nodes lines[line_ptr[k] : ...]
-    lines: np.ndarray  # int32
-    node_weight: np.ndarray  # float64: z
-    gram: np.ndarray  # float64 (classes, classes): G
-    n_labels: int
-    width: int
-    node_width: int
-    n_features: int
-    longest: int
-    deepest: int
+    single = False
 
+    @property
+    def scored(self) -> np.ndarray:
+        return self.names
 
-PartialTaxonomyBatch = with_known(TaxonomyBatch)
+    # one class per sample --------------------------------------------------------------
 
+    def prepare(self, X: Any, Y: Any, training: Training) -> Encoded:
+        prepare = self._prepare_sets if self.multilabel else super().prepare
+        return prepare(X, Y, training)
 
-def make_batch(
-    indptr, indices, values, n_features, y, cost, lines, node_weight, dtype
-) -> TaxonomyBatch:
-    """Encode rows in CSR form. ``lines[k]`` lists the nodes of class k."""
-    node_weight = np.ascontiguousarray(node_weight, np.float64)
-    marks = np.zeros((len(cost), len(node_weight)))
-    for number, line in enumerate(lines):
-        marks[number, line] = node_weight[line]
-    sizes = [len(line) for line in lines]
-    return TaxonomyBatch(
-        **multiclass.row_fields(indptr, indices, values, n_features, dtype),
-        **multiclass.class_fields(len(indptr) - 1, y, cost),
-        line_ptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        lines=np.array([v for line in lines for v in line], np.int32),
-        node_weight=node_weight,
-        gram=marks @ marks.T,
-        node_width=padded_width(len(node_weight)),
-        deepest=max(sizes),
-    )
+    def _learn(self, X: Any, numbers: Any) -> np.ndarray:
+        names = plain(self.classes)
+        self.tree = tree = resolve(self.taxonomy, names, self.separator)
+        y = names if numbers is None else plain(self.classes[numbers])
+        check_known(tree, y, names)
+        cost = class_costs(self.loss, tree, names)
+        self.kind, self.names = self.mode, self.classes
+        _check_size(X.shape[1], len(tree) if self.mode != "flat" else len(names))
+        if self.mode != "flat":
+            positions = class_lines(tree, names).nodes
+            self._name(positions)
+            self.factors = node_weights(self.node_weights, tree, positions)
+        return cost
 
+    def _batch(self, rows, n_features, numbers, cost, dtype) -> Any:
+        if self.kind == "flat":
+            return super()._batch(rows, n_features, numbers, cost, dtype)
+        more = cost, self.lines(), self.factors, dtype
+        return batch_of(lineages.make_batch, rows, n_features, numbers, *more)
 
-@implements(contract.shape, TaxonomyBatch)
-def shape(batch):
-    return 2, max(batch.width, batch.node_width)
+    def lines(self) -> list[list[int]]:
+        """For every class the numbers of the nodes whose scores add up to its score."""
+        number = {name: v for v, name in enumerate(self.names.tolist())}
+        lines = map(self.tree.ancestors, plain(self.classes))
+        return [[number[name] for name in line if name in number] for line in lines]
 
+    def marks(self) -> np.ndarray:
+        if self.kind == "flat":
+            return super().marks()
+        marks = np.zeros((len(self.classes), len(self.names)))
+        for k, line in enumerate(self.lines()):
+            marks[k, line] = 1.0
+        return marks
 
-@implements(contract.capacity, TaxonomyBatch)
-def capacity(batch):
-    return batch.longest * batch.deepest
+    # sets of nodes ---------------------------------------------------------------------
 
+    def _prepare_sets(self, X: Any, Y: Any, training: Training) -> Encoded:
+        weights = check_weights(training.sample_weight, X.shape[0])
+        sets = read_sets(Y, X.shape[0], self.taxonomy, self.separator, self.nodes)
+        self.tree, self.kind = sets.taxonomy, "sets"
+        self._name(sets.nodes)
+        self.indicator = sets.columns is not None
+        self.classes = np.array(sets.columns) if self.indicator else self.names
+        self.constant = bool(self.fit_intercept)
+        cost = node_costs(self.loss, self.names.tolist())
+        _check_size(X.shape[1], len(self.names))
+        batch = self._sets(X, sets.table, cost)
+        return Encoded(batch, batch.n_features * batch.width, np.float64, weights)
 
-@implements(contract.score, TaxonomyBatch)
-def score(batch, i, w, theta):
-    rows = w.reshape((batch.n_features, batch.node_width))
-    by_node = theta[1, : batch.node_width]
-    first, last = batch.indptr[i], batch.indptr[i + 1]
-    add_rows(batch.indices, batch.values, first, last, rows, by_node)
-    for k in range(batch.n_labels):
-        total = 0.0
-        for p in range(batch.line_ptr[k], batch.line_ptr[k + 1]):
-            v = batch.lines[p]
-            total += batch.node_weight[v] * by_node[v]
-        theta[0, k] = total
+    def _sets(self, X: Any, table: np.ndarray, cost: np.ndarray) -> Any:
+        rows, n_features = self.rows(X)
+        more = table, cost, self.parents(), np.float64
+        return node_sets.make_batch(*rows, n_features, *more)
 
+    def encode(self, X: Any) -> Any:
+        if self.kind != "sets":
+            return super().encode(X)
+        n = len(self.names)
+        return self._sets(X, np.zeros((X.shape[0], n), np.int32), np.zeros(n))
 
-@implements(contract.spread, TaxonomyBatch)
-def spread(batch, i, coefficient, mu, w):
-    by_node = np.zeros(batch.node_width)
-    for k in range(batch.n_labels):
-        add_line(batch, k, coefficient * mu[0, k], by_node)
-    add_to_rows(batch, i, by_node, w)
+    def output(self, batch: Any, i: int, labelling: Any) -> Any:
+        if self.kind != "sets":
+            return super().output(batch, i, labelling)
+        return self.outputs(labelling[None])[0]
 
+    def outputs(self, marks: np.ndarray) -> np.ndarray | list[set]:
+        """What these marks of nodes stand for, as Y had it."""
+        names = self.names.tolist()
+        if not self.indicator:
+            return [{names[v] for v in np.flatnonzero(row)} for row in marks]
+        number = {name: v for v, name in enumerate(names)}
+        out = np.zeros((len(marks), len(self.classes)), int)
+        for j, name in enumerate(self.classes.tolist()):
+            if name in number:  # columns that were all 0 stay so
+                out[:, j] = marks[:, number[name]]
+        return out
 
-# Once classes have scores, the rest is as without a taxonomy.
-implements(contract.extent, TaxonomyBatch)(multiclass.extent)
-implements(contract.sums, TaxonomyBatch)(multiclass.sums)
-implements(contract.parts, TaxonomyBatch)(multiclass.parts)
-implements(contract.argmax, TaxonomyBatch)(multiclass.argmax)
-implements(contract.argmax_rescaled, TaxonomyBatch)(multiclass.argmax_rescaled)
-implements(contract.value, TaxonomyBatch)(multiclass.value)
-implements(contract.loss, TaxonomyBatch)(multiclass.loss)
-implements(contract.possible, TaxonomyBatch)(multiclass.possible)
-implements(contract.clamp, PartialTaxonomyBatch)(multiclass.clamp)
+    def best_sets(self, scores: Any) -> np.ndarray:
+        """The best closed sets under scores of nodes, as 0 and 1."""
+        scores = np.array(scores, np.float64, order="C")  # a copy, which is destroyed
+        chosen = np.zeros(scores.shape, np.int32)
+        best_closures(make_network(self.parents()), scores, chosen)
+        return chosen
 
+    def parents(self) -> list[list[int]]:
+        """The numbers of the parents of every node that has weights."""
+        positions = [self.tree.position_of(name) for name in self.names.tolist()]
+        return parents_within(self.tree, positions)
 
-@implements(contract.emit, TaxonomyBatch)
-def emit(batch, i, y, coefficient, index, values, m):
-    for p in range(batch.line_ptr[y[0]], batch.line_ptr[y[0] + 1]):
-        v = batch.lines[p]
-        z = coefficient * batch.node_weight[v]
-        for j in range(batch.indptr[i], batch.indptr[i + 1]):
-            index[m] = batch.indices[j] * batch.node_width + v
-            values[m] = z * batch.values[j]
-            m += 1
-    return m
+    def _name(self, positions: list[int]) -> None:
+        self.names = np.array([self.tree.nodes[v] for v in positions])
 
+    # weights ---------------------------------------------------------------------------
 
-@implements(contract.difference, TaxonomyBatch)
-def difference(batch, i, s, rs, a, ra, index, values):
-    # by node first: common ancestors cancel
-    by_node = np.zeros(batch.node_width)
-    add_line(batch, batch.y[i], rs - ra, by_node)
-    add_line(batch, s[0], -rs, by_node)
-    add_line(batch, a[0], ra, by_node)
-    return emit_rows(batch, i, by_node, batch.node_width, index, values)
+    def split(self, w: np.ndarray) -> dict[str, Any]:
+        found = super().split(w)
+        if self.kind == "hierarchical":
+            found["coef_"] *= self.factors[:, None]
+            found["intercept_"] *= self.factors
+        return found
 
+    def join(self, fitted: Any) -> np.ndarray:
+        w = super().join(fitted)
+        if self.kind == "hierarchical":
+            n = len(self.names)
+            w.reshape(-1, padded_width(n))[:, :n] /= self.factors
+        return w
 
-@implements(contract.shift, TaxonomyBatch)
-def shift(batch, i, step, s, rs, a, ra, theta):
-    by_truth = batch.gram[batch.y[i]]
-    by_s, by_a = batch.gram[s[0]], batch.gram[a[0]]
-    size = step * batch.norms[i]
-    for k in range(batch.n_labels):
-        change = (rs - ra) * by_truth[k] - rs * by_s[k] + ra * by_a[k]
-        theta[0, k] += size * change
-    return True
+    # saving ----------------------------------------------------------------------------
 
+    def attributes(self) -> dict[str, Any]:
+        return {
+            **super().attributes(),
+            "taxonomy_": self.tree,
+            "nodes_": self.names,
+            "kind_": self.kind,
+            "indicator_": self.indicator,
+        }
 
-@implements(contract.solve_block, TaxonomyBatch)
-def solve_block(batch, i, theta, mass, alpha, w, locks):
-    # v_k = theta_k + cost_k: the derivatives of the dual, up to one constant. A step
-    # moves mass from class a to class s; s is the most violated, a the partner with
-    # which the dual gains most (Fan, Chen & Lin 2005, for other duals).
-    n, truth, square = batch.n_labels, batch.y[i], batch.norms[i]
-    row, cost = theta[0], batch.cost[truth]
-    base = float(row[truth])
-    v, new = np.empty(n), np.empty(n)
-    others = 0.0
-    for k in range(n):
-        v[k] = float(row[k]) + float(cost[k]) - base
-        new[k] = float(alpha[k])
-        if k != truth:
-            others += new[k]
-    new[truth] = max(mass - others, 0.0)  # so that rounding cannot pile up
-    top, gap = block_gap(v, new, mass)
-    first, hinge = gap, max(top, 0.0)
-    if gap <= 1e-15 * mass * top:
-        return max(gap, 0.0), hinge
-    if square == 0.0:  # nothing to learn from: the dearest class takes all the mass
-        alpha[:n] = 0
-        alpha[np.argmax(v)] = mass
-        return gap, hinge
-    for _ in range(STEPS_PER_CLASS * n):
-        s = np.argmax(v)
-        a, best, best_step = -1, 0.0, 0.0
-        for k in range(n):
-            lead = v[s] - v[k]
-            if new[k] > 0.0 and lead > 0.0:
-                curve = square * (batch.gram[s, s] + batch.gram[k, k])
-                curve -= 2.0 * square * batch.gram[s, k]
-                step = min(lead / curve, new[k]) if curve > 0.0 else new[k]
-                gain = step * (lead - 0.5 * step * curve)
-                if gain > best:
-                    a, best, best_step = k, gain, step
-        if a < 0:
-            break
-        new[s] += best_step
-        new[a] -= best_step
-        for k in range(n):
-            v[k] += best_step * square * (batch.gram[k, a] - batch.gram[k, s])
-        if block_gap(v, new, mass)[1] <= SOLVED * first:
-            break
-    by_node = np.zeros(batch.node_width, w.dtype)
-    for k in range(n):
-        rounded = alpha.dtype.type(max(new[k], 0.0))
-        if rounded != alpha[k]:
-            add_line(batch, k, float(alpha[k]) - float(rounded), by_node)
-            alpha[k] = rounded
-    add_to_shared_rows(batch, i, by_node, w, locks)
-    return first, hinge
+    def saved(self) -> tuple[dict, dict]:
+        tree = list(self.tree.as_dict().items())
+        return {}, {"tree": tree, "tree_given": self.taxonomy is not None}
+
+    def restore(self, saved: Any, sizes: dict[str, int]) -> None:
+        super().restore(saved, sizes)
+        self.tree = tree = Taxonomy(dict(saved.value("tree", list)))
+        if saved.value("tree_given", bool):
+            self.taxonomy = tree
+        self.names, self.kind = saved.labels("nodes"), saved.value("kind", str)
+        self.indicator = saved.value("indicator", bool)
+        self.factors = np.ones(len(self.names))  # which the weights of a file contain
+        names = expected = plain(self.names)
+        if self.kind == "flat":
+            expected = plain(self.classes)
+        elif self.kind == "hierarchical":
+            lines = class_lines(tree, plain(self.classes))
+            expected = [tree.nodes[v] for v in lines.nodes]
+        elif self.kind == "sets":
+            self.parents()  # a KeyError if one is missing
+        else:
+            raise ValueError(f"the kind {self.kind!r} is not known")
+        if sorted(expected) != sorted(names) or not len(self.classes):
+            raise ValueError("classes and nodes do not fit together")
 
 
-@implements(contract.emit_block, TaxonomyBatch)
-def emit_block(batch, i, mass, alpha, w):
-    truth = batch.y[i]
-    by_node = np.zeros(batch.node_width, w.dtype)
-    total = 0.0
-    for k in range(batch.n_labels):
-        if alpha[k] > 0:
-            add_line(batch, k, -float(alpha[k]), by_node)
-            total += float(alpha[k]) * float(batch.cost[truth, k])
-    add_line(batch, truth, mass, by_node)
-    add_to_rows(batch, i, by_node, w)
-    return total
-
-
-@inlined
-def block_gap(v, alpha, mass):
-    """(largest v, gap of the block)."""
-    top, mean = -np.inf, 0.0
-    for k in range(len(v)):
-        top = max(top, v[k])
-        mean += alpha[k] * v[k]
-    return top, mass * top - mean
-
-
-@inlined
-def add_line(batch, k, coefficient, by_node):
-    """by_node += coefficient * Lambda(k), nodes weighted."""
-    for p in range(batch.line_ptr[k], batch.line_ptr[k + 1]):
-        v = batch.lines[p]
-        by_node[v] += coefficient * batch.node_weight[v]
+def _check_size(n_features: int, n_nodes: int) -> None:
+    """A wrong feature number in a file must not take all memory."""
+    if n_features * n_nodes > MOST_WEIGHTS:
+        raise ValueError(
+            f"X has {n_features:,} features, and with {n_nodes:,} nodes or classes that "
+            f"makes more than {MOST_WEIGHTS:,} weights: number features without holes, or "
+            "leave out rare ones."
+        )
