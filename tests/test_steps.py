@@ -8,7 +8,7 @@ from steps import FITS, fit_tags, microseconds_of_run, steps
 # files that a warm fit of toy data enters, and pairs of functions in different files of
 # which one calls the other, with room for a step or two; wanted are 24 and 75, 28 and
 # 90, 30 and 110
-MOST = {"tags": (39, 130), "graphs": (40, 136), "kernels": (48, 204)}
+MOST = {"tags": (35, 120), "graphs": (40, 136), "kernels": (48, 204)}
 
 
 @pytest.mark.parametrize("name", MOST)
