@@ -42,7 +42,7 @@ import sys, time, warnings
 warnings.simplefilter("ignore")
 import importlib
 import maxmargin.core.decode, maxmargin.solvers.driver
-import maxmargin.solvers.hard_margin, maxmargin.solvers.handover
+import maxmargin.solvers.by_label.hard_margin, maxmargin.solvers.handover
 from maxmargin.families import places
 for module in places("public").values():
     importlib.import_module(module)

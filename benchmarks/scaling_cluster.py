@@ -51,7 +51,7 @@ def shards(task: str, objective: str, count: int, solver: str, limit: float) -> 
     from maxmargin.engine import engines
     from maxmargin.engine.executor import LocalExecutor
     from maxmargin.fitting import fit
-    from maxmargin.solvers import parallel_ascent
+    from maxmargin.solvers.shards import parallel_ascent
 
     if solver == SAFE:
         parallel_ascent.FIRST_STRETCH, parallel_ascent.FREE = 1.0, 2.0

@@ -33,7 +33,7 @@ from maxmargin.core.contract import score
 from maxmargin.core.formulation import make_form
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.objective import Objective, Sweep
-from maxmargin.solvers.n_slack import NSlack
+from maxmargin.solvers.cutting_planes.n_slack import NSlack
 from maxmargin.solvers.planes import cached_pass, plane_values, store_planes, with_room
 
 SIZES = (1, 2, 4, 10, 20, 40, 80)

@@ -137,7 +137,7 @@ def allowed_labels(rng, barrier, lengths):
 def random_multiclass(seed, n=12, n_labels=3, n_features=4, cost=None):
     """A small random multiclass batch and its number of weights."""
     from maxmargin.classes.sparse import make_batch
-    from maxmargin.core.arrays import csr_arrays
+    from maxmargin.core.tables.arrays import csr_arrays
 
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, n_features)) * (rng.random((n, n_features)) < 0.7)

@@ -9,7 +9,7 @@ import numpy as np
 from maxmargin.core import contract
 from maxmargin.core.completion import complete_all
 from maxmargin.core.formulation import make_form
-from maxmargin.solvers.marginal_likelihood import MarginalLikelihood
+from maxmargin.solvers.hidden.marginal_likelihood import MarginalLikelihood
 
 
 def scores_of(batch, i, w):

@@ -14,7 +14,7 @@ from watch_cases import blobs
 import maxmargin
 from maxmargin import MulticlassSVM
 from maxmargin.callbacks import JsonLines, MLflow, TensorBoard
-from maxmargin.solvers.time_left import Curve
+from maxmargin.solvers.watching.time_left import Curve
 
 
 def lines(path):

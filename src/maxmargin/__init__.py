@@ -18,10 +18,10 @@ __version__ = "0.1.0"
 
 _WHERE = {
     "callbacks": "maxmargin.callbacks",
-    "Checkpoint": "maxmargin.solvers.checkpoint",
+    "Checkpoint": "maxmargin.solvers.checkpoints.checkpoint",
     "convert_C": "maxmargin.core.formulation",
     "kernels": "maxmargin.kernels",
-    "LatentProblem": "maxmargin.core.latent_functions",
+    "LatentProblem": "maxmargin.core.problems.latent_functions",
     "LatentStructuralSVM": "maxmargin.fitting.latent",
     "load": "maxmargin.files.model_file",
     "Problem": "maxmargin.core.problem",
@@ -52,7 +52,7 @@ if TYPE_CHECKING:  # what type checkers and editors see of it
     from maxmargin.clusterings.estimator import LinkClusterer as LinkClusterer
     from maxmargin.core.formulation import convert_C as convert_C
     from maxmargin.fitting.latent import LatentStructuralSVM as LatentStructuralSVM
-    from maxmargin.core.latent_functions import LatentProblem as LatentProblem
+    from maxmargin.core.problems.latent_functions import LatentProblem as LatentProblem
     from maxmargin.core.problem import Problem as Problem
     from maxmargin.fitting.structural import StructuralSVM as StructuralSVM
     from maxmargin.files.model_file import load as load, save as save
@@ -66,7 +66,7 @@ if TYPE_CHECKING:  # what type checkers and editors see of it
     from maxmargin.motifs.estimator import MotifFinder as MotifFinder
     from maxmargin.multilabel.estimator import MultilabelSVM as MultilabelSVM
     from maxmargin.rankings.estimator import TopKRanker as TopKRanker
-    from maxmargin.solvers.checkpoint import Checkpoint as Checkpoint
+    from maxmargin.solvers.checkpoints.checkpoint import Checkpoint as Checkpoint
     from maxmargin.tags.corpus import TagCorpus as TagCorpus
     from maxmargin.tags.hmm import HMMTagger as HMMTagger
     from maxmargin.tags.tagger import SequenceTagger as SequenceTagger

@@ -22,7 +22,7 @@ import os
 import time
 from typing import Any
 
-from maxmargin.solvers.progress import as_json
+from maxmargin.solvers.watching.progress import as_json
 
 __all__ = ["JsonLines", "MLflow", "TensorBoard"]
 

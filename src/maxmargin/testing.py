@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.core import contract
-from maxmargin.core.asker import Asker
 from maxmargin.core.by_label import LinearInLabels, by_label
 from maxmargin.core.formulation import make_form
 from maxmargin.core.kernel import implemented
 from maxmargin.core.objective import Objective
+from maxmargin.core.problems.asker import Asker
 from maxmargin.files.model_variants import check_model_file as check_model_file
 from maxmargin.solvers import registry
 from maxmargin.solvers.driver import drive

@@ -5,7 +5,7 @@
 
 Where nobody looks, on a terminal or in a notebook, nothing is counted. Nothing is drawn in
 the first second, nor for what takes but half of one; a line that is drawn is wiped again.
-Bars of fits (``solvers/progress.py``) are made of the same pieces.
+Bars of fits (``solvers/watching/progress.py``) are made of the same pieces.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Compile ahead: a tiny fit and prediction of every task, in a process of their own.
 
-The machine code stays on disk (``core/kernel_cache.py``), so that the first real fit of
-the machine waits for nothing. ``maxmargin warmup`` is this from the command line. A
+The machine code stays on disk (``core/compile/kernel_cache.py``), so that the first real
+fit of the machine waits for nothing. ``maxmargin warmup`` is this from the command line. A
 family lists its fits as ``warmups``: functions that return (fitted model, inputs).
 
 >>> from maxmargin.warmup import TASKS
@@ -31,7 +31,7 @@ READY = "ready after"
 PROGRAM = f"""
 import sys, warnings
 warnings.simplefilter("ignore")
-from maxmargin.core.compiling import compile_seconds
+from maxmargin.core.compile.compiling import compile_seconds
 from maxmargin.warmup import run
 for task in sys.argv[1:]:
     before = compile_seconds()

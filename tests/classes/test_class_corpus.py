@@ -129,7 +129,7 @@ def test_flat_classes_and_weights(file, many):
 
 def test_many_classes_have_planes(file, many, monkeypatch):
     """Where dual variables of all classes would be too many."""
-    from maxmargin.solvers import by_piece
+    from maxmargin.solvers.shards import by_piece
 
     closed = MulticlassSVM(tol=1e-4).fit(many).certificate_
     monkeypatch.setattr(by_piece, "MOST_VARIABLES", 0)

@@ -17,10 +17,10 @@ from maxmargin.classes.taxonomy import node_sets as sets_structure
 from maxmargin.classes.taxonomy.closure import Tree, best_closures, make_network
 from maxmargin.classes.taxonomy.losses import tree_distances, tree_heights
 from maxmargin.core import contract
-from maxmargin.core.arrays import csr_arrays
 from maxmargin.core.formulation import make_form
 from maxmargin.core.oracle import most_violated
 from maxmargin.core.rescale import violation
+from maxmargin.core.tables.arrays import csr_arrays
 from maxmargin.testing import (
     FORMULATIONS,
     check_solver,

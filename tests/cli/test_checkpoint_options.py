@@ -10,7 +10,7 @@ import maxmargin
 from maxmargin.cli.main import main
 from maxmargin.cli.options import seconds_of
 from maxmargin.files import checkpoint_file
-from maxmargin.solvers.notebook import Notebook
+from maxmargin.solvers.checkpoints.notebook import Notebook
 
 
 def weights(path):

@@ -21,7 +21,7 @@ from maxmargin.cli.main import main
 
 def interrupt_at(monkeypatch, when):
     """Send Ctrl-C when the given pass is reported."""
-    from maxmargin.solvers.progress import Lines
+    from maxmargin.solvers.watching.progress import Lines
 
     passes = []
 
@@ -158,7 +158,7 @@ def test_an_interrupt_that_cannot_be_raised_is_not_lost(here, monkeypatch, capsy
         if len(passes) == 2:
             Pressed()
 
-    monkeypatch.setattr("maxmargin.solvers.progress.Lines.__call__", report)
+    monkeypatch.setattr("maxmargin.solvers.watching.progress.Lines.__call__", report)
     assert KEPT in ended(capsys, "--tol", "1e-9")
     assert len(passes) == 2
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from maxmargin import MulticlassSVM, SequenceTagger
-from maxmargin.core.label_costs import cost_table
+from maxmargin.core.tables.label_costs import cost_table
 
 
 def test_it_is_the_distance_of_what_labels_stand_for():

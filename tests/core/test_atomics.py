@@ -5,9 +5,9 @@ import threading
 import numpy as np
 import pytest
 
-from maxmargin.core.atomics import atomic_add
+from maxmargin.core.compile.atomics import atomic_add
 from maxmargin.core.kernel import kernel
-from maxmargin.core.vectors import add_listed
+from maxmargin.core.tables.vectors import add_listed
 
 
 @kernel

@@ -16,8 +16,10 @@ from watch_cases import Bump, bumps
 
 from maxmargin import LatentStructuralSVM, Problem, StructuralSVM
 from maxmargin.core import contract
-from maxmargin.core.asker import Asker
-from maxmargin.core.cutting import (
+from maxmargin.core.formulation import make_form
+from maxmargin.core.kernel import implemented, implements, interpreted
+from maxmargin.core.partial import is_partial
+from maxmargin.core.pieces.cutting import (
     _can_join,
     can_cut,
     cut,
@@ -27,10 +29,8 @@ from maxmargin.core.cutting import (
     owned,
     pieces,
 )
-from maxmargin.core.formulation import make_form
-from maxmargin.core.kernel import implemented, implements, interpreted
-from maxmargin.core.partial import is_partial
-from maxmargin.core.sharded import InMemory
+from maxmargin.core.pieces.sharded import InMemory
+from maxmargin.core.problems.asker import Asker
 from maxmargin.engine.threads import over_ranges
 
 

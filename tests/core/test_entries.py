@@ -5,11 +5,12 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from maxmargin.core import compiling, contract
-from maxmargin.core.declared import Float, Vector, tuple_of
-from maxmargin.core.entries import SLOTS, Handle
-from maxmargin.core.kernel import apart, direct, implements, kernel, run
-from maxmargin.core.packed import words_of
+from maxmargin.core import contract
+from maxmargin.core.compile import compiling
+from maxmargin.core.compile.declared import Float, Vector, tuple_of
+from maxmargin.core.compile.entries import SLOTS, Handle
+from maxmargin.core.compile.packed import words_of
+from maxmargin.core.kernel import direct, implements, kernel, outlined, run
 
 
 class Inner(NamedTuple):
@@ -107,7 +108,7 @@ class Double(NamedTuple):
     sum: float
 
 
-@apart
+@outlined
 def doubled(batch, x: Vector) -> tuple_of(Double, Vector, Float):
     twice = np.empty(len(x), x.dtype)
     for k in range(len(x)):
@@ -168,9 +169,9 @@ def test_an_empty_slot_is_an_error():
 
 
 def test_only_what_a_formulation_needs():
+    from maxmargin.core.compile.stamps import reached
     from maxmargin.core.formulation import Form, Plain
     from maxmargin.core.oracle import most_violated
-    from maxmargin.core.stamps import reached
 
     plain = {f.__name__ for f in reached(most_violated.py_func, {Handle, Plain})}
     assert plain == {"argmax", "loss", "margin", "shortfall"}

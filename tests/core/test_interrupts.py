@@ -24,9 +24,9 @@ from interrupt_cases import (  # noqa: F401
 from maxmargin import MulticlassSVM
 from maxmargin.core.objective import Objective
 from maxmargin.engine.interrupts import undisturbed, whole
-from maxmargin.solvers import exact_blocks
 from maxmargin.solvers.best import Best
-from maxmargin.solvers.smooth import LBFGS
+from maxmargin.solvers.by_label import exact_blocks
+from maxmargin.solvers.log.smooth import LBFGS
 
 # blocks that are not disturbed --------------------------------------------------------
 

@@ -18,7 +18,7 @@ from watch_cases import bumps
 from maxmargin import KernelSVM, MulticlassSVM
 from maxmargin.core import partial
 from maxmargin.fitting import latent_training
-from maxmargin.solvers import concave_convex
+from maxmargin.solvers.hidden import concave_convex
 
 # hidden parts -------------------------------------------------------------------------
 

@@ -7,9 +7,16 @@ import sys
 
 import numpy as np
 
-from maxmargin.core.atomics import atomic_add, claim, let_others, look, swap, tell
+from maxmargin.core.compile.atomics import (
+    atomic_add,
+    claim,
+    let_others,
+    look,
+    swap,
+    tell,
+)
 from maxmargin.core.kernel import inlined, kernel
-from maxmargin.core.vectors import add_rows
+from maxmargin.core.tables.vectors import add_rows
 
 
 @inlined

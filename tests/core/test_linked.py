@@ -9,8 +9,8 @@ import numpy as np
 from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 
+from maxmargin.core.compile.linked import LinkedLibrary, rebuilt
 from maxmargin.core.kernel import inner, kernel
-from maxmargin.core.linked import LinkedLibrary, rebuilt
 
 
 @inner
@@ -58,7 +58,7 @@ def test_it_comes_back_from_disk_and_links():
 
 
 def test_no_garbage_is_collected_meanwhile_but_afterwards():
-    from maxmargin.core import compiling
+    from maxmargin.core.compile import compiling
 
     assert gc.isenabled()
     compiling.started("here")

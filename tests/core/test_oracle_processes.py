@@ -15,7 +15,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import LatentProblem, LatentStructuralSVM, Problem, StructuralSVM
-from maxmargin.core import oracle_processes
+from maxmargin.core.problems import oracle_processes
 
 pytestmark = pytest.mark.slow
 
@@ -266,7 +266,7 @@ PROGRAM = """
     import sys, warnings
     import numpy as np
     from maxmargin import Problem, StructuralSVM
-    from maxmargin.core import oracle_processes
+    from maxmargin.core.problems import oracle_processes
     oracle_processes.ENOUGH = 0.0
     groups = []
     real = oracle_processes.SearchTeam._search_group

@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from maxmargin.core import pipeline
+from maxmargin.core.compile import pipeline
+from maxmargin.core.compile.linked import LinkedLibrary
 from maxmargin.core.kernel import inlined, inner, kernel
-from maxmargin.core.linked import LinkedLibrary
 
 
 @inner

@@ -6,10 +6,10 @@ import weakref
 import numpy as np
 
 from maxmargin.core import contract
-from maxmargin.core import machine as rooms
-from maxmargin.core.arrays import TokenMatrix
+from maxmargin.core.compile import machine as rooms
 from maxmargin.core.decode import decode
 from maxmargin.core.kernel import kernel, prepared, run
+from maxmargin.core.tables.arrays import TokenMatrix
 from maxmargin.tags.chain import make_batch
 from maxmargin.tags.chain_spans import span_tables
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numba import types
 
+from maxmargin.core.compile.packed import Packed, named_tuples
+from maxmargin.core.compile.stamps import stamp
 from maxmargin.core.kernel import generic, implements, inlined, kernel
-from maxmargin.core.packed import Packed, named_tuples
-from maxmargin.core.stamps import stamp
 
 SOURCE = '''
 """A module."""

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from maxmargin.engine.worth import Worth
-from maxmargin.solvers.parallel_ascent import passes_of
+from maxmargin.solvers.shards.parallel_ascent import passes_of
 
 
 def said(workers, efficiency, computing, spent, rounds=20, passes=lambda workers: 1):

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from maxmargin.core.label_costs import cost_table
+from maxmargin.core.tables.label_costs import cost_table
 from maxmargin.graphs.batch import make_graphs, node_rows
 from maxmargin.graphs.input import read_graphs
 from maxmargin.graphs.schema import check_graphs, learn

@@ -5,8 +5,8 @@ import pytest
 from graph_cases import encoded, enumerate_states, plain_inputs
 
 from maxmargin.core import contract
-from maxmargin.core.asker import Asker
 from maxmargin.core.partial import partly_known
+from maxmargin.core.problems.asker import Asker
 from maxmargin.graphs.fractions import corners, known_slots
 from maxmargin.graphs.labellings import (
     Expansion,

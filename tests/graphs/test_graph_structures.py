@@ -5,8 +5,8 @@ import pytest
 from graph_cases import encoded, enumerate_states, plain_inputs, typed_inputs
 from partial_cases import check_completion, check_likelihood
 
-from maxmargin.core.asker import Asker
 from maxmargin.core.partial import partly_known
+from maxmargin.core.problems.asker import Asker
 from maxmargin.graphs.fractions import corners
 from maxmargin.graphs.inference.fractional import UNIT
 from maxmargin.graphs.labellings import (

@@ -134,7 +134,7 @@ def test_a_path_of_sizes_keeps_what_it_has(data, end, monkeypatch):
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_path_of_C_leaves_out_what_was_not_begun(data, number, monkeypatch):
-    from maxmargin.solvers import exact_blocks
+    from maxmargin.solvers.by_label import exact_blocks
 
     model = KernelSVM(C=1.0, method="nystroem", n_components=10, tol=1e-6)
     solves = at_call(monkeypatch, linear, "solve", number, lambda: arm())
@@ -151,7 +151,7 @@ def test_a_path_of_C_leaves_out_what_was_not_begun(data, number, monkeypatch):
 @pytest.mark.parametrize("where", ["stage", "last", "proof"])
 def test_ctrl_c_during_a_training_and_a_proof(data, where, monkeypatch):
     from maxmargin.kernel_svm import proofs
-    from maxmargin.solvers import exact_blocks
+    from maxmargin.solvers.by_label import exact_blocks
 
     model = KernelSVM(C=1.0, method="training-points", n_components=20, tol=1e-8)
     if where == "proof":

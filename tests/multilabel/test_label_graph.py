@@ -8,7 +8,7 @@ from sklearn.metrics import mutual_info_score
 
 from maxmargin import MultilabelSVM, load, save
 from maxmargin.cli.main import main
-from maxmargin.core.arrays import csr_arrays
+from maxmargin.core.tables.arrays import csr_arrays
 from maxmargin.multilabel import label_graph
 from maxmargin.testing import check_structure
 

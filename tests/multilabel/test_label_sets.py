@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin import MultilabelSVM, load, save
-from maxmargin.core.arrays import csr_arrays
 from maxmargin.core.formulation import make_form
+from maxmargin.core.tables.arrays import csr_arrays
 from maxmargin.multilabel.label_sets import KINDS, RANKING, is_pair, make_batch
 from maxmargin.multilabel.metrics import multilabel_scores
 from maxmargin.testing import FORMULATIONS, Asker, check_structure

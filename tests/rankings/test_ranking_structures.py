@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.core.arrays import csr_arrays
-from maxmargin.core.asker import Asker
 from maxmargin.core.completion import complete_all, complete_randomly
 from maxmargin.core.formulation import make_form
+from maxmargin.core.problems.asker import Asker
+from maxmargin.core.tables.arrays import csr_arrays
 from maxmargin.rankings import pairs, top_k
 from maxmargin.rankings.metrics import mean_average_precision, ndcg_at_k
 from maxmargin.rankings.queries import gains

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 import maxmargin
-from maxmargin.core import kernel_cache
+from maxmargin.core.compile import kernel_cache
 from maxmargin.core.kernel import cache_statistics, kernel
 
 SCRIPT = """
 import json, warnings
 import numpy as np
 from maxmargin.core.kernel import cache_statistics
-from maxmargin.core.vectors import blend_into, sum_of_squares
+from maxmargin.core.tables.vectors import blend_into, sum_of_squares
 
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")

@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 
 from maxmargin.core.formulation import make_form
 from maxmargin.solvers.driver import drive
-from maxmargin.solvers.log_objective import LogObjective
+from maxmargin.solvers.log.log_objective import LogObjective
 from maxmargin.solvers.result import Limits
 from maxmargin.tags.chain_gradients import ChainObjective
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from maxmargin.core.state import Stateful
-from maxmargin.solvers import aside
-from maxmargin.solvers.aside import Aside
+from maxmargin.solvers.shards import aside
+from maxmargin.solvers.shards.aside import Aside
 
 
 class Pair(NamedTuple):

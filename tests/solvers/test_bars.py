@@ -10,10 +10,10 @@ import pytest
 from watch_cases import Bump, blobs, bumps
 
 from maxmargin import LatentStructuralSVM, MulticlassSVM, waiting
-from maxmargin.solvers import bars
-from maxmargin.solvers.bars import Advance
-from maxmargin.solvers.progress import Lines
-from maxmargin.solvers.time_left import Curve
+from maxmargin.solvers.watching import bars
+from maxmargin.solvers.watching.bars import Advance
+from maxmargin.solvers.watching.progress import Lines
+from maxmargin.solvers.watching.time_left import Curve
 from maxmargin.waiting import notebook_bar, text_bar
 
 

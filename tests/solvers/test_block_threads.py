@@ -13,12 +13,12 @@ from maxmargin.core.kernel import run
 from maxmargin.core.row_changes import NO_LOCKS, row_locks
 from maxmargin.engine.threads import Team
 from maxmargin.solvers.best import LostPrecision
-from maxmargin.solvers.block_threads import (
+from maxmargin.solvers.by_label.block_threads import (
     BlockThreads,
     copied_block_pass,
     exact_block_pass,
 )
-from maxmargin.solvers.exact_blocks import ExactBlocks, rebuild_blocks
+from maxmargin.solvers.by_label.exact_blocks import ExactBlocks, rebuild_blocks
 
 
 def words(n=400, seed=0, d=300):

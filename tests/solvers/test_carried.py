@@ -12,10 +12,10 @@ from watch_cases import Bump
 from maxmargin import LatentStructuralSVM, MotifFinder
 from maxmargin.core.completion import complete_randomly, with_truths
 from maxmargin.core.formulation import make_form
-from maxmargin.core.latent_functions import LatentBatch, Paired
 from maxmargin.core.objective import Objective
+from maxmargin.core.problems.latent_functions import LatentBatch, Paired
 from maxmargin.solvers import registry
-from maxmargin.solvers.carried import carry, follow
+from maxmargin.solvers.hidden.carried import carry, follow
 from maxmargin.solvers.warm_start import copied, feasible
 
 

@@ -20,7 +20,8 @@ from checkpoint_cases import (
 )
 
 from maxmargin import Checkpoint, MulticlassSVM, SequenceTagger, StructuralSVM
-from maxmargin.solvers import checkpoint, notebook, schedule
+from maxmargin.solvers import schedule
+from maxmargin.solvers.checkpoints import checkpoint, notebook
 
 KEPT = "fit.checkpoint"
 

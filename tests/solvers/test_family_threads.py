@@ -4,7 +4,7 @@ import pytest
 from family_cases import CASES
 
 from maxmargin.engine.threads import Team
-from maxmargin.solvers import row_steps
+from maxmargin.solvers.log import row_steps
 
 FORMS = {
     "plain": {},

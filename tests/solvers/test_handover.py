@@ -6,11 +6,12 @@ from conftest import random_chain
 
 from maxmargin.core.expectations import places
 from maxmargin.core.formulation import make_form
-from maxmargin.solvers import exponentiated, handover, log_objective, registry
+from maxmargin.solvers import handover, registry
 from maxmargin.solvers.driver import drive
-from maxmargin.solvers.log_objective import LogObjective
+from maxmargin.solvers.log import exponentiated, log_objective
+from maxmargin.solvers.log.log_objective import LogObjective
+from maxmargin.solvers.log.smooth import CUTS, LBFGS, Cuts
 from maxmargin.solvers.result import Limits
-from maxmargin.solvers.smooth import CUTS, LBFGS, Cuts
 from maxmargin.tags.chain_gradients import LARGEST, ChainObjective
 from maxmargin.tags.input import LONG, warn_of_length
 

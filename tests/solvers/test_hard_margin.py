@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_digits, load_iris
 
 from maxmargin import MulticlassSVM, SequenceTagger
-from maxmargin.solvers.block_threads import BlockThreads
+from maxmargin.solvers.by_label.block_threads import BlockThreads
 
 
 def separated(n=60, seed=0):

@@ -26,7 +26,7 @@ from maxmargin import (
 from maxmargin.core.formulation import make_form
 from maxmargin.solvers import registry
 from maxmargin.solvers.driver import drive
-from maxmargin.solvers.log_objective import LogObjective
+from maxmargin.solvers.log.log_objective import LogObjective
 from maxmargin.solvers.result import Limits
 from maxmargin.testing import Asker, enumerate_chain, enumerate_multiclass
 from maxmargin.trees import Tree

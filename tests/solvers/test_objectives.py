@@ -11,9 +11,9 @@ from maxmargin.core.kernel import interpreted
 from maxmargin.solvers import registry
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.handover import Handover
-from maxmargin.solvers.log_objective import LogObjective
+from maxmargin.solvers.log.log_objective import LogObjective
+from maxmargin.solvers.log.smooth import LBFGS
 from maxmargin.solvers.result import Limits
-from maxmargin.solvers.smooth import LBFGS
 
 # Optima ---------------------------------------------------------------------------------
 

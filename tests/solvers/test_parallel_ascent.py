@@ -12,13 +12,13 @@ from test_signs import problem
 from maxmargin import SequenceTagger
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective
-from maxmargin.core.sharded import InMemory
+from maxmargin.core.pieces.sharded import InMemory
 from maxmargin.engine.executor import LocalExecutor, each_of, merged
 from maxmargin.solvers import block_coordinate, driver
-from maxmargin.solvers.parallel_ascent import ParallelAscent
 from maxmargin.solvers.result import Limits
-from maxmargin.solvers.shard import ShardSpec
-from maxmargin.solvers.sharded_training import over_shards
+from maxmargin.solvers.shards.parallel_ascent import ParallelAscent
+from maxmargin.solvers.shards.shard import ShardSpec
+from maxmargin.solvers.shards.sharded_training import over_shards
 
 
 def sentences(n=60, seed=0, k=4, d=12):
@@ -312,8 +312,8 @@ def test_a_module_may_train_while_it_is_imported(tmp_path):
     (tmp_path / "trains.py").write_text(
         "from concurrent.futures import ThreadPoolExecutor\n"
         "from types import SimpleNamespace\n"
-        "from maxmargin.core.sharded import InMemory\n"
-        "from maxmargin.solvers.shard import ShardSpec\n"
+        "from maxmargin.core.pieces.sharded import InMemory\n"
+        "from maxmargin.solvers.shards.shard import ShardSpec\n"
         "spec = ShardSpec(SimpleNamespace(), InMemory(()), 7, 'lbfgs', ('trains',))\n"
         "with ThreadPoolExecutor() as threads:\n"
         "    print(threads.submit(spec.build, 1).result().number)\n"

@@ -10,9 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from watch_cases import Bump, Classes, blobs, bumps, listed_blobs
 
 from maxmargin import LatentStructuralSVM, MulticlassSVM, StructuralSVM
-from maxmargin.solvers.progress import Lines, Progress, as_json
 from maxmargin.solvers.result import Limits
-from maxmargin.solvers.time_left import FEWEST, Curve
+from maxmargin.solvers.watching.progress import Lines, Progress, as_json
+from maxmargin.solvers.watching.time_left import FEWEST, Curve
 from maxmargin.waiting import duration
 
 TOL = 1e-3

@@ -6,8 +6,8 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.svm import LinearSVC
 
 from maxmargin import MulticlassSVM
-from maxmargin.solvers import exact_blocks
-from maxmargin.solvers.proximal_newton import project_all, project_out
+from maxmargin.solvers.by_label import exact_blocks
+from maxmargin.solvers.by_label.proximal_newton import project_all, project_out
 
 
 def test_projection_is_the_nearest_point_of_the_simplex():

@@ -10,7 +10,7 @@ import pytest
 from maxmargin import MulticlassSVM, SequenceTagger, TopKRanker
 from maxmargin.solvers import registry
 from maxmargin.solvers.block_coordinate import BlockCoordinate
-from maxmargin.solvers.log_objective import LogObjective
+from maxmargin.solvers.log.log_objective import LogObjective
 from maxmargin.solvers.registry import ObjectiveRecord, SolverRecord, register
 
 WORDS = ["the cat runs", "a dog", "the dog runs"]

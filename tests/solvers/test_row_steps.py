@@ -22,13 +22,13 @@ from maxmargin.core.row_changes import (
     squared_rows,
 )
 from maxmargin.engine.threads import Team
-from maxmargin.solvers import exponentiated, row_steps
 from maxmargin.solvers.best import LostPrecision
 from maxmargin.solvers.driver import drive
-from maxmargin.solvers.exponentiated import Exponentiated
-from maxmargin.solvers.log_objective import LogObjective
+from maxmargin.solvers.log import exponentiated, row_steps
+from maxmargin.solvers.log.exponentiated import Exponentiated
+from maxmargin.solvers.log.log_objective import LogObjective
+from maxmargin.solvers.log.row_steps import RowSteps
 from maxmargin.solvers.result import Limits
-from maxmargin.solvers.row_steps import RowSteps
 
 FORM = make_form("margin", "linear", 0.01)
 LENGTHS = (3, 1, 0, 4, 2, 6)

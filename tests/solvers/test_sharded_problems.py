@@ -9,11 +9,11 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import Problem, StructuralSVM
-from maxmargin.core.cutting import cut
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective
-from maxmargin.core.totals import Totals
-from maxmargin.solvers.sharded_training import over_shards
+from maxmargin.core.pieces.cutting import cut
+from maxmargin.core.pieces.totals import Totals
+from maxmargin.solvers.shards.sharded_training import over_shards
 
 COST = np.array([[0.0, 1.0, 2.0], [1.5, 0.0, 0.5], [3.0, 1.0, 0.0]])
 FORMS = [(r, p) for r in ("margin", "slack") for p in ("linear", "quadratic")]

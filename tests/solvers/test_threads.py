@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import Checkpoint, SequenceTagger
-from maxmargin.core.atomics import let_others
+from maxmargin.core.compile.atomics import let_others
 from maxmargin.core.kernel import inlined
 from maxmargin.engine.threads import Team
 from maxmargin.solvers import block_coordinate, planes
@@ -167,7 +167,7 @@ def test_shards_see_what_their_steps_gain(monkeypatch, stretch):
 
     from maxmargin.core.formulation import make_form
     from maxmargin.core.objective import Objective
-    from maxmargin.solvers.local import Local
+    from maxmargin.solvers.shards.local import Local
 
     batch, n_weights = random_chain(0, (3, 4, 2, 5) * 5)
     mass = np.full(20, 0.5)

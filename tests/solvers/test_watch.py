@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from maxmargin.fitting.latent_training import _by_score
-from maxmargin.solvers.held_out import (
+from maxmargin.solvers.watching.held_out import (
     STOPPED_EARLY,
     DevScore,
     Watch,

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxmargin import TagCorpus
-from maxmargin.core.vectors import by_frequency, padded_width
+from maxmargin.core.tables.vectors import by_frequency, padded_width
 from maxmargin.files import columns_from, read_columns
 from maxmargin.files.corpora import sources
 from maxmargin.tags.corpus.counting import KeyCounter
@@ -105,7 +105,7 @@ def test_a_corpus_is_what_would_be_in_memory(data, tmp_path, options):
 def test_rows_of_large_tables_are_in_the_order_of_frequency(
     data, tmp_path, monkeypatch
 ):
-    from maxmargin.core import vectors
+    from maxmargin.core.tables import vectors
     from maxmargin.tags.corpus import build
 
     for module in (vectors, build):

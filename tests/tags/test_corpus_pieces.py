@@ -56,8 +56,8 @@ def test_shard_by_shard_to_the_same_optimum(data, many, options, tmp_path):
 
 def test_pieces_are_those_of_data_in_memory(data, many):
     """Equal pieces, whether cut in memory or read from disk, give equal weights."""
-    from maxmargin.core.cutting import cut
-    from maxmargin.core.sharded import InMemory
+    from maxmargin.core.pieces.cutting import cut
+    from maxmargin.core.pieces.sharded import InMemory
     from maxmargin.tags.corpus.training import CorpusBatch
 
     _, X, y, _ = data
@@ -239,7 +239,8 @@ def test_a_shard_that_is_sent_elsewhere_knows_its_place(tmp_path, monkeypatch):
 
 def test_distributions_of_all_shards_have_to_fit_into_memory(many, monkeypatch):
     from maxmargin.core.expectations import places
-    from maxmargin.solvers import log_objective, registry
+    from maxmargin.solvers import registry
+    from maxmargin.solvers.log import log_objective
 
     def noting(name, kind):
         solver = registry.load(kind)

@@ -11,7 +11,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SequenceTagger, kernels, load, save
-from maxmargin.core.coordinates import KernelEncoder
+from maxmargin.core.tables.coordinates import KernelEncoder
 from maxmargin.kernels.basis import bytes_needed, check_memory, largest_basis
 from maxmargin.tags.features import TokenEncoder
 from maxmargin.tags.features.pursued import Supervision, pursued_basis

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from token_cases import assert_same, check_layout, dense, fit, refuse
 
-from maxmargin.core import arrays
-from maxmargin.core.arrays import csr_arrays
+from maxmargin.core.tables import arrays
+from maxmargin.core.tables.arrays import csr_arrays
 from maxmargin.tags.features import TokenEncoder
 
 

@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.alignments.dp import Gaps
-from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import inlined, inner
+from maxmargin.core.pieces.cutting import cut_by
 
 
 class Side(NamedTuple):
@@ -146,7 +146,7 @@ def score_matches(s, t, terms, e, w, norm, match):
         for g in range(n_groups):
             width = t.first[g, e + 1] - t.first[g, e]
             begin = where[g] + s.classes[g, i0 + i] * width
-            spread(flat[begin : begin + width], t.classes[g, j0 : j0 + m], row, g)
+            look_up(flat[begin : begin + width], t.classes[g, j0 : j0 + m], row, g)
         if n_groups == 0:
             row[:] = 0
     for d in range(len(terms.dense)):
@@ -154,7 +154,7 @@ def score_matches(s, t, terms, e, w, norm, match):
 
 
 @inlined
-def spread(table, classes, row, added):
+def look_up(table, classes, row, added):
     if added:
         for j in range(len(row)):
             row[j] += table[classes[j]]

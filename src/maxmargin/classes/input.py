@@ -7,8 +7,13 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from maxmargin.classes.corpus import ClassCorpus
 from maxmargin.classes.corpus.training import DiskRows, corpus_classes
-from maxmargin.core.arrays import check_columns, check_used, csr_arrays, with_constant
 from maxmargin.core.encoded import check_weights
+from maxmargin.core.tables.arrays import (
+    check_columns,
+    check_used,
+    csr_arrays,
+    with_constant,
+)
 from maxmargin.fitting.tables import read_rows, split_known, weigh
 
 

@@ -48,7 +48,7 @@ class MulticlassSVM(
         more than ten times the median: the model does not depend on the unit of the
         features. ``C_`` is the value used.
     loss : "zero-one", "absolute", dict, array or function, default "zero-one"
-        What a wrong class costs, see :func:`maxmargin.core.label_costs.cost_table`.
+        What a wrong class costs, see :func:`maxmargin.core.tables.label_costs.cost_table`.
     fit_intercept : bool, default True
         Add a constant feature 1. Its weights are regularised like the others.
     unlabelled_weight : float, default 0.1

@@ -11,10 +11,10 @@ from maxmargin.classes.input import batch_of, number_classes, rows_of
 from maxmargin.classes.sparse import make_batch
 from maxmargin.classes.variance_rule import C_by_variance
 from maxmargin.core.encoded import Encoded, Training
-from maxmargin.core.label_costs import cost_table
 from maxmargin.core.partial import partly_known
 from maxmargin.core.structure import Structure
-from maxmargin.core.vectors import padded_width
+from maxmargin.core.tables.label_costs import cost_table
+from maxmargin.core.tables.vectors import padded_width
 
 
 @dataclass

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import offsets
+from maxmargin.core.tables.arrays import offsets
 from maxmargin.files.messages import short
 from maxmargin.files.number_pairs import Rows, rows_of
 from maxmargin.files.text_files import RawText, newlines, read_raw, utf8

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.variances import C_for_scale, total_variance
+from maxmargin.core.tables.variances import C_for_scale, total_variance
 
 # k of each objective, by cross-validation on parts of twelve tables; C is 1 for others.
 FACTORS = {"hinge": 1.0, "log": 20.0}

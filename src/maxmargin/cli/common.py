@@ -17,7 +17,7 @@ from typing import Any
 from maxmargin import plots
 from maxmargin.cli.language import spoken
 from maxmargin.cli.structure import structure_class
-from maxmargin.core.compiling import announce, compile_seconds
+from maxmargin.core.compile.compiling import announce, compile_seconds
 from maxmargin.metrics.report import plain
 from maxmargin.waiting import bar_is_drawn, stage
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import maxmargin
 from maxmargin.cli import cluster
 from maxmargin.cli.common import check_output, check_picture
-from maxmargin.solvers.checkpoint import Checkpoint
+from maxmargin.solvers.checkpoints.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     from maxmargin.cli.task import Task

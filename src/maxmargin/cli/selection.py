@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from maxmargin.fitting.choosing import Score, best_of, seconds_of
-from maxmargin.solvers.checkpoint import Checkpoint, place_of
+from maxmargin.solvers.checkpoints.checkpoint import Checkpoint, place_of
 
 if TYPE_CHECKING:
     from maxmargin.cli.command import Command, Sample

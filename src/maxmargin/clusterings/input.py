@@ -10,8 +10,8 @@ from scipy.sparse import issparse
 from maxmargin.clusterings.documents import MentionDocument, as_document, check_spans
 from maxmargin.clusterings.features import PairFeatures
 from maxmargin.clusterings.pairs import PairTable, n_pairs, pair_table
-from maxmargin.core.arrays import MAX_FEATURES, csr_arrays
 from maxmargin.core.saved import Saved
+from maxmargin.core.tables.arrays import MAX_FEATURES, csr_arrays
 
 KEPT = 24  # bytes per pair: codes of its patterns, and once more while they are joined
 WORK = 110  # bytes per pair of the document that is encoded or searched

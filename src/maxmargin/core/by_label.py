@@ -32,7 +32,7 @@ class OutputsByLabel(Protocol):
 class LinearInLabels(OutputsByLabel, Protocol):
     """The same where <w, Psi(x, y)> = x.w_y: second-order steps need the tables themselves.
 
-    (``solvers/proximal_newton.py``)
+    (``solvers/by_label/proximal_newton.py``)
     """
 
     def dense_rows(self) -> np.ndarray:

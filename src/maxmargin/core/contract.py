@@ -28,9 +28,9 @@ not check indices: one out of range reads or destroys other memory. Uncompiled
 
 Seven functions are required; the others have defaults and exist for speed. With
 ``complete``, outputs have hidden parts: slots whose true values are not known, which
-training fills in (``solvers/concave_convex.py``). Three more,
+training fills in (``solvers/hidden/concave_convex.py``). Three more,
 ``sums``, ``parts`` and ``spread``, come together and make a structure probabilistic:
-with them it has the log objective (``solvers/log_objective.py``), all solvers of that,
+with them it has the log objective (``solvers/log/log_objective.py``), all solvers of that,
 and certificates. They speak of parts alone:
 
     mu = E[parts(y)] under exp(value(theta, y)) / Z        what sums() finds
@@ -41,7 +41,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.declared import (
+from maxmargin.core.compile.declared import (
     Bool,
     Doubles,
     Float,
@@ -146,7 +146,7 @@ def possible(batch, i: Int, y: Labels) -> Bool:
 
     Compiled code does not check indices, and what is no output proves nothing: planes of
     a checkpoint are asked about before anything else sees them. ``y`` may hold any int32.
-    Without it, such planes are tried uncompiled (``solvers/stored_planes.py``).
+    Without it, such planes are tried uncompiled (``solvers/checkpoints/stored_planes.py``).
     """
     return True
 

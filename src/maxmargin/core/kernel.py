@@ -27,7 +27,7 @@ import types
 from importlib import import_module
 from typing import Any
 
-from maxmargin.core.compiling import compile_seconds as compile_seconds
+from maxmargin.core.compile.compiling import compile_seconds as compile_seconds
 from maxmargin.engine.interrupts import was_ctrl_c
 
 _kernels: list = []
@@ -42,7 +42,7 @@ def machine():
     global _machine
     with _lock:
         if _machine is None:
-            found = import_module("maxmargin.core.machine")
+            found = import_module("maxmargin.core.compile.machine")
             for call in _undeclared:
                 found.declare_generic(call)
             _machine = found
@@ -126,7 +126,7 @@ def summing(function):
     return inner(function, forceinline=True, fastmath={"reassoc", "contract"})
 
 
-def generic(default, required=False, inline=True, apart=False):
+def generic(default, required=False, inline=True, outlined=False):
     """Declare a function that each batch type implements; ``default`` is the fallback.
 
     Called uncompiled, it runs the Python source of the implementation, or the method of
@@ -148,7 +148,7 @@ def generic(default, required=False, inline=True, apart=False):
         return interpreted(default)(batch, *args)
 
     call.bodies, call.default, call.inline = bodies, default, inline
-    call.required, call.apart = required, apart
+    call.required, call.outlined = required, outlined
     with _lock:
         if _machine is None:
             _undeclared.append(call)
@@ -157,13 +157,13 @@ def generic(default, required=False, inline=True, apart=False):
     return call
 
 
-def apart(function):
+def outlined(function):
     """Declare a large part of a structure's search, with types, as in the contract.
 
     It is called by address, so it is optimised once, in a module of its own, and not
     again in every function that calls it.
     """
-    return generic(function, inline=False, apart=True)
+    return generic(function, inline=False, outlined=True)
 
 
 def required(function):

@@ -6,10 +6,10 @@ own it has ``contract.clamp``, which makes outputs that contradict what is known
 Ordinary fits never see it.
 
     hinge    minimise 1/2 |w|^2 + sum_i C_i H_i(w; h_i) over w and the completions h_i of
-             the truths, in turns (``solvers/concave_convex.py``); a completed label counts
-             in the loss like a known one
+             the truths, in turns (``solvers/hidden/concave_convex.py``); a completed label
+             counts in the loss like a known one
     log      -log of the sum of p over all completions, the marginal likelihood
-             (``solvers/marginal_likelihood.py``)
+             (``solvers/hidden/marginal_likelihood.py``)
     others   fit and complete in turns, until no label changes (:func:`alternate`)
 
 The first completions are those of a model of what is known for sure (:func:`sure_part`).
@@ -25,8 +25,8 @@ import numpy as np
 
 from maxmargin.core.completion import complete_all, with_truths
 from maxmargin.core.contract import argmax, clamp, complete, probabilistic
-from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, twins
+from maxmargin.core.pieces.cutting import cut_by
 
 ROUNDS = 10  # fits, each on the completions of the last
 
@@ -37,7 +37,7 @@ def with_known(batch_class: type, completed=None, also=MappingProxyType({})) -> 
     Put this directly behind the class: whatever implements a function for the one then
     does so for the other. ``completed(batch, y)`` is the batch with other truths, where
     more than ``y`` depends on them. ``also`` names fields of the twin beside ``known`` and
-    how they are cut (``core/cutting.py``).
+    how they are cut (``core/pieces/cutting.py``).
     """
     name = f"Partial{batch_class.__name__}"
     fields = [*batch_class._fields, *also, "known"]

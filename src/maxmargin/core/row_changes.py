@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.atomics import let_others, swap, tell
+from maxmargin.core.compile.atomics import let_others, swap, tell
 from maxmargin.core.kernel import inlined, summing
 
 LINE = 16  # locks (int32) in a line of the cache: neighbours hinder each other

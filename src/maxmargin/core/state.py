@@ -9,7 +9,7 @@ A state may come from a file that anybody wrote, and compiled code does not chec
 So each value that is restored must look like the one that is there: the same type, dtype
 and shape, no NaN, counters that count. What else must hold (indices in range, masses that
 add up) is for ``finite`` and ``check_restored``; whether the numbers are true, for
-``solvers/proofs.py``.
+``solvers/checkpoints/proofs.py``.
 """
 
 from __future__ import annotations

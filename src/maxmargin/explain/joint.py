@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.asker import Asker
+from maxmargin.core.problems.asker import Asker
 from maxmargin.explain.explanation import Contribution, ranked
 
 

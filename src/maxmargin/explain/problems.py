@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.answers import Answers
 from maxmargin.core.problem import has_own
+from maxmargin.core.problems.answers import Answers
 from maxmargin.explain.explained import rows_of, titles
 from maxmargin.explain.explanation import Explanation, Part, ranked
 from maxmargin.fitting.structural import is_structure

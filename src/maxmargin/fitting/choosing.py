@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from maxmargin.core.warn import warn
 from maxmargin.engine.interrupts import whole
 from maxmargin.fitting.held_out import check_dev, judged
-from maxmargin.solvers.held_out import DevScore
+from maxmargin.solvers.watching.held_out import DevScore
 
 
 class Score(NamedTuple):

@@ -14,15 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.encoded import (
-    SINGLE_PRECISION_MASS,
-    SINGLE_PRECISION_TOL,
     C_of,
     Encoded,
     Training,
     hidden,
 )
 from maxmargin.core.jobs import effective_jobs
-from maxmargin.core.scales import advice_on_scales
+from maxmargin.core.tables.scales import advice_on_scales
 from maxmargin.core.warn import warn
 from maxmargin.engine.engines import portable
 from maxmargin.fitting.calibration import (
@@ -39,8 +37,8 @@ from maxmargin.metrics.report import Report
 from maxmargin.metrics.scorer import Scorer
 from maxmargin.metrics.scorers import loss
 from maxmargin.solvers import registry
-from maxmargin.solvers.held_out import STOPPED_EARLY
 from maxmargin.solvers.result import Solution, still_zero
+from maxmargin.solvers.watching.held_out import STOPPED_EARLY
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -309,18 +307,6 @@ class MaxMarginEstimator(Saving, BaseEstimator):
     def _blas_threads(self) -> int:
         """Of BLAS, as long as a fit runs: most products are too short for more."""
         return 1
-
-    def _working_dtype(self, values, weights=(1.0,), C=None):
-        """That of w: float32 if the features survive it, and tol and C_i |x|^2 allow it.
-
-        Dual variables of the size of 1 / |x|^2 must be seen beside the mass C_i. For
-        families with many weights, whose features (unscaled) are the numbers given.
-        """
-        if values.dtype != np.float32 or self._tolerance() < SINGLE_PRECISION_TOL:
-            return np.float64
-        largest = float(np.abs(values).max(initial=0.0))
-        mass = (C or C_of(self)) * max(float(np.max(weights)), 1.0)
-        return np.float32 if mass * largest**2 <= SINGLE_PRECISION_MASS else np.float64
 
 
 # what is said of a fit that did not go as hoped ------------------------------------------

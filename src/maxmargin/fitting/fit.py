@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from maxmargin.core.arrays import check_batch
 from maxmargin.core.checks import is_real, not_possible, one_of
-from maxmargin.core.compiling import announce, say_on_stderr
+from maxmargin.core.compile.compiling import announce, say_on_stderr
 from maxmargin.core.encoded import C_of, Encoded, hidden, masses
 from maxmargin.core.formulation import make_form
 from maxmargin.core.jobs import at_most
 from maxmargin.core.partial import is_partial
+from maxmargin.core.tables.arrays import check_batch
 from maxmargin.engine import engines
 from maxmargin.engine.engines import check_engine
 from maxmargin.engine.interrupts import INTERRUPTED, whole
@@ -34,8 +34,7 @@ from maxmargin.fitting import latent_training
 from maxmargin.fitting.held_out import check_dev, check_early_stopping, watching
 from maxmargin.fitting.parameters import refuse_unused
 from maxmargin.solvers import registry
-from maxmargin.solvers.by_piece import by_piece
-from maxmargin.solvers.checkpoint import kept, place_of
+from maxmargin.solvers.checkpoints.checkpoint import kept, place_of
 from maxmargin.solvers.driver import drive
 from maxmargin.solvers.registry import (
     SOLVERS,
@@ -45,7 +44,8 @@ from maxmargin.solvers.registry import (
     solvers_for,
 )
 from maxmargin.solvers.result import Limits, Solution
-from maxmargin.solvers.sharded_training import over_shards
+from maxmargin.solvers.shards.by_piece import by_piece
+from maxmargin.solvers.shards.sharded_training import over_shards
 from maxmargin.solvers.warm_start import DualState
 from maxmargin.waiting import stage, watched
 
@@ -281,7 +281,7 @@ def _check_objective(model) -> ObjectiveRecord:
 
 
 def check_shards(model) -> None:
-    """Objectives that can be trained over shards (``solvers/sharded_training.py``)."""
+    """Objectives that shards can be trained for (``shards/sharded_training.py``)."""
     if not model._objectives[model.objective].shards:
         raise ValueError(
             f"objective={model.objective!r} cannot be trained over shards (engine= or a "

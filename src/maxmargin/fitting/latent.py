@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.encoded import Encoded, check_lengths, check_weights, listed_inputs
-from maxmargin.core.latent_functions import LatentBatch, Paired, check_latent
 from maxmargin.core.listed import given_or
 from maxmargin.core.problem import check_problem
+from maxmargin.core.problems.latent_functions import LatentBatch, Paired, check_latent
 from maxmargin.core.structure import Outputs
 from maxmargin.engine.prediction import over_cluster
 from maxmargin.fitting.latent_training import check_latent_parameters
@@ -22,9 +22,9 @@ class LatentStructuralSVM(LatentStructuralSVMParameters, StructuralSVM, init=Fal
     """Structural support vector machine with hidden parts, for a problem of your own.
 
     Minimises ``1/2 |w|^2 + C sum_i s_i (max_(y,h) [loss + w.Psi(x_i, y, h)]
-    - max_h w.Psi(x_i, y_i, h))`` by the concave-convex procedure (Yu & Joachims 2009; see
-    ``maxmargin.solvers.concave_convex``). The objective never rises, but where it ends
-    depends on the start: ``certificate_`` certifies a stationary point.
+    - max_h w.Psi(x_i, y_i, h))`` by the concave-convex procedure (Yu & Joachims 2009;
+    see ``maxmargin.solvers.hidden.concave_convex``). The objective never rises; where it
+    ends depends on the start: ``certificate_`` certifies a stationary point.
 
     >>> import numpy as np
     >>> from maxmargin import LatentProblem, LatentStructuralSVM

@@ -21,20 +21,20 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin.core.cached_outputs import written
 from maxmargin.core.completion import complete_all, complete_randomly
 from maxmargin.core.encoded import C_of, masses
 from maxmargin.core.partial import alternate, is_partial, ordinary, sure_part
+from maxmargin.core.problems.cached_outputs import written
 from maxmargin.core.warn import warn
 from maxmargin.engine.interrupts import INTERRUPTED, STOPPED, whole
 from maxmargin.fitting.parameters import Hidden
 from maxmargin.solvers import registry
-from maxmargin.solvers.concave_convex import descend
 from maxmargin.solvers.driver import drive
-from maxmargin.solvers.held_out import STOPPED_EARLY
-from maxmargin.solvers.marginal_likelihood import MarginalLikelihood
+from maxmargin.solvers.hidden.concave_convex import descend
+from maxmargin.solvers.hidden.marginal_likelihood import MarginalLikelihood
 from maxmargin.solvers.registry import HIDDEN_IN_SHARDS
 from maxmargin.solvers.result import still_zero
+from maxmargin.solvers.watching.held_out import STOPPED_EARLY
 
 ENDED = (INTERRUPTED, STOPPED)
 ALTERNATING = (

@@ -14,7 +14,7 @@ from maxmargin.core.jobs import at_most
 from maxmargin.engine.interrupts import INTERRUPTED
 from maxmargin.fitting.fit import Settings, check_C, installed, settings_of, train
 from maxmargin.fitting.held_out import tried
-from maxmargin.solvers.checkpoint import kept, path_places
+from maxmargin.solvers.checkpoints.checkpoint import kept, path_places
 from maxmargin.waiting import stage, watched
 
 

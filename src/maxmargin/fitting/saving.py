@@ -20,8 +20,8 @@ import numpy as np
 from maxmargin.core.encoded import C_of
 from maxmargin.core.saved import Saved
 from maxmargin.fitting.calibration import plain, restored
-from maxmargin.solvers.held_out import DevScore
 from maxmargin.solvers.result import Certificate, StationaryPoint
+from maxmargin.solvers.watching.held_out import DevScore
 
 if TYPE_CHECKING:
     from maxmargin.explain.explanation import Explanation

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.answers import losses, predict
 from maxmargin.core.encoded import Encoded, check_lengths, check_weights, listed_inputs
-from maxmargin.core.functions import FunctionBatch
-from maxmargin.core.joint_kernel import (
+from maxmargin.core.listed import given_or
+from maxmargin.core.problem import has_own
+from maxmargin.core.problems.answers import losses, predict
+from maxmargin.core.problems.functions import FunctionBatch
+from maxmargin.core.problems.joint_kernel import (
     KernelDoor,
     basis_state,
     open_door,
     restored_basis,
 )
-from maxmargin.core.listed import given_or
-from maxmargin.core.problem import has_own
 from maxmargin.core.saved import Saved
 from maxmargin.core.structure import (
     Outputs,
@@ -257,7 +257,8 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
     def _losses(self, X, y, predicted=None):
         """The loss of every prediction."""
         structure = self.structure_
-        if not (hasattr(structure, "losses") or hasattr(structure, "loss")):
+        compares = callable(getattr(structure, "loss", None))  # not a parameter
+        if not (hasattr(structure, "losses") or compares):
             raise NotImplementedError(missing_loss(structure))
         found = given_or(predicted, lambda: self.predict(X), len(X))
         if not is_structure(structure):

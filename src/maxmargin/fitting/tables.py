@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
-from maxmargin.core.arrays import csr_arrays
+from maxmargin.core.tables.arrays import csr_arrays
 from maxmargin.files.messages import kind_of
 from maxmargin.fitting.parameters import UNLABELLED
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.core.coordinates import check_kernel_options
 from maxmargin.core.decode import decode
 from maxmargin.core.encoded import C_of, Encoded, check_lengths, check_weights, masses
 from maxmargin.core.formulation import make_form
 from maxmargin.core.listed import given_or
 from maxmargin.core.objective import Objective
 from maxmargin.core.partial import ordinary
+from maxmargin.core.tables.coordinates import check_kernel_options
 from maxmargin.engine.prediction import over_cluster
 from maxmargin.fitting.calibration import Chances, logs, of_table, temperature_of
 from maxmargin.fitting.estimator import MaxMarginEstimator

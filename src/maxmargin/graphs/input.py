@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from maxmargin.core.arrays import LARGEST
 from maxmargin.core.encoded import listed_inputs
+from maxmargin.core.tables.arrays import LARGEST
 from maxmargin.graphs.objects import (
     as_array,
     data_parts,

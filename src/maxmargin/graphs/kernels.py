@@ -2,7 +2,7 @@
 
 Scores of labels are functions of that space; edges stay linear. Nodes of every type have a
 basis of their own; where a type has no features, there is nothing to do. See
-``core/coordinates.py``, which does the work.
+``core/tables/coordinates.py``, which does the work.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from maxmargin.core.arrays import TokenMatrix
-from maxmargin.core.coordinates import (
+from maxmargin.core.saved import Saved
+from maxmargin.core.tables.arrays import TokenMatrix
+from maxmargin.core.tables.coordinates import (
     KernelEncoder,
     basis_arrays,
     kernel_state,
     restored_basis,
 )
-from maxmargin.core.saved import Saved
 from maxmargin.fitting.fit import seed_of
 from maxmargin.graphs.batch import Rows, joined, stacked, with_ones
 from maxmargin.graphs.input import GraphInput

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.label_costs import cost_table
+from maxmargin.core.tables.label_costs import cost_table
 from maxmargin.graphs.input import PLAIN, GraphInput
 from maxmargin.graphs.objects import as_array, is_data
 from maxmargin.graphs.schema import Schema

@@ -2,9 +2,9 @@
 
     C = l / (s max(1, p / 20)),    s = v, but from e / 10 to 10 e
 
-v is the total variance of the features of nodes (``core/variances.py``), e the mean of
-``|x_uv|^2`` over edges, p the number of nodes and edges per graph, and l the mean cost of a
-wrong label.
+v is the total variance of the features of nodes (``core/tables/variances.py``), e the mean
+of ``|x_uv|^2`` over edges, p the number of nodes and edges per graph, and l the mean cost
+of a wrong label.
 
 * A graph of one node is a sample of a classifier, and C is that of ``MulticlassSVM``.
 * A hinge is summed over the nodes of a graph, whose neighbours tell much the same: a graph
@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from maxmargin.core.variances import C_for_scale, total_variance
+from maxmargin.core.tables.variances import C_for_scale, total_variance
 from maxmargin.graphs.batch import Graphs
 
 MOST_PARTS = 20.0

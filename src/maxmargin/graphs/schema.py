@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import MAX_FEATURES
 from maxmargin.core.saved import Saved, distinct
+from maxmargin.core.tables.arrays import MAX_FEATURES
 from maxmargin.graphs.input import PLAIN, EdgeKey, GraphInput
 
 

@@ -15,8 +15,8 @@ from maxmargin.kernels import basis
 from maxmargin.kernels.basis import Basis
 from maxmargin.kernels.basis_points import choose
 from maxmargin.kernels.tables import toarray
-from maxmargin.solvers.progress import Lines
 from maxmargin.solvers.result import Limits
+from maxmargin.solvers.watching.progress import Lines
 
 DEFAULT_SIZE = 500  # of n_components: all samples, where there are fewer
 EXACT_SAMPLES = 20_000  # up to which the exact machine takes about as long as a basis

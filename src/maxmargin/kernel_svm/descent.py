@@ -35,11 +35,11 @@ from maxmargin.kernel_svm.devices import Device
 from maxmargin.kernels.basis import ROWS
 from maxmargin.solvers.clock import Clock
 
-SPREAD_ROWS = 2000  # from which the spread of a column is read
+SPREAD_ROWS = 2000  # from which the deviation of a column is read
 FAR_SHARE = 0.25  # of a sample: examples beyond the margin, which may come back
 NEAR = 0.5  # how far beyond the margin an example still counts as near it
 ROUND = 800  # steps until coordinates and near examples are found anew
-POINT_STEP = 0.1  # of the spread of a column ...
+POINT_STEP = 0.1  # of the deviation of a column ...
 WIDTH_STEP = 0.15  # ... and at most this share of a Gaussian's width in a direction
 WEIGHT_STEP = 0.005  # of the length of the weights
 NORM_EVERY = 20  # steps for which the gradient of |f|^2 is kept: it moves slowly
@@ -103,10 +103,10 @@ class Gaussians:
             return np.exp(K, out=K)
         return K.clamp_(LEAST_EXPONENT, 0).exp_()
 
-    def step(self, spread: float, columns: int) -> float:
+    def step(self, deviation: float, columns: int) -> float:
         """How far a point moves in a column, at first."""
         width = (2 * self.gamma * columns) ** -0.5
-        return min(POINT_STEP * spread, WIDTH_STEP * width)
+        return min(POINT_STEP * deviation, WIDTH_STEP * width)
 
     def pull(self, x, b, K, coefficients):
         coefficients *= K
@@ -125,8 +125,8 @@ class Smooth:
     def block(self, x, norms, b):
         return self.kernel(x, b)
 
-    def step(self, spread: float, columns: int) -> float:
-        return POINT_STEP * spread
+    def step(self, deviation: float, columns: int) -> float:
+        return POINT_STEP * deviation
 
     def pull(self, x, b, K, coefficients):
         return self.kernel.gradient(x, b, coefficients)
@@ -181,8 +181,8 @@ def descend(
     device = examples.device
     B, beta = (device.put(a, np.float32) for a in (terms.points, terms.beta))
     B = B + 0
-    spread = float(device.get(examples.X[:SPREAD_ROWS]).std(axis=0).mean())
-    step = shape.step(spread, B.shape[1])
+    deviation = float(device.get(examples.X[:SPREAD_ROWS]).std(axis=0).mean())
+    step = shape.step(deviation, B.shape[1])
     adam = device.zeros_like(B), device.zeros_like(B)
     pair = _pair(team, shape, examples, terms, steps, B, adam)
     drift, length, t = 0.0, None, 0

@@ -1,8 +1,9 @@
 """The machine on coordinates by matrix products alone, for a GPU.
 
 One product Z W scores all examples, another, Z'A, sums their cut: a round of the proximal
-bundle (``solvers/proximal_bundle.py``) is two products and a tiny quadratic program. On a
-GPU rounds are cheap, and more of them do not matter; on a CPU ``linear.solve`` is faster.
+bundle (``cutting_planes/proximal_bundle.py``) is two products and a tiny quadratic
+program. On a GPU rounds are cheap, and more of them do not matter; on a CPU
+``linear.solve`` is faster.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from maxmargin.core.objective import Objective, Sweep
 from maxmargin.kernel_svm.devices import Device
 from maxmargin.kernel_svm.linear import Solved
 from maxmargin.solvers.block_coordinate import Signs
+from maxmargin.solvers.cutting_planes.proximal_bundle import ProximalBundle
+from maxmargin.solvers.cutting_planes.simplex import ascend_simplex
 from maxmargin.solvers.driver import drive
-from maxmargin.solvers.proximal_bundle import ProximalBundle
-from maxmargin.solvers.simplex import ascend_simplex
 from maxmargin.solvers.solver import Solver
 
 MAX_ROUNDS = 3000  # where no limit was asked for

@@ -40,11 +40,11 @@ from maxmargin.kernel_svm.objective import KernelObjective, train_machine, worst
 from maxmargin.kernel_svm.pairs import ascend_pairs
 from maxmargin.kernel_svm.rows import Rows, Table
 from maxmargin.kernel_svm.scores import (
+    add_to_scores,
     best_between,
     judge,
     risk_between,
     scores_of,
-    spread,
 )
 from maxmargin.kernel_svm.sweeps import ascend_sweeps
 from maxmargin.solvers.best import LostPrecision
@@ -190,7 +190,7 @@ class Exact(Solver):
         moved = np.flatnonzero(steps.any(axis=1))
         self.alpha[some[moved]] = after[moved]
         moves = slots[moved], steps[moved] @ objective.classes
-        spread(objective.rows.values, *moves, self.scores, objective.team)
+        add_to_scores(objective.rows.values, *moves, self.scores, objective.team)
         return len(moved) > 0
 
     def _violators(self, most: int) -> np.ndarray:

@@ -16,10 +16,10 @@ from sklearn.utils.validation import column_or_1d
 from maxmargin.classes.input import plain, read_classes
 from maxmargin.classes.taxonomy.labels import class_lines, resolve
 from maxmargin.classes.taxonomy.losses import class_costs
-from maxmargin.core.arrays import check_columns
 from maxmargin.core.encoded import C_of, Encoded, check_weights, masses
-from maxmargin.core.label_costs import cost_table
 from maxmargin.core.saved import Saved
+from maxmargin.core.tables.arrays import check_columns
+from maxmargin.core.tables.label_costs import cost_table
 from maxmargin.fitting.parameters import refuse_beside_kernel
 from maxmargin.fitting.tables import check_finite, read_new
 from maxmargin.kernels import as_kernel, check

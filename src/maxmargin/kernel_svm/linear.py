@@ -19,8 +19,8 @@ from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective
 from maxmargin.solvers import registry
 from maxmargin.solvers.best import LostPrecision
+from maxmargin.solvers.by_label.exact_blocks import alpha_from, planes_from
 from maxmargin.solvers.driver import drive
-from maxmargin.solvers.exact_blocks import alpha_from, planes_from
 
 
 @dataclass

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.atomics import claim, let_others, look, tell
+from maxmargin.core.compile.atomics import claim, let_others, look, tell
 from maxmargin.core.kernel import inlined
 
 LINE = 16  # numbers apart: places of a line of the cache hinder each other

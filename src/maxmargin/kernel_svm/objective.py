@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from maxmargin.core.compiling import compile_seconds
+from maxmargin.core.compile.compiling import compile_seconds
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.engine.interrupts import INTERRUPTED

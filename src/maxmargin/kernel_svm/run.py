@@ -257,21 +257,21 @@ def scale_remark(X, names: Sequence[str | int]) -> str:
     if hasattr(X, "tocsr"):
         X = X.tocsr()
         column, place = np.unique(X.indices, return_inverse=True)
-        spread = np.zeros(len(column))
-        np.maximum.at(spread, place, np.abs(X.data))
+        deviation = np.zeros(len(column))
+        np.maximum.at(deviation, place, np.abs(X.data))
     else:
-        spread = np.asarray(X, np.float64).std(axis=0)
-        column = np.arange(len(spread))
-    column, spread = column[spread > 0], spread[spread > 0]
-    if not len(spread):
+        deviation = np.asarray(X, np.float64).std(axis=0)
+        column = np.arange(len(deviation))
+    column, deviation = column[deviation > 0], deviation[deviation > 0]
+    if not len(deviation):
         return ""
-    low, high = spread.argmin(), spread.argmax()
-    if spread[high] <= APART * spread[low]:
+    low, high = deviation.argmin(), deviation.argmax()
+    if deviation[high] <= APART * deviation[low]:
         return ""
     return (
-        f"columns differ in scale: that of {names[column[high]]} is {spread[high]:.3g}, "
-        f"that of {names[column[low]]} {spread[low]:.3g}, and the kernel hardly sees the "
-        "smaller ones. With --scale standard or --scale range they matter alike."
+        f"columns differ in scale: that of {names[column[high]]} is {deviation[high]:.3g}, "
+        f"that of {names[column[low]]} {deviation[low]:.3g}, and the kernel hardly sees "
+        "the smaller ones. With --scale standard or --scale range they matter alike."
     )
 
 

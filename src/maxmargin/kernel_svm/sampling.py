@@ -29,8 +29,8 @@ import numpy as np
 from maxmargin.kernel_svm.objective import KernelObjective, train_machine, worst
 from maxmargin.kernels.basis import expand
 from maxmargin.kernels.inputs import float_type, take
+from maxmargin.solvers.cutting_planes.simplex import ascend_simplex
 from maxmargin.solvers.result import Solution
-from maxmargin.solvers.simplex import ascend_simplex
 from maxmargin.solvers.solver import Solver
 
 IDLE_ROUNDS = 20  # after which a cut that carries no mass is dropped

@@ -33,13 +33,13 @@ def scores_of(blocks: Callable, a: np.ndarray, team: Team = ALONE) -> np.ndarray
     return out
 
 
-def spread(rows, slots, steps, scores, team: Team = ALONE) -> None:
+def add_to_scores(rows, slots, steps, scores, team: Team = ALONE) -> None:
     """Add sum_i steps[i, k] times row i to the scores of class k."""
 
     def add(worker, part):
-        spread_between(rows, slots, steps, scores, part.start, part.stop)
+        add_between(rows, slots, steps, scores, part.start, part.stop)
 
-    over_ranges_of(team, "spread", add, scores.shape[1], len(slots))
+    over_ranges_of(team, "add_to_scores", add, scores.shape[1], len(slots))
 
 
 @kernel
@@ -84,7 +84,7 @@ def risk_between(first, second, t, y, cost, mass):
 
 
 @kernel
-def spread_between(rows, slots, steps, scores, first, last):
+def add_between(rows, slots, steps, scores, first, last):
     """The same at some of the examples."""
     m = len(scores)
     for low in range(first, last, TILE):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.compiling import announce, say_on_stderr
+from maxmargin.core.compile.compiling import announce, say_on_stderr
 from maxmargin.core.encoded import SINGLE_PRECISION_TOL, C_of
 from maxmargin.engine.interrupts import INTERRUPTED, undisturbed
 from maxmargin.engine.threads import Team

@@ -11,7 +11,7 @@ from maxmargin.classes.structure import LinearScores
 from maxmargin.classes.variance_rule import FACTORS_OF_SETS, C_by_variance
 from maxmargin.core.encoded import Encoded, Training, check_weights
 from maxmargin.core.expectations import expectations
-from maxmargin.core.label_costs import label_weights
+from maxmargin.core.tables.label_costs import label_weights
 from maxmargin.multilabel.label_graph import (
     check_edges,
     chosen_edges,

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from maxmargin.core.arrays import check_columns, csr_arrays
 from maxmargin.core.completion import complete_all
 from maxmargin.core.encoded import Encoded, Training, check_weights
 from maxmargin.core.structure import Structure
-from maxmargin.core.variances import C_for_scale, total_variance
+from maxmargin.core.tables.arrays import check_columns, csr_arrays
+from maxmargin.core.tables.variances import C_for_scale, total_variance
 from maxmargin.rankings import pairs, top_k
 from maxmargin.rankings.queries import Documents, Grouping, check_grades, gains, group
 from maxmargin.rankings.start import classification_weights

@@ -24,7 +24,7 @@ import numpy as np
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.core.state import Stateful, require, restored
 from maxmargin.engine.interrupts import undisturbed
-from maxmargin.solvers.proofs import check_dual, compare
+from maxmargin.solvers.checkpoints.proofs import check_dual, compare
 from maxmargin.solvers.result import Certificate, Solution
 from maxmargin.solvers.solver import Solver
 

@@ -18,10 +18,12 @@ import numpy as np
 
 from maxmargin.core.objective import Objective
 from maxmargin.core.state import Stateful, require
-from maxmargin.core.vectors import blend_into, sum_of_squares
+from maxmargin.core.tables.vectors import blend_into, sum_of_squares
 from maxmargin.engine.interrupts import undisturbed
+from maxmargin.solvers.checkpoints.proofs import compare_weights
+from maxmargin.solvers.checkpoints.stored_planes import check_planes
+from maxmargin.solvers.cutting_planes.newton import newton_steps
 from maxmargin.solvers.driver import NotSeparable, not_separable
-from maxmargin.solvers.newton import newton_steps
 from maxmargin.solvers.planes import (
     cached_pass,
     dual_value,
@@ -31,10 +33,8 @@ from maxmargin.solvers.planes import (
     store_planes,
     with_room,
 )
-from maxmargin.solvers.proofs import compare_weights
 from maxmargin.solvers.schedule import SKIP_BELOW, Average, Schedule
 from maxmargin.solvers.solver import Solver
-from maxmargin.solvers.stored_planes import check_planes
 
 WORTHWHILE = 0.03  # share of the estimated gap that a pass over chosen blocks must gain
 MAX_CACHED = 50  # passes over stored planes in a step: more hardly ever pay

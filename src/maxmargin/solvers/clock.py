@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from maxmargin.core.compiling import compile_seconds
+from maxmargin.core.compile.compiling import compile_seconds
 from maxmargin.engine.interrupts import INTERRUPTED
 from maxmargin.solvers.result import Limits
 

@@ -14,16 +14,16 @@ from typing import Any
 
 from maxmargin.core.objective import Objective
 from maxmargin.core.state import Stateful, require, restored
-from maxmargin.core.vectors import sum_of_squares
+from maxmargin.core.tables.vectors import sum_of_squares
 from maxmargin.engine.interrupts import INTERRUPTED, STOPPED
 from maxmargin.engine.lost import EngineLost
 from maxmargin.solvers.best import Best
-from maxmargin.solvers.held_out import Watch
-from maxmargin.solvers.notebook import Notebook, identity
-from maxmargin.solvers.progress import Progress
-from maxmargin.solvers.proofs import check_dual, check_history
+from maxmargin.solvers.checkpoints.notebook import Notebook, identity
+from maxmargin.solvers.checkpoints.proofs import check_dual, check_history
 from maxmargin.solvers.result import Limits, Solution
 from maxmargin.solvers.solver import Solver
+from maxmargin.solvers.watching.held_out import Watch
+from maxmargin.solvers.watching.progress import Progress
 
 
 class NotSeparable(ValueError):

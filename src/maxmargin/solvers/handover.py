@@ -33,12 +33,12 @@ import math
 from typing import Any
 
 from maxmargin.core.state import require
-from maxmargin.core.vectors import sum_of_squares
+from maxmargin.core.tables.vectors import sum_of_squares
 from maxmargin.solvers.block_coordinate import BlockCoordinate
-from maxmargin.solvers.exponentiated import Exponentiated
-from maxmargin.solvers.log_objective import LogObjective, norm1, shrunk
-from maxmargin.solvers.one_slack import Cut, OneSlack
-from maxmargin.solvers.smooth import LBFGS
+from maxmargin.solvers.cutting_planes.one_slack import Cut, OneSlack
+from maxmargin.solvers.log.exponentiated import Exponentiated
+from maxmargin.solvers.log.log_objective import LogObjective, norm1, shrunk
+from maxmargin.solvers.log.smooth import LBFGS
 from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.warm_start import copied
 

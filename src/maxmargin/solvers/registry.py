@@ -69,8 +69,8 @@ SOLVERS = {
             hard=True,
             signs=True,
             closed=(
-                _HERE + "exact_blocks:ExactBlocks",
-                _HERE + "hard_margin:HardMargin",
+                _HERE + "by_label.exact_blocks:ExactBlocks",
+                _HERE + "by_label.hard_margin:HardMargin",
             ),
         ),
         SolverRecord(
@@ -78,13 +78,20 @@ SOLVERS = {
             (_HERE + "block_coordinate:BlockCoordinate",),
             hard=True,
             signs=True,
-            shards=_HERE + "parallel_ascent:ParallelAscent",
-            pieces=_HERE + "by_piece:ByPiece",
-            closed=(_HERE + "exact_blocks:ExactBlocks",),
+            shards=_HERE + "shards.parallel_ascent:ParallelAscent",
+            pieces=_HERE + "shards.by_piece:ByPiece",
+            closed=(_HERE + "by_label.exact_blocks:ExactBlocks",),
         ),
-        SolverRecord("one-slack", (_HERE + "one_slack:OneSlack",), signs=True),
-        SolverRecord("n-slack", (_HERE + "n_slack:NSlack",), hard=True, signs=True),
-        SolverRecord("proximal-bundle", (_HERE + "proximal_bundle:ProximalBundle",)),
+        SolverRecord(
+            "one-slack", (_HERE + "cutting_planes.one_slack:OneSlack",), signs=True
+        ),
+        SolverRecord(
+            "n-slack", (_HERE + "cutting_planes.n_slack:NSlack",), hard=True, signs=True
+        ),
+        SolverRecord(
+            "proximal-bundle",
+            (_HERE + "cutting_planes.proximal_bundle:ProximalBundle",),
+        ),
         SolverRecord("perceptron", (_HERE + "online:Perceptron",), passes=10),
         SolverRecord(
             "passive-aggressive", (_HERE + "online:PassiveAggressive",), passes=10
@@ -95,20 +102,20 @@ SOLVERS = {
             (_HERE + "handover:Handover",),
             ("log",),
             public=False,
-            pieces=_HERE + "by_piece:HandoverByPiece",
+            pieces=_HERE + "shards.by_piece:HandoverByPiece",
         ),
         SolverRecord(
             "exponentiated",
-            (_HERE + "exponentiated:Exponentiated",),
+            (_HERE + "log.exponentiated:Exponentiated",),
             ("log",),
-            pieces=_HERE + "by_piece:LogByPiece",
+            pieces=_HERE + "shards.by_piece:LogByPiece",
         ),
         SolverRecord(
             "lbfgs",
-            (_HERE + "smooth:LBFGS",),
+            (_HERE + "log.smooth:LBFGS",),
             ("log", "smooth"),
-            shards=_HERE + "averaged_start:AveragedStart",
-            pieces=_HERE + "smooth:LBFGS",
+            shards=_HERE + "shards.averaged_start:AveragedStart",
+            pieces=_HERE + "log.smooth:LBFGS",
         ),
     )
 }
@@ -119,12 +126,12 @@ OBJECTIVES = {  # of all families
         ObjectiveRecord("hinge", hard=True, shards=True),
         ObjectiveRecord(
             "log",
-            _HERE + "log_objective:LogObjective",
+            _HERE + "log.log_objective:LogObjective",
             problem="log",
             shards=True,
             counts_loss=False,
             l1=True,
-            summed=_HERE + "marginal_likelihood:MarginalLikelihood",
+            summed=_HERE + "hidden.marginal_likelihood:MarginalLikelihood",
         ),
         ObjectiveRecord(
             "perceptron", solver="perceptron", unused=("rescaling", "penalty")

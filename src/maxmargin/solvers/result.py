@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from maxmargin.solvers.checkpoint import Place
-from maxmargin.solvers.held_out import DevScore, Scored
-from maxmargin.solvers.progress import guarded
+from maxmargin.solvers.checkpoints.checkpoint import Place
+from maxmargin.solvers.watching.held_out import DevScore, Scored
+from maxmargin.solvers.watching.progress import guarded
 
 
 @dataclass

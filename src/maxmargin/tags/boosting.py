@@ -33,8 +33,8 @@ from maxmargin.core.kernel import inlined, kernel
 from maxmargin.core.objective import Sweep
 from maxmargin.core.state import require, restored
 from maxmargin.engine.threads import over_ranges
-from maxmargin.solvers.log_objective import LogObjective
-from maxmargin.solvers.proofs import compare
+from maxmargin.solvers.checkpoints.proofs import compare
+from maxmargin.solvers.log.log_objective import LogObjective
 from maxmargin.solvers.solver import Solver
 
 SHARDS = 4  # sums are taken in this many parts, whatever the number of threads

@@ -7,7 +7,7 @@ With p the distribution exp(score) / Z over labellings and y the truth:
                                                       ranked above the truth
 
 (beyond LARGEST the exponential loss goes on as its tangent, so that it stays convex and
-its gradient finite) beside the log-loss -log p(y) (``solvers/log_objective.py``), which
+its gradient finite) beside the log-loss -log p(y) (``solvers/log/log_objective.py``), which
 bounds the zero-one loss / log 2.
 (Altun, Hofmann & Johnson 2003; Kakade, Teh & Roweis 2002.)
 """
@@ -19,7 +19,7 @@ import numpy as np
 from maxmargin.core.contract import parts, score, spread, sums, value
 from maxmargin.core.expectations import working_memory
 from maxmargin.core.kernel import inner, kernel, summing
-from maxmargin.solvers.log_objective import GradientObjective, LogObjective
+from maxmargin.solvers.log.log_objective import GradientObjective, LogObjective
 from maxmargin.tags.chain_sums import (
     TINY,
     copy_ends,

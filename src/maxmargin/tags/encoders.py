@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from maxmargin.core.coordinates import (
+from maxmargin.core.saved import Saved
+from maxmargin.core.tables.coordinates import (
     basis_arrays,
     kernel_state,
     restored_basis,
 )
-from maxmargin.core.saved import Saved
 from maxmargin.tags.features import ColumnEncoder, TokenEncoder
 
 

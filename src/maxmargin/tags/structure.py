@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import TokenMatrix
 from maxmargin.core.completion import complete_all
-from maxmargin.core.coordinates import KernelEncoder
 from maxmargin.core.decode import decode
 from maxmargin.core.encoded import (
     SINGLE_PRECISION_TOL,
@@ -18,11 +16,13 @@ from maxmargin.core.encoded import (
     Training,
     check_weights,
 )
-from maxmargin.core.label_costs import cost_table
 from maxmargin.core.partial import partly_known
 from maxmargin.core.saved import Saved, distinct
 from maxmargin.core.structure import Outputs, Structure, check_k
-from maxmargin.core.vectors import by_frequency, padded_width
+from maxmargin.core.tables.arrays import TokenMatrix
+from maxmargin.core.tables.coordinates import KernelEncoder
+from maxmargin.core.tables.label_costs import cost_table
+from maxmargin.core.tables.vectors import by_frequency, padded_width
 from maxmargin.fitting.fit import seed_of
 from maxmargin.fitting.parameters import UNLABELLED, refuse_without_kernel
 from maxmargin.fitting.tables import weigh

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.coordinates import check_kernel_options
+from maxmargin.core.tables.coordinates import check_kernel_options
 from maxmargin.fitting.estimator import MaxMarginEstimator
 from maxmargin.fitting.saving import floats
 from maxmargin.kernels.nested import NestedKernel

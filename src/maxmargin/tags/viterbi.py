@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.declared import Float, Int, Labels, Table
-from maxmargin.core.kernel import apart, inlined
+from maxmargin.core.compile.declared import Float, Int, Labels, Table
+from maxmargin.core.kernel import inlined, outlined
 
 
-@apart
+@outlined
 def viterbi(batch, i: Int, theta: Table, scale: Float, y: Labels) -> None:
     """y <- argmax of the score + scale * sum of costs."""
     length, n_labels = batch.start[i + 1] - batch.start[i], batch.n_labels

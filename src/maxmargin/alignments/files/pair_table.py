@@ -24,11 +24,11 @@ from typing import Any
 from maxmargin.alignments.files.pairs import (
     GAPS,
     PairAlignment,
+    as_row,
     check_letters,
     check_row,
     gapped,
     pair_from_rows,
-    spread,
 )
 from maxmargin.alignments.files.stockholm import check_mask
 from maxmargin.files.messages import short
@@ -179,7 +179,7 @@ def write_pair_table(
         cells = [p.family, p.name_a, p.name_b, pid, *rows]
         for t in tracks:
             for row, known in zip(rows, (p.tracks_a, p.tracks_b), strict=True):
-                cells.append(spread(row, known[t]) if t in known else NOT_KNOWN)
+                cells.append(as_row(row, known[t]) if t in known else NOT_KNOWN)
         if masked:
             cells.append(NOT_KNOWN if p.core is None else _columns_of(rows, p.core))
         for cell in cells:

@@ -230,7 +230,7 @@ def pair_from_rows(
     )
 
 
-def spread(row: str, track: str, at_gaps: str = ".") -> str:
+def as_row(row: str, track: str, at_gaps: str = ".") -> str:
     """Annotations of letters as a string with a character per column of the row."""
     following = iter(track)
     return "".join(at_gaps if x in GAPS else next(following) for x in row)

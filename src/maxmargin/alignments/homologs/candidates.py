@@ -36,12 +36,12 @@ import numpy as np
 
 from maxmargin.alignments.dp import best_alignment, best_score, constant_gaps
 from maxmargin.core import contract
-from maxmargin.core.arrays import runs
-from maxmargin.core.cutting import cut_by
-from maxmargin.core.declared import Float, Int, Labels, Table
-from maxmargin.core.kernel import apart, implements, inlined, inner, kernel
+from maxmargin.core.compile.declared import Float, Int, Labels, Table
+from maxmargin.core.kernel import implements, inlined, inner, kernel, outlined
+from maxmargin.core.pieces.cutting import cut_by
 from maxmargin.core.rescale import violation
-from maxmargin.core.vectors import copy_into
+from maxmargin.core.tables.arrays import runs
+from maxmargin.core.tables.vectors import copy_into
 
 
 class HomologBatch(NamedTuple):
@@ -271,7 +271,7 @@ def best_candidate(batch, i, theta):
     return best, number
 
 
-@apart
+@outlined
 def candidate_score(batch, i: Int, theta: Table, number: Int) -> Float:
     """max_a <w, Psi(x, z, a)> for one candidate."""
     match = match_scores(batch, i, theta, number)
@@ -279,7 +279,7 @@ def candidate_score(batch, i: Int, theta: Table, number: Int) -> Float:
     return float(best_score(match, gaps_of(batch, theta, match), bonus))
 
 
-@apart
+@outlined
 def write_best(batch, i: Int, theta: Table, number: Int, y: Labels) -> None:
     """y <- a candidate and its best alignment."""
     match = match_scores(batch, i, theta, number)

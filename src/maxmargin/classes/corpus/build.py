@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin.classes.svmlight import join_rows, rows_of_text
-from maxmargin.core.arrays import offsets
-from maxmargin.core.compiling import say_on_stderr
+from maxmargin.core.compile.compiling import say_on_stderr
+from maxmargin.core.tables.arrays import offsets
 from maxmargin.files.corpora.folder import new_folder, new_place
 from maxmargin.files.corpora.shards import (
     finish_shard,

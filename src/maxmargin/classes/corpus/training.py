@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.classes.corpus.corpus import ClassCorpus, VectorShard
-from maxmargin.core.arrays import with_constant
 from maxmargin.core.encoded import check_weights
-from maxmargin.core.totals import Scattered
+from maxmargin.core.pieces.totals import Scattered
+from maxmargin.core.tables.arrays import with_constant
 
 SHARED = ("width", "n_labels", "n_features", "node_width", "node_weight")
 

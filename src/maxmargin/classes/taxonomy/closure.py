@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import offsets
 from maxmargin.core.kernel import generic, implements, kernel
 from maxmargin.core.max_flow import minimum_cut
+from maxmargin.core.tables.arrays import offsets
 
 
 class Tree(NamedTuple):

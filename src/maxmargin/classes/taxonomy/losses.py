@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.classes.taxonomy import Node, Taxonomy
-from maxmargin.core.label_costs import Loss, cost_table
+from maxmargin.core.tables.label_costs import Loss, cost_table
 
 NAMES = ("tree", "tree-height", "tree-distance", "zero-one")
 

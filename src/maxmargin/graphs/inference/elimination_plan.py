@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import runs
-from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import inlined
+from maxmargin.core.pieces.cutting import cut_by
+from maxmargin.core.tables.arrays import runs
 from maxmargin.graphs.field import Field
 
 LIMIT = 1 << 20  # states of a clique, by default

@@ -12,10 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import TokenMatrix
-from maxmargin.core.compiling import say_on_stderr
+from maxmargin.core.compile.compiling import say_on_stderr
 from maxmargin.core.jobs import effective_jobs
-from maxmargin.core.vectors import LARGE_TABLE, frequency_order, padded_width, tally
+from maxmargin.core.tables.arrays import TokenMatrix
+from maxmargin.core.tables.vectors import (
+    LARGE_TABLE,
+    frequency_order,
+    padded_width,
+    tally,
+)
 from maxmargin.files.corpora.folder import ARRAYS, new_folder, new_place
 from maxmargin.files.corpora.shards import (
     finish_shard,

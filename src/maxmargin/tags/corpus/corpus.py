@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import TokenMatrix
+from maxmargin.core.tables.arrays import TokenMatrix
 from maxmargin.files.corpora.checks import MOST, check_record, want, whole
 from maxmargin.files.corpora.corpus import Corpus
 from maxmargin.files.corpora.storage import REBUILD, Record, Stored, ones, rises, within

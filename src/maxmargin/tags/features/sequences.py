@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Set
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.arrays import (
+from maxmargin.core.tables.arrays import (
     TokenMatrix,
     check_finite,
     check_width,

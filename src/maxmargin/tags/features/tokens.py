@@ -19,7 +19,13 @@ from operator import getitem
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from maxmargin.core.arrays import TOO_MANY, check_finite, float_dtype, narrow, offsets
+from maxmargin.core.tables.arrays import (
+    TOO_MANY,
+    check_finite,
+    float_dtype,
+    narrow,
+    offsets,
+)
 from maxmargin.tags.features.sequences import (
     NAMES,
     WRAP,

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.declared import (
+from maxmargin.core.compile.declared import (
     Bytes,
     Doubles,
     Float,
@@ -37,7 +37,7 @@ from maxmargin.core.declared import (
     Table,
     tuple_of,
 )
-from maxmargin.core.kernel import apart, inlined, inner, kernel
+from maxmargin.core.kernel import inlined, inner, kernel, outlined
 from maxmargin.trees.cky.cells import NONE, admits, cell_of, crossed
 
 
@@ -301,7 +301,7 @@ def inside(tables, sentence):
     return _inside(tables, sentence, False, None)
 
 
-@apart
+@outlined
 def chart_of(batch, sentence: SENTENCE) -> CHART:
     """The same, of a sentence of a batch."""
     return _inside(batch.grammar, sentence, False, None)

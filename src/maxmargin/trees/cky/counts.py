@@ -23,9 +23,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.declared import Float, Int, Labels, Table
-from maxmargin.core.kernel import apart, inlined
-from maxmargin.core.vectors import copy_into
+from maxmargin.core.compile.declared import Float, Int, Labels, Table
+from maxmargin.core.kernel import inlined, outlined
+from maxmargin.core.tables.vectors import copy_into
 from maxmargin.trees.cky.batch import sentence_of
 from maxmargin.trees.cky.chart import chart_of, marked
 from maxmargin.trees.cky.entries import best_entry_tree
@@ -44,7 +44,7 @@ MAX_PLANES = (
 EPSILON = float(np.finfo(np.float64).eps)
 
 
-@apart
+@outlined
 def search_counts(
     batch,
     i: Int,

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.declared import Bool, Float, Labels, Tables
-from maxmargin.core.kernel import apart, inlined, inner
+from maxmargin.core.compile.declared import Bool, Float, Labels, Tables
+from maxmargin.core.kernel import inlined, inner, outlined
 from maxmargin.trees.cky.cells import NONE, cell_of
 from maxmargin.trees.cky.chart import (
     CHART,
@@ -101,7 +101,7 @@ def nowhere(rows, columns):
     return out
 
 
-@apart
+@outlined
 def best_entry_tree(
     batch,
     sentence: SENTENCE,

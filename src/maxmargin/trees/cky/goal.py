@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.declared import Float, Int, tuple_of
+from maxmargin.core.compile.declared import Float, Int, tuple_of
 from maxmargin.core.kernel import inlined
 from maxmargin.trees.cky.trees import loss_of
 

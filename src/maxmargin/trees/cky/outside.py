@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.declared import Tables
-from maxmargin.core.kernel import apart
+from maxmargin.core.compile.declared import Tables
+from maxmargin.core.kernel import outlined
 from maxmargin.trees.cky.cells import cell_of
 from maxmargin.trees.cky.chart import (
     CHART,
@@ -21,7 +21,7 @@ from maxmargin.trees.cky.chart import (
 )
 
 
-@apart
+@outlined
 def outside(batch, sentence: SENTENCE, chart: CHART) -> Tables:
     """(above, around) of the best trees."""
     tables = batch.grammar

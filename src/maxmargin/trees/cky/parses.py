@@ -27,10 +27,10 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core import contract
-from maxmargin.core.declared import Float, Int, Labels, Table
-from maxmargin.core.kernel import apart, direct, generic, implements, inlined, kernel
+from maxmargin.core.compile.declared import Float, Int, Labels, Table
+from maxmargin.core.kernel import direct, generic, implements, inlined, kernel, outlined
 from maxmargin.core.partial import partly_known
-from maxmargin.core.vectors import copy_into
+from maxmargin.core.tables.vectors import copy_into
 from maxmargin.trees.cky import sums  # noqa: F401  implements sums
 from maxmargin.trees.cky.batch import (
     Brackets,
@@ -308,7 +308,7 @@ def search_zero_one(loss, batch, i, theta, slack, quadratic, scale, y):
     )  # all rescalings of a loss of 1 are the same
 
 
-@apart
+@outlined
 def search_other(batch, i: Int, theta: Table, scale: Float, y: Labels) -> None:
     tables, sentence = batch.grammar, sentence_of(batch, i, theta)
     truth = batch.y[batch.start[i] : batch.start[i + 1]]

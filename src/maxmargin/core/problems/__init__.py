@@ -1,0 +1,1 @@
+"""A user's Python methods behind the same contract as compiled structures."""

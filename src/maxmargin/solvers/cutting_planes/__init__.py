@@ -1,0 +1,1 @@
+"""Solvers that collect cutting planes, and the small programs they solve."""

@@ -1,0 +1,1 @@
+"""Training where true outputs have hidden parts."""

@@ -1,0 +1,1 @@
+"""The log objective: conditional random fields over any structure."""

@@ -1,0 +1,1 @@
+"""Solvers of data that are spread over workers, or stay on disk."""

@@ -1,0 +1,1 @@
+"""What whoever waits for a fit gets to see of it."""
