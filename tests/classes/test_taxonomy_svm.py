@@ -263,3 +263,13 @@ def test_checks_of_scikit_learn(estimator, check):
 @pytest.mark.parametrize("kind", KINDS)
 def test_weights_of_samples_are_repetitions_to_seven_digits(kind):
     check_weights(TaxonomySVM(tol=1e-14, max_iter=300), kind)
+
+
+def test_flat_classes_are_explained_by_their_own_weights_alone():
+    X = np.eye(3)[[0, 1, 2] * 5]
+    model = TaxonomySVM(C=10, mode="flat").fit(X, ["pet", "pet.cat", "car"] * 5)
+    (part,) = model.explain(X[1]).parts
+    scores = model.decision_function(X[1:2])[0]
+    a, b = np.sort(scores)[:-3:-1]
+    assert part.predicted == "pet.cat"
+    np.testing.assert_allclose(part.difference, a - b)

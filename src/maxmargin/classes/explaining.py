@@ -17,7 +17,8 @@ def explain(model: Any, x: Any) -> Explanation:
     names = feature_titles(model)
     if getattr(model, "kind_", "") == "sets":
         return _nodes(model, row, names)
-    lines = model.structure_.marks()
+    n = len(model.classes_)
+    lines = model.structure_.marks() if hasattr(model, "nodes_") else np.eye(n)
     table, constants = lines @ model.coef_, lines @ model.intercept_
     scores = table[:, row[0]] @ row[1] + constants
     a, b = np.argsort(-scores, kind="stable")[:2].tolist()

@@ -35,10 +35,6 @@ class LinearScores(Structure):
         """What has a row of weights."""
         return self.classes
 
-    def rows(self, X: Any) -> tuple[tuple, int]:
-        """(CSR arrays, features), the constant one included."""
-        return rows_of(X, self.constant)
-
     def split(self, w: np.ndarray) -> dict[str, Any]:
         n = len(self.scored)
         table = w.reshape(-1, padded_width(n))[:, :n]
@@ -81,7 +77,7 @@ class Classes(LinearScores):
         self.classes, numbers, known, weights = number_classes(self, X, Y, given)
         self.constant = bool(self.fit_intercept)
         cost = self._learn(X, numbers)
-        rows, n_features = self.rows(X)
+        rows, n_features = rows_of(X, self.constant)
         C = training.C
         if C is None:
             C = C_by_variance(X, weights, training.objective)
@@ -94,14 +90,10 @@ class Classes(LinearScores):
 
     def encode(self, X: Any) -> Any:
         cost = np.zeros((len(self.classes), len(self.classes)))
-        return self._batch(*self.rows(X), None, cost, np.float64)
+        return self._batch(*rows_of(X, self.constant), None, cost, np.float64)
 
     def output(self, batch: Any, i: int, labelling: Any) -> Any:
         return self.classes[labelling[0]]
-
-    def marks(self) -> np.ndarray:
-        """(classes, rows of weights): 1 where the row is part of a class's score."""
-        return np.eye(len(self.classes))
 
     def _learn(self, X: Any, numbers: Any) -> np.ndarray:
         """What wrong classes cost; sets all that is to be known of the classes."""

@@ -184,7 +184,8 @@ class GraphLabeler(
         the relaxation for "relaxed" (and "auto" on wide graphs), infinite for
         "expansion", "swap" and "max-product". ``gap`` is their relative difference.
         """
-        structure, w = self._fitted(), self._weights()
+        structure = self._fitted()
+        w = structure.join(self)
         inputs, batch, flat = structure.search(X, w, self._threads())
         bounds = labelling_bounds(batch, flat, w)
         return list(zip(structure.outputs(inputs, flat), bounds, strict=True))
@@ -195,7 +196,7 @@ class GraphLabeler(
         For graphs that are narrow enough for elimination: trees, chains, small grids.
         """
         structure = self._fitted()
-        return structure.predict_k_best(X, self._weights(), k, self._threads())
+        return structure.predict_k_best(X, structure.join(self), k, self._threads())
 
     def predict_marginals(self, X: Any) -> list[Any]:
         """Per graph (nodes, labels): probabilities under exp(score) / Z.
@@ -207,7 +208,8 @@ class GraphLabeler(
         0.9 need not mean right nine times out of ten, unless ``calibrate`` has seen
         held-out data.
         """
-        structure, w = self._fitted(), self._weights() / temperature_of(self)
+        structure = self._fitted()
+        w = structure.join(self) / temperature_of(self)
         return structure.predict_marginals(X, w, self._threads())
 
     predict_proba = predict_marginals
@@ -221,14 +223,15 @@ class GraphLabeler(
         they rank labels and nodes, and nothing else should be read from them.
         (Wainwright, Jaakkola & Willsky 2005.) With types, a dict.
         """
-        structure, w = self._fitted(), self._weights()
+        structure = self._fitted()
+        w = structure.join(self)
         return structure.predict_pseudo_marginals(X, w, self._threads())
 
     def decision_function(self, X: Any) -> list[Any]:
         """Per graph (nodes, labels): the scores of nodes alone; with types, a dict."""
         structure = self._fitted()
         inputs, graphs = structure.graphs(X)
-        return structure.node_tables(inputs, part_scores(graphs, self._weights()))
+        return structure.node_tables(inputs, part_scores(graphs, structure.join(self)))
 
     def edge_scores(self, X: Any) -> list[Any]:
         """Per graph (edges, labels, labels): the scores of edges, as X has them.
@@ -237,7 +240,7 @@ class GraphLabeler(
         """
         structure = self._fitted()
         inputs, graphs = structure.graphs(X)
-        scores = part_scores(graphs, self._weights())
+        scores = part_scores(graphs, structure.join(self))
         return edge_tables(structure.schema, inputs, graphs, scores)
 
     def predict_relaxed(self, X: Any) -> list[Any]:
@@ -250,7 +253,7 @@ class GraphLabeler(
         structure = self._fitted()
         inputs, graphs = structure.graphs(X)
         batch = relaxed_batch(graphs, first_states(graphs), self._tolerance())
-        flat = decode(batch, self._weights(), self._threads()) / UNIT
+        flat = decode(batch, structure.join(self), self._threads()) / UNIT
         parts = [flat[a:b] for a, b in pairwise(batch.start.tolist())]
         return structure.node_tables(inputs, parts)
 
@@ -278,7 +281,8 @@ class GraphLabeler(
     def complete(self, X: Any, y: Any) -> list[Any]:
         """y with every None replaced by the best label, given the known ones."""
         X, y = check_lengths(X, y)
-        return self._fitted().complete_all(X, y, self._weights(), self._threads())
+        structure = self._fitted()
+        return structure.complete_all(X, y, structure.join(self), self._threads())
 
     # helpers ---------------------------------------------------------------------------
 

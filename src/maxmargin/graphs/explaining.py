@@ -29,8 +29,9 @@ def explain(labeler: Any, x: Any, nodes: Sequence[Any] | None = None) -> Explana
             "a labeler with a kernel has no weights of features that explain could show: "
             "fit without kernel."
         )
-    w = labeler._weights()
-    inputs, batch, best = labeler._fitted().search([x], w, labeler._threads())
+    structure = labeler._fitted()
+    w = structure.join(labeler)
+    inputs, batch, best = structure.search([x], w, labeler._threads())
     names = _nodes(labeler, inputs[0])
     chosen = range(min(MOST, len(names)))
     if nodes is not None:

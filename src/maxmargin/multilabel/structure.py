@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.classes.input import rows_of
 from maxmargin.classes.structure import LinearScores
 from maxmargin.classes.variance_rule import FACTORS_OF_SETS, C_by_variance
 from maxmargin.core.encoded import Encoded, Training, check_weights
@@ -50,7 +51,7 @@ class LabelSets(LinearScores):
         kind, cost = self._kind_and_cost(training.objective)
         weights = check_weights(training.sample_weight, len(truth))
         self.table, self.constant = is_table(Y), bool(self.fit_intercept)
-        rows, n_features = self.rows(X)
+        rows, n_features = rows_of(X, self.constant)
         C = training.C
         if C is None:
             C = C_by_variance(X, weights, training.objective, FACTORS_OF_SETS)
@@ -87,7 +88,7 @@ class LabelSets(LinearScores):
         return batch
 
     def encode(self, X: Any) -> Any:
-        rows, n_features = self.rows(X)
+        rows, n_features = rows_of(X, self.constant)
         cost = np.ones(len(self.classes))
         if self.edges is None:
             truth = np.zeros((X.shape[0], len(cost)))

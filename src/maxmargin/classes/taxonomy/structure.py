@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.classes.input import batch_of, plain
+from maxmargin.classes.input import batch_of, plain, rows_of
 from maxmargin.classes.structure import Classes
 from maxmargin.classes.taxonomy import Taxonomy, lineages, node_sets
 from maxmargin.classes.taxonomy.closure import best_closures, make_network
@@ -65,11 +65,13 @@ class TaxonomyClasses(Classes):
         y = names if numbers is None else plain(self.classes[numbers])
         check_known(tree, y, names)
         cost = class_costs(self.loss, tree, names)
-        self.kind, self.names = self.mode, self.classes
+        self.kind = self.mode
         _check_size(X.shape[1], len(tree) if self.mode != "flat" else len(names))
-        if self.mode != "flat":
+        if self.mode == "flat":
+            self._score(self.classes)
+        else:
             positions = class_lines(tree, names).nodes
-            self._name(positions)
+            self._score([tree.nodes[v] for v in positions])
             self.factors = node_weights(self.node_weights, tree, positions)
         return cost
 
@@ -79,19 +81,20 @@ class TaxonomyClasses(Classes):
         more = cost, self.lines(), self.factors, dtype
         return batch_of(lineages.make_batch, rows, n_features, numbers, *more)
 
-    def lines(self) -> list[list[int]]:
-        """For every class the numbers of the nodes whose scores add up to its score."""
-        number = {name: v for v, name in enumerate(self.names.tolist())}
-        lines = map(self.tree.ancestors, plain(self.classes))
-        return [[number[name] for name in line if name in number] for line in lines]
-
     def marks(self) -> np.ndarray:
-        if self.kind == "flat":
-            return super().marks()
+        """(classes, nodes): 1 at the nodes whose scores add up to that of a class."""
         marks = np.zeros((len(self.classes), len(self.names)))
         for k, line in enumerate(self.lines()):
             marks[k, line] = 1.0
         return marks
+
+    def lines(self) -> list[list[int]]:
+        """The same, as lists of numbers of nodes."""
+        number = {name: v for v, name in enumerate(self.names.tolist())}
+        if self.kind == "flat":
+            return [[v] for v in number.values()]
+        lines = map(self.tree.ancestors, plain(self.classes))
+        return [[number[name] for name in line if name in number] for line in lines]
 
     # sets of nodes ---------------------------------------------------------------------
 
@@ -99,7 +102,7 @@ class TaxonomyClasses(Classes):
         weights = check_weights(training.sample_weight, X.shape[0])
         sets = read_sets(Y, X.shape[0], self.taxonomy, self.separator, self.nodes)
         self.tree, self.kind = sets.taxonomy, "sets"
-        self._name(sets.nodes)
+        self._score([self.tree.nodes[v] for v in sets.nodes])
         self.indicator = sets.columns is not None
         self.classes = np.array(sets.columns) if self.indicator else self.names
         self.constant = bool(self.fit_intercept)
@@ -109,7 +112,7 @@ class TaxonomyClasses(Classes):
         return Encoded(batch, batch.n_features * batch.width, np.float64, weights)
 
     def _sets(self, X: Any, table: np.ndarray, cost: np.ndarray) -> Any:
-        rows, n_features = self.rows(X)
+        rows, n_features = rows_of(X, self.constant)
         more = table, cost, self.parents(), np.float64
         return node_sets.make_batch(*rows, n_features, *more)
 
@@ -148,23 +151,21 @@ class TaxonomyClasses(Classes):
         positions = [self.tree.position_of(name) for name in self.names.tolist()]
         return parents_within(self.tree, positions)
 
-    def _name(self, positions: list[int]) -> None:
-        self.names = np.array([self.tree.nodes[v] for v in positions])
+    def _score(self, names: Any) -> None:
+        """These are the nodes with weights."""
+        self.names, self.factors = np.array(names), np.ones(len(names))
 
     # weights ---------------------------------------------------------------------------
 
     def split(self, w: np.ndarray) -> dict[str, Any]:
         found = super().split(w)
-        if self.kind == "hierarchical":
-            found["coef_"] *= self.factors[:, None]
-            found["intercept_"] *= self.factors
+        found["coef_"] *= self.factors[:, None]
+        found["intercept_"] *= self.factors
         return found
 
     def join(self, fitted: Any) -> np.ndarray:
-        w = super().join(fitted)
-        if self.kind == "hierarchical":
-            n = len(self.names)
-            w.reshape(-1, padded_width(n))[:, :n] /= self.factors
+        w, n = super().join(fitted), len(self.names)
+        w.reshape(-1, padded_width(n))[:, :n] /= self.factors
         return w
 
     # saving ----------------------------------------------------------------------------
@@ -187,9 +188,9 @@ class TaxonomyClasses(Classes):
         self.tree = tree = Taxonomy(dict(saved.value("tree", list)))
         if saved.value("tree_given", bool):
             self.taxonomy = tree
-        self.names, self.kind = saved.labels("nodes"), saved.value("kind", str)
+        self._score(saved.labels("nodes"))  # with factors that its weights contain
+        self.kind = saved.value("kind", str)
         self.indicator = saved.value("indicator", bool)
-        self.factors = np.ones(len(self.names))  # which the weights of a file contain
         names = expected = plain(self.names)
         if self.kind == "flat":
             expected = plain(self.classes)
