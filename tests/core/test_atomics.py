@@ -7,7 +7,7 @@ import pytest
 
 from maxmargin.core.compile.atomics import atomic_add
 from maxmargin.core.kernel import kernel
-from maxmargin.core.tables.vectors import add_listed
+from maxmargin.core.vectors import add_listed
 
 
 @kernel

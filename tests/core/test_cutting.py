@@ -16,10 +16,7 @@ from watch_cases import Bump, bumps
 
 from maxmargin import LatentStructuralSVM, Problem, StructuralSVM
 from maxmargin.core import contract
-from maxmargin.core.formulation import make_form
-from maxmargin.core.kernel import implemented, implements, interpreted
-from maxmargin.core.partial import is_partial
-from maxmargin.core.pieces.cutting import (
+from maxmargin.core.cutting import (
     _can_join,
     can_cut,
     cut,
@@ -29,6 +26,9 @@ from maxmargin.core.pieces.cutting import (
     owned,
     pieces,
 )
+from maxmargin.core.formulation import make_form
+from maxmargin.core.kernel import implemented, implements, interpreted
+from maxmargin.core.partial import is_partial
 from maxmargin.core.pieces.sharded import InMemory
 from maxmargin.core.problems.asker import Asker
 from maxmargin.engine.threads import over_ranges

@@ -16,7 +16,7 @@ from maxmargin.core.compile.atomics import (
     tell,
 )
 from maxmargin.core.kernel import inlined, kernel
-from maxmargin.core.tables.vectors import add_rows
+from maxmargin.core.vectors import add_rows
 
 
 @inlined

@@ -17,7 +17,7 @@ SCRIPT = """
 import json, warnings
 import numpy as np
 from maxmargin.core.kernel import cache_statistics
-from maxmargin.core.tables.vectors import blend_into, sum_of_squares
+from maxmargin.core.vectors import blend_into, sum_of_squares
 
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")

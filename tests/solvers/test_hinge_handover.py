@@ -10,7 +10,7 @@ from conftest import random_chain
 from maxmargin import GraphLabeler, StructuralSVM
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective
-from maxmargin.core.tables.vectors import sum_of_squares
+from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers import handover, registry
 from maxmargin.solvers.block_coordinate import BlockCoordinate
 from maxmargin.solvers.cutting_planes.one_slack import OneSlack

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.core.tables.vectors import SparseVector
+from maxmargin.core.vectors import SparseVector
 from maxmargin.solvers.shards.moves import Move, Part, best_shares
 
 seeds = st.integers(0, 10_000)

@@ -9,9 +9,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import Problem, StructuralSVM
+from maxmargin.core.cutting import cut
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective
-from maxmargin.core.pieces.cutting import cut
 from maxmargin.core.pieces.totals import Totals
 from maxmargin.solvers.shards.sharded_training import over_shards
 

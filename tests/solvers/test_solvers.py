@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from maxmargin.core.formulation import make_form
 from maxmargin.core.objective import Objective
-from maxmargin.core.tables.vectors import sum_of_squares
+from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.driver import NotSeparable
 from maxmargin.solvers.planes import dual_value
 from maxmargin.testing import FORMULATIONS, check_solver, solve

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxmargin import TagCorpus
-from maxmargin.core.tables.vectors import by_frequency, padded_width
+from maxmargin.core.vectors import by_frequency, padded_width
 from maxmargin.files import columns_from, read_columns
 from maxmargin.files.corpora import sources
 from maxmargin.tags.corpus.counting import KeyCounter

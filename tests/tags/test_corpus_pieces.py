@@ -56,7 +56,7 @@ def test_shard_by_shard_to_the_same_optimum(data, many, options, tmp_path):
 
 def test_pieces_are_those_of_data_in_memory(data, many):
     """Equal pieces, whether cut in memory or read from disk, give equal weights."""
-    from maxmargin.core.pieces.cutting import cut
+    from maxmargin.core.cutting import cut
     from maxmargin.core.pieces.sharded import InMemory
     from maxmargin.tags.corpus.training import CorpusBatch
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxmargin import SequenceTagger
-from maxmargin.core.tables.vectors import by_frequency
+from maxmargin.core.vectors import by_frequency
 from maxmargin.engine import threads
 from maxmargin.tags.features import ColumnEncoder
 from maxmargin.tags.features import plan as column_plan
@@ -49,7 +49,7 @@ def test_features_have_the_same_numbers(train, test, min_count, hash_bits):
 
 
 def test_frequent_features_come_first_for_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr("maxmargin.core.tables.vectors.LARGE_TABLE", 1)
+    monkeypatch.setattr("maxmargin.core.vectors.LARGE_TABLE", 1)
     data = columns_from([[(w, "N") for w in "abcabca"], [("d", "V"), ("a", "N")]])
     tokens = ColumnEncoder(TEMPLATE).fit_encode(data)
     found = [by_frequency(tokens, 8, n_jobs) for n_jobs in (1, 2, 7)]

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.alignments.scores import Side, Terms, parts, views_of
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import inlined
 from maxmargin.core.partial import with_known
-from maxmargin.core.pieces.cutting import cut_by
 from maxmargin.core.tables.arrays import runs
 
 

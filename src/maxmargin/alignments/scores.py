@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.alignments.dp import Gaps
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import inlined, inner
-from maxmargin.core.pieces.cutting import cut_by
 
 
 class Side(NamedTuple):

@@ -13,8 +13,8 @@ import numpy as np
 from maxmargin.classes import sparse
 from maxmargin.classes.sparse import block_step, class_fields, solve_simplex
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, summing
-from maxmargin.core.pieces.cutting import cut_by
 
 
 class DenseClasses(NamedTuple):

@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.partial import with_known
-from maxmargin.core.pieces.cutting import cut_by
 from maxmargin.core.rescale import violation
 from maxmargin.core.row_changes import leave_row, take_row
-from maxmargin.core.tables.vectors import add_rows, padded_width
+from maxmargin.core.vectors import add_rows, padded_width
 
 UNSEEN = 1e-13  # C_i |x|^2 as a share of the scores, by class
 NEIGHBOURS = 32  # groups of features, each with a lock where threads share w

@@ -14,7 +14,7 @@ from maxmargin.core.encoded import Encoded, Training
 from maxmargin.core.partial import partly_known
 from maxmargin.core.structure import Structure
 from maxmargin.core.tables.label_costs import cost_table
-from maxmargin.core.tables.vectors import padded_width
+from maxmargin.core.vectors import padded_width
 
 
 @dataclass

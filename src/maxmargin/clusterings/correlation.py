@@ -23,8 +23,8 @@ from maxmargin.clusterings.pairs import (
     weigh_pair,
 )
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined, kernel
-from maxmargin.core.pieces.cutting import cut_by
 
 MOST_MOVES = 20  # rounds of moves of single mentions
 

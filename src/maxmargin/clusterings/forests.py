@@ -46,9 +46,9 @@ from maxmargin.clusterings.pairs import (
     weigh_pair,
 )
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.partial import with_known
-from maxmargin.core.pieces.cutting import cut_by
 
 
 @of_pairs

@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
-from maxmargin.core.pieces.cutting import cut_by
 
 ALL = 2**31 - 1  # a window that no document exceeds
 

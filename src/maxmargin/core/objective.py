@@ -18,7 +18,7 @@ from maxmargin.core.formulation import Form, Plain
 from maxmargin.core.kernel import implemented, kernel, run
 from maxmargin.core.oracle import most_violated
 from maxmargin.core.state import Stateful
-from maxmargin.core.tables.vectors import Buffers, copy_into, sum_of_squares
+from maxmargin.core.vectors import Buffers, copy_into, sum_of_squares
 from maxmargin.engine.threads import Team, over_ranges
 
 MULTIPLES = 2  # of w tried per certificate, beside 1

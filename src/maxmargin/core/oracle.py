@@ -37,7 +37,7 @@ from maxmargin.core.contract import (
 from maxmargin.core.formulation import Plain
 from maxmargin.core.kernel import generic, implements, inner
 from maxmargin.core.rescale import violation
-from maxmargin.core.tables.vectors import copy_into
+from maxmargin.core.vectors import copy_into
 
 MAX_CALLS = 24
 

@@ -25,8 +25,8 @@ import numpy as np
 
 from maxmargin.core.completion import complete_all, with_truths
 from maxmargin.core.contract import argmax, clamp, complete, probabilistic
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, twins
-from maxmargin.core.pieces.cutting import cut_by
 
 ROUNDS = 10  # fits, each on the completions of the last
 
@@ -37,7 +37,7 @@ def with_known(batch_class: type, completed=None, also=MappingProxyType({})) -> 
     Put this directly behind the class: whatever implements a function for the one then
     does so for the other. ``completed(batch, y)`` is the batch with other truths, where
     more than ``y`` depends on them. ``also`` names fields of the twin beside ``known`` and
-    how they are cut (``core/pieces/cutting.py``).
+    how they are cut (``core/cutting.py``).
     """
     name = f"Partial{batch_class.__name__}"
     fields = [*batch_class._fields, *also, "known"]

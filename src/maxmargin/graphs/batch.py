@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from maxmargin.core.pieces.cutting import cut_by
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.tables.arrays import LARGEST, from_dense, from_sparse, runs
 from maxmargin.graphs.field import Field, offsets
 from maxmargin.graphs.input import GraphInput

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.partial import with_known
-from maxmargin.core.pieces.cutting import cut_by
 from maxmargin.graphs.batch import Graphs
 from maxmargin.graphs.inference.fractional import UNIT, integral
 from maxmargin.graphs.inference.rounding import good_labelling

@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implemented, implements, required
 from maxmargin.core.partial import with_known
-from maxmargin.core.pieces.cutting import cut_by
 from maxmargin.graphs.batch import Graphs, fields_of
 from maxmargin.graphs.inference import elimination, expansion, graph_cut
 from maxmargin.graphs.inference.elimination_plan import (

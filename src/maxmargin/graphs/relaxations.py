@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, required
-from maxmargin.core.pieces.cutting import cut_by
 from maxmargin.graphs.batch import Graphs
 from maxmargin.graphs.field import offsets
 from maxmargin.graphs.fractions import GraphPoints, states_at

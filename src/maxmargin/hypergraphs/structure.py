@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined, inner
-from maxmargin.core.pieces.cutting import cut_by
 from maxmargin.core.rescale import violation
 from maxmargin.hypergraphs.counts import (
     fill_counts,

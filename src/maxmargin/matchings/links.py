@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.partial import partly_known, with_known
-from maxmargin.core.pieces.cutting import cut_by
 from maxmargin.matchings.assignment import best_links
 
 EXTRA, POSSIBLE, SURE = 0, 1, 2  # kinds of links

@@ -28,10 +28,10 @@ import numpy as np
 
 from maxmargin.classes import sparse as multiclass
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
-from maxmargin.core.pieces.cutting import cut_by
 from maxmargin.core.rescale import violation
-from maxmargin.core.tables.vectors import padded_width
+from maxmargin.core.vectors import padded_width
 
 HAMMING, F1, RANKING = range(3)
 KINDS = {"hamming": HAMMING, "f1": F1, "ranking": RANKING}

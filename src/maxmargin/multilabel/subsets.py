@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inner
-from maxmargin.core.pieces.cutting import cut_by
 from maxmargin.graphs.labellings import find_labelling
 
 MOST = 16  # labels

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
-from maxmargin.core.pieces.cutting import cut_by
 
 DOCUMENTS = cut_by(  # how the fields are cut that all rankings have
     start="example",

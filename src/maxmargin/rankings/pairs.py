@@ -48,8 +48,8 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
-from maxmargin.core.pieces.cutting import cut_by
 from maxmargin.rankings.documents import DOCUMENTS, append_sum, of_documents, row_fields
 
 PAIRWISE, AVERAGE_PRECISION, NDCG = range(3)

@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import contract
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined
-from maxmargin.core.pieces.cutting import cut_by
 from maxmargin.core.rescale import violation
 from maxmargin.rankings.documents import DOCUMENTS, append_sum, of_documents, row_fields
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from maxmargin.core.objective import Objective
 from maxmargin.core.state import Stateful, require
-from maxmargin.core.tables.vectors import blend_into, sum_of_squares
+from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.engine.interrupts import undisturbed
 from maxmargin.solvers.checkpoints.proofs import compare_weights
 from maxmargin.solvers.checkpoints.stored_planes import check_planes

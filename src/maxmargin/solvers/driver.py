@@ -14,7 +14,7 @@ from typing import Any
 
 from maxmargin.core.objective import Objective
 from maxmargin.core.state import Stateful, require, restored
-from maxmargin.core.tables.vectors import sum_of_squares
+from maxmargin.core.vectors import sum_of_squares
 from maxmargin.engine.interrupts import INTERRUPTED, STOPPED
 from maxmargin.engine.lost import EngineLost
 from maxmargin.solvers.best import Best

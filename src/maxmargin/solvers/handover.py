@@ -33,7 +33,7 @@ import math
 from typing import Any
 
 from maxmargin.core.state import require
-from maxmargin.core.tables.vectors import sum_of_squares
+from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.block_coordinate import BlockCoordinate
 from maxmargin.solvers.cutting_planes.one_slack import Cut, OneSlack
 from maxmargin.solvers.log.exponentiated import Exponentiated

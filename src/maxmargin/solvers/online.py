@@ -17,7 +17,7 @@ from maxmargin.core.contract import (
 )
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.state import require
-from maxmargin.core.tables.vectors import add_listed, squared_norm
+from maxmargin.core.vectors import add_listed, squared_norm
 from maxmargin.solvers.solver import Solver
 
 

@@ -39,7 +39,7 @@ from maxmargin.core.contract import (
 from maxmargin.core.kernel import inlined, inner, kernel
 from maxmargin.core.oracle import most_violated
 from maxmargin.core.rescale import offset_and_scale
-from maxmargin.core.tables.vectors import add_listed, copy_into, squared_norm
+from maxmargin.core.vectors import add_listed, copy_into, squared_norm
 
 MAX_INNER = 20  # steps per visit where theta can be updated in place
 SOLVED = 0.02  # ... or until this share of the block's gap is left

@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 from maxmargin.core.state import Stateful, require, require_within
-from maxmargin.core.tables.vectors import blend_into
+from maxmargin.core.vectors import blend_into
 from maxmargin.engine.threads import ALONE, Team, over_vector
 
 SKIP_BELOW = 0.5  # blocks with less than this share of the mean gap may wait

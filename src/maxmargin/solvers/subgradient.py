@@ -10,7 +10,7 @@ from maxmargin.core.contract import difference, rescale_scores, score
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.oracle import most_violated
 from maxmargin.core.rescale import offset_and_scale
-from maxmargin.core.tables.vectors import add_listed
+from maxmargin.core.vectors import add_listed
 from maxmargin.solvers.online import Online
 
 SMALLEST_SCALE = 1e-6  # of w = scale * v, before v loses digits

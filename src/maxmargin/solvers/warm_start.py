@@ -27,7 +27,7 @@ import scipy.sparse as sp
 from maxmargin.core.fingerprint import feed
 from maxmargin.core.kernel import run
 from maxmargin.core.problems.cached_outputs import LOST
-from maxmargin.core.tables.vectors import sum_of_squares
+from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.planes import copy_labels, dual_value, rebuild
 
 OWN = ("labels", "count", "alpha", "c", "r")

@@ -16,7 +16,7 @@ import numpy as np
 
 from maxmargin.core import contract
 from maxmargin.core.kernel import generic, implements, inlined
-from maxmargin.core.tables.vectors import add_rows
+from maxmargin.core.vectors import add_rows
 from maxmargin.tags import chain_rows, chain_sums  # noqa: F401  implement sums, rows
 from maxmargin.tags.chain_batch import ChainBatch, PartialChainBatch, make_batch
 from maxmargin.tags.chain_counts import search_counts, search_wrong

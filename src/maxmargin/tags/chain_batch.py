@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.partial import with_known
-from maxmargin.core.pieces.cutting import cut_by
-from maxmargin.core.tables.vectors import padded_width
+from maxmargin.core.vectors import padded_width
 from maxmargin.tags.chain_spans import Costs, SpanTables, ZeroOne
 
 

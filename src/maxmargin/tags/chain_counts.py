@@ -11,7 +11,7 @@ import numpy as np
 
 from maxmargin.core.kernel import inner
 from maxmargin.core.rescale import violation
-from maxmargin.core.tables.vectors import copy_into
+from maxmargin.core.vectors import copy_into
 from maxmargin.tags.viterbi import best_end, best_predecessor, max_into
 
 

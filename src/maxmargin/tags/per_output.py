@@ -29,7 +29,7 @@ from maxmargin.core.contract import difference, possible, score, shape, value
 from maxmargin.core.kernel import inlined, kernel, run
 from maxmargin.core.objective import Objective, Sweep
 from maxmargin.core.state import require, require_within
-from maxmargin.core.tables.vectors import add_listed, squared_norm, sum_of_squares
+from maxmargin.core.vectors import add_listed, squared_norm, sum_of_squares
 from maxmargin.core.warn import warn
 from maxmargin.engine.threads import over_ranges
 from maxmargin.solvers.checkpoints.proofs import compare_weights

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.tables.arrays import writable
-from maxmargin.core.tables.vectors import padded_width
+from maxmargin.core.vectors import padded_width
 from maxmargin.tags.features.one_sentence import OneSentence
 from maxmargin.tags.single_kernels import label_one
 

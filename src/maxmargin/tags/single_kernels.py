@@ -8,7 +8,7 @@ functions of a batch costs more than labelling a sentence. Sums are taken in the
 import numpy as np
 
 from maxmargin.core.kernel import inlined, kernel
-from maxmargin.core.tables.vectors import add_rows
+from maxmargin.core.vectors import add_rows
 from maxmargin.tags.viterbi import best_end, best_predecessor, max_into
 
 

@@ -22,7 +22,7 @@ from maxmargin.core.structure import Outputs, Structure, check_k
 from maxmargin.core.tables.arrays import TokenMatrix
 from maxmargin.core.tables.coordinates import KernelEncoder
 from maxmargin.core.tables.label_costs import cost_table
-from maxmargin.core.tables.vectors import by_frequency, padded_width
+from maxmargin.core.vectors import by_frequency, padded_width
 from maxmargin.fitting.fit import seed_of
 from maxmargin.fitting.parameters import UNLABELLED, refuse_without_kernel
 from maxmargin.fitting.tables import weigh

@@ -37,11 +37,11 @@ import numpy as np
 from maxmargin.alignments.dp import best_alignment, best_score, constant_gaps
 from maxmargin.core import contract
 from maxmargin.core.compile.declared import Float, Int, Labels, Table
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import implements, inlined, inner, kernel, outlined
-from maxmargin.core.pieces.cutting import cut_by
 from maxmargin.core.rescale import violation
 from maxmargin.core.tables.arrays import runs
-from maxmargin.core.tables.vectors import copy_into
+from maxmargin.core.vectors import copy_into
 
 
 class HomologBatch(NamedTuple):

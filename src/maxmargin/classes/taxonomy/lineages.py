@@ -26,7 +26,7 @@ from maxmargin.classes.sparse import add_to_rows, add_to_shared_rows, emit_rows
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.partial import with_known
-from maxmargin.core.tables.vectors import add_rows, padded_width
+from maxmargin.core.vectors import add_rows, padded_width
 
 SOLVED = 1e-3  # a block is solved down to this share of its gap ...
 STEPS_PER_CLASS = 4  # ... or in so many steps

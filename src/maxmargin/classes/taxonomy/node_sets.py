@@ -29,7 +29,7 @@ from maxmargin.classes.taxonomy.closure_by_loss import (
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements
 from maxmargin.core.rescale import violation
-from maxmargin.core.tables.vectors import padded_width
+from maxmargin.core.vectors import padded_width
 
 MAX_TABLE = 1 << 20  # entries of a table by loss; beyond it, searches are bounded
 

@@ -21,7 +21,7 @@ from maxmargin.classes.taxonomy.labels import (
 )
 from maxmargin.classes.taxonomy.losses import class_costs, node_costs
 from maxmargin.core.encoded import Encoded, Training, check_weights
-from maxmargin.core.tables.vectors import padded_width
+from maxmargin.core.vectors import padded_width
 
 # Weights are dense: 2 GB in double precision, and solvers keep several copies.
 MOST_WEIGHTS = 2**28

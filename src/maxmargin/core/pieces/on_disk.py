@@ -14,7 +14,7 @@ import numpy as np
 
 from maxmargin.core.objective import Objective
 from maxmargin.core.pieces.totals import Scattered, Totalled, TotalledLog, Totals
-from maxmargin.core.tables.vectors import sum_of_squares
+from maxmargin.core.vectors import sum_of_squares
 
 
 class OnDisk(Totalled):

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.core.cutting import can_cut, deal, owned
 from maxmargin.core.objective import Objective
-from maxmargin.core.pieces.cutting import can_cut, deal, owned
 from maxmargin.core.pieces.totals import Scattered, Totalled, TotalledLog, Totals
-from maxmargin.core.tables.vectors import sum_of_squares
+from maxmargin.core.vectors import sum_of_squares
 from maxmargin.engine.worth import Worth
 
 

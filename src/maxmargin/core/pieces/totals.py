@@ -13,7 +13,7 @@ import numpy as np
 
 from maxmargin.core.fingerprint import fingerprint
 from maxmargin.core.objective import Objective, Sweep, as_returned
-from maxmargin.core.tables.vectors import sum_of_squares
+from maxmargin.core.vectors import sum_of_squares
 
 
 class Totals(NamedTuple):

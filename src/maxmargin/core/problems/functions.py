@@ -98,7 +98,7 @@ class FunctionBatch(Stateful):
         return self.numbers[i]
 
     def piece(self, examples: Sequence[int]):
-        """Some of the samples (``core/pieces/cutting.py``).
+        """Some of the samples (``core/cutting.py``).
 
         It begins with the outputs known here, under the same numbers. Those that it meets
         are its own: pieces in threads must not number them in an order of chance.

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import inlined
-from maxmargin.core.pieces.cutting import cut_by
 from maxmargin.core.tables.arrays import runs
 from maxmargin.graphs.field import Field
 

@@ -24,7 +24,7 @@ from maxmargin.core.by_label import OutputsByLabel, by_label
 from maxmargin.core.contract import emit_block
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.state import require
-from maxmargin.core.tables.vectors import blend_into, sum_of_squares
+from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.engine.interrupts import undisturbed
 from maxmargin.solvers.by_label.block_threads import BlockThreads
 from maxmargin.solvers.by_label.proximal_newton import ProximalNewton

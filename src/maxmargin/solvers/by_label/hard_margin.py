@@ -21,7 +21,7 @@ import numpy as np
 
 from maxmargin.core.by_label import by_label
 from maxmargin.core.state import require, restored
-from maxmargin.core.tables.vectors import sum_of_squares
+from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.by_label.exact_blocks import ExactBlocks
 from maxmargin.solvers.driver import NotSeparable, not_separable
 from maxmargin.solvers.solver import Solver

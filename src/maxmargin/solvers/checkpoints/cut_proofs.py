@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.state import require, require_within
-from maxmargin.core.tables.vectors import sum_of_squares
+from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.checkpoints.stored_planes import check_outputs
 
 CLOSE = 1e-6  # relative error of what was computed in the same way

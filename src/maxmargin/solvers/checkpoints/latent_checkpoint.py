@@ -15,7 +15,7 @@ import numpy as np
 from maxmargin.core.completion import with_truths
 from maxmargin.core.kernel import run
 from maxmargin.core.state import require, restored
-from maxmargin.core.tables.vectors import sum_of_squares
+from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers import registry
 from maxmargin.solvers.checkpoints.cut_proofs import proved_by_cuts
 from maxmargin.solvers.checkpoints.proofs import compare

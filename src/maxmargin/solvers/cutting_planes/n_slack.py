@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from maxmargin.core.tables.vectors import sum_of_squares
+from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.block_coordinate import PlaneSolver
 from maxmargin.solvers.planes import cached_pass, store_planes
 

@@ -24,7 +24,7 @@ import numpy as np
 from maxmargin.core.contract import difference, loss, score_planes
 from maxmargin.core.kernel import kernel, run
 from maxmargin.core.rescale import offset_and_scale
-from maxmargin.core.tables.vectors import add_listed, copy_into
+from maxmargin.core.vectors import add_listed, copy_into
 from maxmargin.solvers.block_coordinate import PlaneSolver
 from maxmargin.solvers.checkpoints.cut_proofs import check_cuts, proved_by_cuts
 from maxmargin.solvers.cutting_planes.simplex import ascend_simplex, solve_simplex

@@ -41,7 +41,7 @@ from maxmargin.core.expectations import places, working_memory
 from maxmargin.core.kernel import inlined, kernel, run, summing
 from maxmargin.core.row_changes import add_changed_rows, grown_by_rows, squared_rows
 from maxmargin.core.state import require, require_within
-from maxmargin.core.tables.vectors import blend_into, sum_of_squares
+from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.engine.threads import over_ranges
 from maxmargin.solvers.checkpoints.proofs import ROUNDING, compare_weights
 from maxmargin.solvers.log.gibbs import (

@@ -29,7 +29,7 @@ from maxmargin.core.contract import (
 from maxmargin.core.expectations import places, working_memory
 from maxmargin.core.kernel import kernel, run, summing
 from maxmargin.core.objective import Objective, Sweep
-from maxmargin.core.tables.vectors import sum_of_squares
+from maxmargin.core.vectors import sum_of_squares
 from maxmargin.engine.threads import over_ranges
 from maxmargin.solvers.registry import no_sums
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.state import Stateful, require, restored
-from maxmargin.core.tables.vectors import sum_of_squares
+from maxmargin.core.vectors import sum_of_squares
 from maxmargin.solvers.checkpoints.cut_proofs import check_shares
 from maxmargin.solvers.checkpoints.proofs import compare, compare_weights
 from maxmargin.solvers.cutting_planes.simplex import ascend_simplex

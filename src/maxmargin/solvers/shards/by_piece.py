@@ -20,7 +20,7 @@ from maxmargin.core.objective import Objective
 from maxmargin.core.pieces.on_disk import OnDisk, OnDiskLog
 from maxmargin.core.pieces.totals import Scattered
 from maxmargin.core.state import Stateful, require
-from maxmargin.core.tables.vectors import blend_into, sum_of_squares
+from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.solvers.block_coordinate import (
     CACHED_COST,
     NEWEST,

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from maxmargin.core.tables.vectors import SparseVector
+from maxmargin.core.vectors import SparseVector
 from maxmargin.solvers.shards.by_piece import Blocks
 
 

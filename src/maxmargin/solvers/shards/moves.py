@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.tables.vectors import SparseVector
+from maxmargin.core.vectors import SparseVector
 
 MAX_TURNS = 1000  # of the search over shares
 SOLVED = 1e-6

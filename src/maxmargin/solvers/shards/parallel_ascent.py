@@ -26,7 +26,7 @@ import numpy as np
 
 from maxmargin.core.pieces.sharded import Sharded
 from maxmargin.core.state import require
-from maxmargin.core.tables.vectors import blend_into, sum_of_squares
+from maxmargin.core.vectors import blend_into, sum_of_squares
 from maxmargin.engine.worth import Worth
 from maxmargin.solvers.block_coordinate import Signs
 from maxmargin.solvers.checkpoints.proofs import compare_weights

@@ -24,7 +24,7 @@ from maxmargin.core.fingerprint import fingerprint
 from maxmargin.core.objective import Objective
 from maxmargin.core.pieces.totals import Totals
 from maxmargin.core.state import Stateful
-from maxmargin.core.tables.vectors import SparseVector
+from maxmargin.core.vectors import SparseVector
 from maxmargin.engine.threads import Team
 from maxmargin.solvers.log.exponentiated import Exponentiated
 from maxmargin.solvers.shards.local import Local

@@ -15,7 +15,7 @@ import numpy as np
 from maxmargin.core.compile.compiling import say_on_stderr
 from maxmargin.core.jobs import effective_jobs
 from maxmargin.core.tables.arrays import TokenMatrix
-from maxmargin.core.tables.vectors import (
+from maxmargin.core.vectors import (
     LARGE_TABLE,
     frequency_order,
     padded_width,

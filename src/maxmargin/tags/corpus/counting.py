@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.tables.vectors import tally
+from maxmargin.core.vectors import tally
 from maxmargin.tags.features.kernels import Table
 
 TABLE_KEYS = 1 << 22  # of a table in memory: about 150 MB

@@ -13,7 +13,7 @@ import numpy as np
 from maxmargin.core.encoded import Encoded, Training, check_weights
 from maxmargin.core.pieces.totals import Scattered
 from maxmargin.core.tables.arrays import TokenMatrix, offsets
-from maxmargin.core.tables.vectors import padded_width
+from maxmargin.core.vectors import padded_width
 from maxmargin.core.warn import warn
 from maxmargin.tags.corpus.corpus import Shard, TagCorpus
 from maxmargin.tags.features.ready import READY_NAMES

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.tables.vectors import tally
+from maxmargin.core.vectors import tally
 from maxmargin.engine.threads import LONG, Team
 from maxmargin.tags.features.input import Data
 from maxmargin.tags.features.kernels import Table, combine

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core.cutting import cut_by
 from maxmargin.core.kernel import inlined
 from maxmargin.core.partial import with_known
-from maxmargin.core.pieces.cutting import cut_by
 from maxmargin.trees.cky.chart import Sentence
 from maxmargin.trees.cky.tables import GrammarTables
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from maxmargin.core.compile.declared import Float, Int, Labels, Table
 from maxmargin.core.kernel import inlined, outlined
-from maxmargin.core.tables.vectors import copy_into
+from maxmargin.core.vectors import copy_into
 from maxmargin.trees.cky.batch import sentence_of
 from maxmargin.trees.cky.chart import chart_of, marked
 from maxmargin.trees.cky.entries import best_entry_tree

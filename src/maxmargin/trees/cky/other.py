@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.kernel import inlined, inner
-from maxmargin.core.tables.vectors import copy_into
+from maxmargin.core.vectors import copy_into
 from maxmargin.trees.cky.cells import NONE, cell_of
 from maxmargin.trees.cky.chart import chain_score, label_score
 from maxmargin.trees.cky.trees import (

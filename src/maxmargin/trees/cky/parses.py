@@ -30,7 +30,7 @@ from maxmargin.core import contract
 from maxmargin.core.compile.declared import Float, Int, Labels, Table
 from maxmargin.core.kernel import direct, generic, implements, inlined, kernel, outlined
 from maxmargin.core.partial import partly_known
-from maxmargin.core.tables.vectors import copy_into
+from maxmargin.core.vectors import copy_into
 from maxmargin.trees.cky import sums  # noqa: F401  implements sums
 from maxmargin.trees.cky.batch import (
     Brackets,
