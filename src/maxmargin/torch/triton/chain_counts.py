@@ -112,9 +112,6 @@ def counts_few(
     ``parts`` (programs, K + 2, K): pairs, then first and last labels.
     """
     k = tl.arange(0, P)
-    there = (k < K)[:, None] & (k < K)[None, :]
-    x = tl.load(transitions + k[:, None] * K + k[None, :], mask=there, other=NONE)
-    table = tl.exp(x - finite(tl.max(tl.max(x, 1), 0)))
     found = tl.zeros((P, P), tl.float32)
     own = tl.zeros((P, P), tl.float32)
     firsts = tl.zeros((P,), tl.float32)
@@ -143,6 +140,9 @@ def counts_few(
                 own = add_labels(own, y_before, y, g, k, k, PRECISION)
             t += R
         b += tl.num_programs(0)
+    there = (k < K)[:, None] & (k < K)[None, :]
+    x = tl.load(transitions + k[:, None] * K + k[None, :], mask=there, other=NONE)
+    table = tl.exp(x - finite(tl.max(tl.max(x, 1), 0)))
     found = tl.where(table > 0.0, found * table, 0.0) - own
     out = parts + tl.program_id(0).to(tl.int64) * (K + 2) * K
     tl.store(out + k[:, None] * K + k[None, :], found, mask=there)

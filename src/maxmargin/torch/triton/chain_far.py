@@ -78,7 +78,8 @@ def forward_far(
                 x = double(transitions + c[:, None] * K + k[None, :], there)
                 x += kept(high, low, (lo + t - 1) * K + c, c < K)[:, None]
                 higher = tl.maximum(best, tl.max(x, 0))
-                size = size * tl.exp(finite(best) - finite(higher)) + exp_sum(x, higher)
+                before = tl.where(best > NONE, size * tl.exp(best - higher), 0.0)
+                size = before + exp_sum(x, higher)
                 best = higher
                 j += C
             v = best + tl.log(size) + double(emissions + (lo + t) * K + k, k < K)

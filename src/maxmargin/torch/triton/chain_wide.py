@@ -43,11 +43,23 @@ def raised_rows(b, x, on):
 
 
 @triton.jit
+def held_table(table, k, K: tl.constexpr, P: tl.constexpr, C: tl.constexpr):
+    """The table where it comes in one chunk."""
+    if C == P:
+        there = (k < K)[:, None] & (k < K)[None, :]
+        w = tl.load(table + k[:, None] * K + k[None, :], mask=there, other=0.0)
+    else:
+        w = table
+    return w
+
+
+@triton.jit
 def product(
     v,
     kept,
     token,
     on,
+    held,
     table,
     k,
     K: tl.constexpr,
@@ -58,12 +70,10 @@ def product(
 ):
     """v times a table; with C < P, v is read again from row ``token`` of ``kept``."""
     if C == P:
-        there = (k < K)[:, None] & (k < K)[None, :]
-        w = tl.load(table + k[:, None] * K + k[None, :], mask=there, other=0.0)
-        u = tl.dot(v, w, input_precision=PRECISION)
+        u = tl.dot(v, held, input_precision=PRECISION)
     else:
         u = tl.zeros((M, P), tl.float32)
-        for j in tl.static_range(0, P, C):
+        for j in range(0, P, C):
             c = j + tl.arange(0, C)
             there = on[:, None] & (c < K)[None, :]
             at = kept + token[:, None] * K + c[None, :]
@@ -101,13 +111,14 @@ def forward_rows(
     columns = (k < K)[None, :]
     tl.store(alpha + lo[:, None] * K + k[None, :], v, mask=on[:, None] & columns)
     x = rows_of(emissions, lo + 1, n > 1, k, K)
+    held = held_table(table, k, K, P, C)
     longest = tl.max(n, 0)
     t = 1
     while t < longest:
         tl.debug_barrier()
         on = t < n
         x_next = rows_of(emissions, lo + t + 1, t + 1 < n, k, K)
-        u = product(v, alpha, lo + t - 1, on, table, k, K, P, M, C, PRECISION)
+        u = product(v, alpha, lo + t - 1, on, held, table, k, K, P, M, C, PRECISION)
         u, z, log = scaled_rows(u, x, on)
         v = tl.where(on[:, None], u, v)
         total += tl.where(on, log + top, 0.0)
@@ -151,6 +162,7 @@ def backward_rows(
     at = beta + (lo + n - 1)[:, None] * K + k[None, :]
     tl.store(at, b, mask=(n > 0)[:, None] & columns)
     x = rows_of(emissions, lo + n - 1, n > 1, k, K)
+    held = held_table(table, k, K, P, C)
     longest = tl.max(n, 0)
     i = 1
     while i < longest:
@@ -163,7 +175,7 @@ def backward_rows(
             at = weighted + (lo + t)[:, None] * K + k[None, :]
             tl.store(at, w, mask=on[:, None] & columns)
             tl.debug_barrier()
-        u = product(w, weighted, lo + t, on, table, k, K, P, M, C, PRECISION)
+        u = product(w, weighted, lo + t, on, held, table, k, K, P, M, C, PRECISION)
         b = tl.where(on[:, None], u, b)
         at = beta + (lo + t - 1)[:, None] * K + k[None, :]
         tl.store(at, b, mask=on[:, None] & columns)

@@ -205,6 +205,7 @@ def counts_few(
         emissions, labels, start, transitions, alpha, beta, norm, far, coefficient,
         marginals, parts, examples, LABELS=labels is not None,
         K=n_labels, P=max(16, places(n_labels)), R=32, PRECISION=precision(),
+        num_warps=8,
     )  # fmt: skip
     return parts.sum(0)
 
@@ -225,7 +226,7 @@ def counts_many(
     chain_counts.pairs_many[(programs, tiles, tiles)](
         labels, start, transitions, highest_of(transitions), alpha, weighted, far,
         coefficient, parts, examples, LABELS=labels is not None,
-        K=n_labels, S=FEW, R=32, PRECISION=precision(),
+        K=n_labels, S=FEW, R=32, PRECISION=precision(), num_warps=8,
     )  # fmt: skip
     counts = parts.sum(0)
     counts[-2:] = ends.sum(0)

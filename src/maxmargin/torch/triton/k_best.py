@@ -31,7 +31,7 @@ def next_best(
     arg = tl.zeros((P,), tl.int32)
     q = 0
     while q <= r:
-        for j in tl.static_range(0, P, C):
+        for j in range(0, P, C):
             c = j + tl.arange(0, C)
             there = (c < K)[:, None] & (k < K)[None, :]
             at = transitions + c[:, None] * K + k[None, :]
@@ -104,9 +104,9 @@ def best_lists(
     v = row_of(emissions, lo, 0, n, k, K)
     v += tl.load(first + k, mask=k < K, other=NONE)
     total = tl.zeros((), tl.float64)
-    at = room + q[:, None] * K + k[None, :]
+    there = (q < ranks)[:, None] & (k < K)[None, :]
     v = tl.where((q == 0)[:, None], v[None, :], NONE)
-    tl.store(at, v, mask=(q < ranks)[:, None] & (k < K)[None, :])
+    tl.store(room + q[:, None] * K + k[None, :], v, mask=there)
     t = 1
     while t < n:
         tl.debug_barrier()
@@ -121,8 +121,8 @@ def best_lists(
             if r == 0:
                 top = finite(tl.max(score + x, 0))
                 total += top.to(tl.float64)
-            at = room + (t % 2) * width + r * K + k
-            tl.store(at, score + x - top, mask=k < K)
+            out = room + (t % 2) * width + r * K + k
+            tl.store(out, score + x - top, mask=k < K)
             tl.store(back + ((lo + t) * ranks + r) * K + k, place, mask=k < K)
             r += 1
         t += 1
@@ -131,10 +131,10 @@ def best_lists(
     places = best_ends(lists, last, total, scores, ranks, K, P, Q)
     t = n - 1
     while t >= 0:
-        there = (q < ranks) & (places >= 0)
-        at = labels + (lo + t) * ranks + q
-        tl.store(at, tl.where(there, places % K, -1), mask=q < ranks)
+        found = (q < ranks) & (places >= 0)
+        own = tl.where(found, places % K, -1)
+        tl.store(labels + (lo + t) * ranks + q, own, mask=q < ranks)
         if t > 0:
-            at = back + ((lo + t) * ranks + places // K) * K + places % K
-            places = tl.load(at, mask=there, other=-1)
+            at = back + ((lo + t) * ranks + places // K) * K + own
+            places = tl.load(at, mask=found, other=-1)
         t -= 1

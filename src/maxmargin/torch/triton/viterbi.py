@@ -25,7 +25,7 @@ def step_in_chunks(
     tl.debug_barrier()
     best = tl.full((P,), NONE, tl.float32)
     arg = tl.zeros((P,), tl.int32)
-    for j in tl.static_range(0, P, C):
+    for j in range(0, P, C):
         c = j + tl.arange(0, C)
         there = (c < K)[:, None] & (k < K)[None, :]
         at = transitions + c[:, None] * K + k[None, :]
@@ -63,8 +63,7 @@ def best_labels(
     k = tl.arange(0, P)
     if C == P:
         there = (k < K)[:, None] & (k < K)[None, :]
-        at = transitions + k[:, None] * K + k[None, :]
-        table = tl.load(at, mask=there, other=NONE)
+        table = tl.load(transitions + k[:, None] * K + k[None, :], mask=there, other=NONE)
     v = row_of(emissions, lo, 0, n, k, K)
     v += tl.load(first + k, mask=k < K, other=NONE)
     total = tl.zeros((), tl.float64)
