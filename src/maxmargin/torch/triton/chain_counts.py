@@ -51,7 +51,7 @@ def tokens_of(
     x = tl.load(emissions + at, mask=there, other=NONE).to(tl.float32)
     x = tl.exp(x - finite(tl.max(x, 1))[:, None])
     z = tl.load(norm + lo + token, mask=on & (token > 0), other=1.0)
-    w = tl.minimum(x * (b / s[:, None]) / z[:, None], MOST)
+    w = tl.minimum(x * tl.minimum(b / s[:, None], MOST) / z[:, None], MOST)
     w = tl.where((on & (token > 0))[:, None] & (a > 0.0), w * g, 0.0)
     return mu, w
 

@@ -20,7 +20,13 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-FLOOR = tl.constexpr(2.0**-40)  # least share of what is possible, behind
+FLOOR = tl.constexpr(2.0**-60)  # least share and least step of what is possible, behind
+
+RAISE = tl.constexpr(2.0**60)  # so that beta stays above FLOOR
+
+LOG_RAISE = tl.constexpr(41.58883083359671855650)
+
+LEAST = tl.constexpr(2.0**-64)  # factor that may be taken out ahead
 
 NONE = tl.constexpr(float("-inf"))
 
@@ -50,11 +56,11 @@ def scaled(u, x):
 
 @triton.jit
 def raised(b, x):
-    """b exp(x) divided by its sum and at least FLOOR where x allows; log of the sum."""
+    """b exp(x) divided by its sum, and at least FLOOR where not zero; log of the sum."""
     top = finite(tl.max(x, 0))
     w = b * tl.exp(x - top)
     z = tl.sum(w, 0)
-    w = tl.where(x > NONE, tl.maximum(w / z, FLOOR), 0.0)
+    w = tl.where((x > NONE) & (b > 0.0), tl.maximum(w / z, FLOOR), 0.0)
     return w, top.to(tl.float64) + tl.log(z).to(tl.float64)
 
 
@@ -113,7 +119,7 @@ def forward(
         u, z, log = scaled(u, end)
     else:
         v, z, log = scaled(v, end)
-    return tl.where(tl.minimum(least, z) < FLOOR, float("nan"), total + log)
+    return tl.where(tl.minimum(least, z) < LEAST, float("nan"), total + log)
 
 
 @triton.jit
@@ -122,6 +128,7 @@ def backward(
 ):
     """beta, scaled freely: whatever reads it normalises; returns log Z from above."""
     r, c = tl.arange(0, P), tl.arange(0, P)
+    top -= LOG_RAISE
     A = tl.where(A >= 0.0, tl.maximum(A, FLOOR), 0.0)
     At = tl.where(At >= 0.0, tl.maximum(At, FLOOR), 0.0)
     u, total = ends_behind(last, c, K)
@@ -134,11 +141,11 @@ def backward(
         y_next = row_of(emissions, lo, t - 3, n, r, K)
         w, log = raised(u, x)
         total += log + top
-        v = tl.sum(A * w[None, :], 1)
+        v = tl.sum(A * w[None, :], 1) * RAISE
         tl.store(beta + (lo + t - 1) * K + r, v, mask=r < K)
         q, log = raised(v, y)
         total += log + top
-        u = tl.sum(At * q[:, None], 0)
+        u = tl.sum(At * q[:, None], 0) * RAISE
         tl.store(beta + (lo + t - 2) * K + c, u, mask=c < K)
         x = x_next
         y = y_next
@@ -146,7 +153,7 @@ def backward(
     if t > 0:
         w, log = raised(u, x)
         total += log + top
-        v = tl.sum(A * w[None, :], 1)
+        v = tl.sum(A * w[None, :], 1) * RAISE
         tl.store(beta + lo * K + r, v, mask=r < K)
         y = row_of(emissions, lo, 0, n, r, K) + tl.load(first + r, mask=r < K, other=NONE)
         q, log = raised(v, y)

@@ -11,7 +11,14 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from maxmargin.torch.triton.chain_sums import FLOOR, NONE, finite
+from maxmargin.torch.triton.chain_sums import (
+    FLOOR,
+    LEAST,
+    LOG_RAISE,
+    NONE,
+    RAISE,
+    finite,
+)
 
 
 @triton.jit
@@ -38,7 +45,7 @@ def raised_rows(b, x, on):
     top = finite(tl.max(x, 1))
     w = b * tl.exp(x - top[:, None])
     z = tl.where(on, tl.sum(w, 1), 1.0)
-    w = tl.where(x > NONE, tl.maximum(w / z[:, None], FLOOR), 0.0)
+    w = tl.where((x > NONE) & (b > 0.0), tl.maximum(w / z[:, None], FLOOR), 0.0)
     return w, tl.where(on, top.to(tl.float64) + tl.log(z).to(tl.float64), 0.0)
 
 
@@ -130,7 +137,7 @@ def forward_rows(
         t += 1
     end = tl.load(last + k, mask=k < K, other=NONE)[None, :] + tl.zeros((M, P), tl.float32)
     v, z, log = scaled_rows(v, end, n > 0)
-    failed = tl.minimum(least, z) < FLOOR
+    failed = tl.minimum(least, z) < LEAST
     return tl.where(failed, float("nan"), total + log)
 
 
@@ -170,13 +177,13 @@ def backward_rows(
         on = t > 0
         x_next = rows_of(emissions, lo + t - 1, t > 1, k, K)
         w, log = raised_rows(b, x, on)
-        total += tl.where(on, log + top, 0.0)
+        total += tl.where(on, log + top - LOG_RAISE, 0.0)
         if C < P:
             at = weighted + (lo + t)[:, None] * K + k[None, :]
             tl.store(at, w, mask=on[:, None] & columns)
             tl.debug_barrier()
         u = product(w, weighted, lo + t, on, held, table, k, K, P, M, C, PRECISION)
-        b = tl.where(on[:, None], u, b)
+        b = tl.where(on[:, None], u * RAISE, b)
         at = beta + (lo + t - 1)[:, None] * K + k[None, :]
         tl.store(at, b, mask=on[:, None] & columns)
         x = x_next

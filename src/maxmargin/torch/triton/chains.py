@@ -243,9 +243,10 @@ class ChainValue(torch.autograd.Function):
         return result
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx, coefficient):
-        marginals, counts = backward(*ctx.saved_tensors, coefficient)
+        # the operator refuses second derivatives, for which a graph is being made
+        parts = torch.ops.maxmargin.chain_parts if torch.is_grad_enabled() else backward
+        marginals, counts = parts(*ctx.saved_tensors, coefficient)
         return marginals, None, None, counts[:-2], counts[-2], counts[-1]
 
 
