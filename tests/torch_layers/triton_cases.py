@@ -37,7 +37,7 @@ def imported():
 
 def modules():
     triton = pytest.importorskip("triton")
-    from maxmargin.torch.triton import chains
+    from maxmargin.torch.triton import chains, charts
 
     interpreted = type(chains.best_labels).__name__ == "InterpretedFunction"
     assert interpreted == (DEVICE == "cpu"), (
@@ -47,10 +47,10 @@ def modules():
     if interpreted:  # it imports more at its first call
         one = torch.zeros(1)
         chains.viterbi(one[None], torch.arange(2), one[None], one, one)
-    return triton, chains
+    return triton, chains, charts
 
 
-triton, chains = imported()
+triton, chains, charts = imported()
 
 
 def starts(lengths):
