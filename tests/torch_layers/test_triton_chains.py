@@ -1,5 +1,7 @@
 """log Z, losses, marginals and counts of chains by the kernels."""
 
+from itertools import pairwise
+
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
@@ -67,7 +69,9 @@ def test_enumeration(n_labels):
     for b, length in enumerate(lengths):
         lo, hi = start[b], start[b + 1]
         outputs = enumerated(length, n_labels)
-        values = torch.stack([score_of(y, scores[0][lo:hi], *scores[1:]) for y in outputs])
+        values = torch.stack(
+            [score_of(y, scores[0][lo:hi], *scores[1:]) for y in outputs]
+        )
         torch.testing.assert_close(log_z[b], torch.logsumexp(values, 0))
         own = torch.zeros(length, n_labels)
         for y, p in zip(outputs, torch.softmax(values, 0), strict=True):
@@ -91,7 +95,7 @@ def test_log_loss_subtracts_the_labels(n_labels):
     exact, inputs = leaves(scores, torch.float64), leaves(on_device(*scores))
     given_scores = [
         score_of(labels[lo:hi], exact[0][lo:hi], *exact[1:])
-        for lo, hi in zip(start[:-1], start[1:], strict=True)
+        for lo, hi in pairwise(start)
     ]
     expected = reference(exact[0], start, *exact[1:]) - torch.stack(given_scores)
     found = chains.log_loss(inputs[0], *on_device(labels, start), *inputs[1:])
@@ -166,7 +170,9 @@ def test_ordinary_scores_stay_in_probability_space(n_labels):
     start, scores = random_scores([60, 1, 7], n_labels, scale=5.0)
     scores[1][0, 1:] = -1e4  # as many write what they forbid
     scores[1][1, 2] = NONE
-    far = chains.forward(*on_device(scores[0]), None, *on_device(start, *scores[1:]))[-1]
+    far = chains.forward(*on_device(scores[0]), None, *on_device(start, *scores[1:]))[
+        -1
+    ]
     assert far.tolist() == [0, 0, 0]
     check(start, scores)
 
@@ -179,7 +185,9 @@ def test_only_one_labelling_is_possible(n_labels):
     kept[torch.arange(7), y] = scores[0][torch.arange(7), y]
     scores[0] = kept
     found = chains.sums(*on_device(kept, start, *scores[1:]))
-    assert torch.equal(found.marginals.cpu(), torch.nn.functional.one_hot(y, n_labels).float())
+    assert torch.equal(
+        found.marginals.cpu(), torch.nn.functional.one_hot(y, n_labels).float()
+    )
     assert torch.isfinite(found.log_z).all()
 
 

@@ -113,7 +113,7 @@ def test_more_symbols_than_a_small_table():
 
 
 def test_a_long_sentence_keeps_its_digits():
-    check(*random_trees([12], 3, 5, scale=30.0), scale=30.0)
+    check(*random_trees([9], 3, 5, scale=30.0), scale=30.0)
 
 
 def test_scores_of_ten_thousand():

@@ -78,6 +78,9 @@ def compile_all():
         for kernel, constants, warps, types in kernels():
             named = {**dict.fromkeys(kernel.arg_names, "*fp32"), **TYPES, **types}
             named |= dict.fromkeys(constants, "constexpr")
+            for name, there in (("labels", "LABELS"), ("spans", "SPANS")):
+                if not constants.get(there, True):
+                    constants[name], named[name] = None, "constexpr"
             signature = {name: named[name] for name in kernel.arg_names}
             made = triton.compile(
                 ASTSource(kernel, signature, constants),

@@ -39,8 +39,9 @@ def test_the_operator_equals_the_function():
     found = chains.chain_value(own[0], labels, start, *own[1:])[0]
     expected = chains.log_loss(given[0], labels, start, *given[1:])
     assert torch.equal(found, expected)
-    pairs = torch.autograd.grad(found.sum(), own), torch.autograd.grad(
-        expected.sum(), given
+    pairs = (
+        torch.autograd.grad(found.sum(), own),
+        torch.autograd.grad(expected.sum(), given),
     )
     assert all(torch.equal(a, b) for a, b in zip(*pairs, strict=True))
 

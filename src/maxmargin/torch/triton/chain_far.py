@@ -169,9 +169,7 @@ def expected_tokens_far(
 
 
 @triton.jit
-def step_behind(
-    r, transitions, k, behind, K: tl.constexpr, C: tl.constexpr
-):
+def step_behind(r, transitions, k, behind, K: tl.constexpr, C: tl.constexpr):
     """behind(j) <- log sum_k exp(T(j, k) + r(k))."""
     j = 0
     while j < K:
@@ -186,7 +184,17 @@ def step_behind(
 
 @triton.jit
 def expected_steps_far(
-    high, low, row, r, total, g, transitions, k, counts, K: tl.constexpr, C: tl.constexpr
+    high,
+    low,
+    row,
+    r,
+    total,
+    g,
+    transitions,
+    k,
+    counts,
+    K: tl.constexpr,
+    C: tl.constexpr,
 ):
     """counts(j, k) += g exp(log alpha(j) + T(j, k) + r(k) - total)."""
     j = 0
@@ -254,7 +262,9 @@ def expected_far(
             top = tl.max(q, 0)
             total = top + tl.log(tl.sum(tl.exp(q - finite(top)), 0))
             if top > NONE:
-                expected_steps_far(alpha, beta, row, r, total, g, transitions, k, table, K, C)
+                expected_steps_far(
+                    alpha, beta, row, r, total, g, transitions, k, table, K, C
+                )
             v -= finite(tl.max(v, 0))
             if LABELS:
                 y = tl.load(labels + lo + t)

@@ -75,7 +75,18 @@ def ends_behind(last, k, K: tl.constexpr):
 
 @triton.jit
 def forward(
-    emissions, lo, n, A, At, top, first, last, alpha, norm, K: tl.constexpr, P: tl.constexpr
+    emissions,
+    lo,
+    n,
+    A,
+    At,
+    top,
+    first,
+    last,
+    alpha,
+    norm,
+    K: tl.constexpr,
+    P: tl.constexpr,
 ):
     """alpha and the factors; returns log Z.
 
@@ -155,10 +166,14 @@ def backward(
         total += log + top
         v = tl.sum(A * w[None, :], 1) * RAISE
         tl.store(beta + lo * K + r, v, mask=r < K)
-        y = row_of(emissions, lo, 0, n, r, K) + tl.load(first + r, mask=r < K, other=NONE)
+        y = row_of(emissions, lo, 0, n, r, K) + tl.load(
+            first + r, mask=r < K, other=NONE
+        )
         q, log = raised(v, y)
     else:
-        x = row_of(emissions, lo, 0, n, c, K) + tl.load(first + c, mask=c < K, other=NONE)
+        x = row_of(emissions, lo, 0, n, c, K) + tl.load(
+            first + c, mask=c < K, other=NONE
+        )
         w, log = raised(u, x)
     return total + log
 

@@ -135,7 +135,9 @@ def forward_rows(
         tl.store(norm + lo + t, z, mask=on)
         x = x_next
         t += 1
-    end = tl.load(last + k, mask=k < K, other=NONE)[None, :] + tl.zeros((M, P), tl.float32)
+    end = tl.load(last + k, mask=k < K, other=NONE)[None, :] + tl.zeros(
+        (M, P), tl.float32
+    )
     v, z, log = scaled_rows(v, end, n > 0)
     failed = tl.minimum(least, z) < LEAST
     return tl.where(failed, float("nan"), total + log)
@@ -226,7 +228,20 @@ def sums_many(
     top = tl.load(highest).to(tl.float64)
     if tl.program_id(1) == 0:
         z = forward_rows(
-            emissions, lo, n, table, top, first, last, alpha, norm, K, P, M, C, PRECISION
+            emissions,
+            lo,
+            n,
+            table,
+            top,
+            first,
+            last,
+            alpha,
+            norm,
+            K,
+            P,
+            M,
+            C,
+            PRECISION,
         )
         tl.store(both + 2 * b, z, mask=there)
     else:

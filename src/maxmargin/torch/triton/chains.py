@@ -25,11 +25,18 @@ import torch
 import triton
 
 from maxmargin.torch.triton import chain_counts, chain_far, chain_sums, chain_wide
-from maxmargin.torch.triton.k_best import best_lists
-from maxmargin.torch.triton.viterbi import best_labels
+from maxmargin.torch.triton.chain_searches import chain_k_best, chain_viterbi
+from maxmargin.torch.triton.launching import (
+    HELD,
+    chunk,
+    on_its_device,
+    places,
+    precision,
+    prepared,
+    warps,
+)
 
 FEW = 64  # labels whose table of transitions one program keeps in registers
-HELD = 128  # and those that a program of several sequences keeps
 PROGRAMS = 264  # that sum counts: two for each multiprocessor of a large GPU
 ROWS = 16  # sequences side by side, the least that tensor cores take
 
@@ -81,7 +88,7 @@ def viterbi(emissions, start, transitions, first, last):
     Loss-augmented decoding adds its costs to the emissions.
     """
     emissions, table = prepared(emissions, transitions, first, last)
-    return torch.ops.maxmargin.chain_viterbi(emissions, start, *table)
+    return chain_viterbi(emissions, start, *table)
 
 
 def k_best(emissions, start, transitions, first, last, k):
@@ -91,35 +98,10 @@ def k_best(emissions, start, transitions, first, last, k):
     infinity as score.
     """
     emissions, table = prepared(emissions, transitions, first, last)
-    return torch.ops.maxmargin.chain_k_best(emissions, start, *table, k)
+    return chain_k_best(emissions, start, *table, k)
 
 
-def prepared(emissions, transitions, first, last):
-    """All contiguous; transitions, first and last in single precision."""
-    table = (scores.float().contiguous() for scores in (transitions, first, last))
-    return emissions.contiguous(), tuple(table)
-
-
-def places(n_labels: int) -> int:
-    return max(4, triton.next_power_of_2(n_labels))
-
-
-def chunk(n_places: int, entries: int = 4096) -> int:
-    """Rows of a table that a program reads at once."""
-    return max(1, min(n_places, entries // n_places))
-
-
-def precision() -> str:
-    """Of products: three products of tf32 are as good as fp32, one is not."""
-    if torch.version.hip or not torch.cuda.is_available():
-        return "ieee"
-    return "tf32x3" if torch.cuda.get_device_capability() >= (8, 0) else "ieee"
-
-
-def warps(n_places: int) -> int:
-    return max(1, min(8, n_places * n_places // 1024))
-
-
+@on_its_device
 def forward(emissions, labels, start, transitions, first, last):
     """(log Z or the loss, alpha, beta, norm, far): the last four for :func:`backward`."""
     n_tokens, n_labels = emissions.shape
@@ -170,8 +152,19 @@ def highest_of(transitions):
     return transitions.amax().clamp_min(-3e38).reshape(1)
 
 
+@on_its_device
 def backward(
-    emissions, labels, start, transitions, first, last, alpha, beta, norm, far, coefficient
+    emissions,
+    labels,
+    start,
+    transitions,
+    first,
+    last,
+    alpha,
+    beta,
+    norm,
+    far,
+    coefficient,
 ):
     """Marginals (tokens, labels) and counts (labels + 2, labels) times a coefficient.
 
@@ -196,7 +189,16 @@ def backward(
 
 
 def counts_few(
-    emissions, labels, start, transitions, alpha, beta, norm, far, coefficient, marginals
+    emissions,
+    labels,
+    start,
+    transitions,
+    alpha,
+    beta,
+    norm,
+    far,
+    coefficient,
+    marginals,
 ):
     n_labels, examples = len(transitions), len(start) - 1
     programs = min(examples, PROGRAMS)
@@ -211,7 +213,16 @@ def counts_few(
 
 
 def counts_many(
-    emissions, labels, start, transitions, alpha, beta, norm, far, coefficient, marginals
+    emissions,
+    labels,
+    start,
+    transitions,
+    alpha,
+    beta,
+    norm,
+    far,
+    coefficient,
+    marginals,
 ):
     n_labels, examples = len(transitions), len(start) - 1
     weighted = torch.empty_like(alpha)
@@ -250,7 +261,10 @@ class ChainValue(torch.autograd.Function):
         return marginals, None, None, counts[:-2], counts[-2], counts[-1]
 
 
-SCORES = "Tensor emissions, Tensor? labels, Tensor start, Tensor transitions, Tensor first, Tensor last"
+SCORES = (
+    "Tensor emissions, Tensor? labels, Tensor start, "
+    "Tensor transitions, Tensor first, Tensor last"
+)
 
 chain_value = torch.library.custom_op(
     "maxmargin::chain_value",
@@ -298,69 +312,3 @@ def gradients(ctx, coefficient, *rest):
 
 
 chain_value.register_autograd(gradients, setup_context=keep_for_gradients)
-
-TABLE = "Tensor emissions, Tensor start, Tensor transitions, Tensor first, Tensor last"
-
-
-def best_of(emissions, start, transitions, first, last):
-    n_tokens, n_labels = emissions.shape
-    examples = len(start) - 1
-    small = torch.uint8 if n_labels <= 256 else torch.int16
-    labels = start.new_empty(n_tokens, dtype=torch.int32)
-    scores = emissions.new_empty(examples, dtype=torch.float32)
-    if examples:
-        places_ = places(n_labels)
-        held = places_ <= HELD
-        best_labels[(examples,)](
-            emissions, start, transitions, first, last,
-            labels.new_empty((n_tokens, n_labels), dtype=small),
-            scores.new_empty(0 if held else (examples, n_labels)), labels, scores,
-            K=n_labels, P=places_, C=places_ if held else chunk(places_),
-            num_warps=warps(places_),
-        )  # fmt: skip
-    return labels, scores
-
-
-chain_viterbi = torch.library.custom_op(
-    "maxmargin::chain_viterbi",
-    best_of,
-    mutates_args=(),
-    schema=f"({TABLE}) -> (Tensor, Tensor)",
-)
-
-
-@chain_viterbi.register_fake
-def _(emissions, start, transitions, first, last):
-    scores = emissions.new_empty(start.shape[0] - 1, dtype=torch.float32)
-    return start.new_empty(emissions.shape[0], dtype=torch.int32), scores
-
-
-def k_best_of(emissions, start, transitions, first, last, k):
-    n_tokens, n_labels = emissions.shape
-    examples = len(start) - 1
-    labels = start.new_empty((n_tokens, k), dtype=torch.int32)
-    scores = emissions.new_empty((examples, k), dtype=torch.float32)
-    if examples:
-        places_ = places(n_labels)
-        best_lists[(examples,)](
-            emissions, start, transitions, first, last,
-            labels.new_empty((n_tokens, k, n_labels)),
-            scores.new_empty((examples, 2, k, n_labels)), labels, scores, k,
-            K=n_labels, P=places_, C=chunk(places_), Q=triton.next_power_of_2(k),
-            num_warps=warps(places_),
-        )  # fmt: skip
-    return labels, scores
-
-
-chain_k_best = torch.library.custom_op(
-    "maxmargin::chain_k_best",
-    k_best_of,
-    mutates_args=(),
-    schema=f"({TABLE}, int k) -> (Tensor, Tensor)",
-)
-
-
-@chain_k_best.register_fake
-def _(emissions, start, transitions, first, last, k):
-    scores = emissions.new_empty((start.shape[0] - 1, k), dtype=torch.float32)
-    return start.new_empty((emissions.shape[0], k), dtype=torch.int32), scores

@@ -120,7 +120,15 @@ def inside_width(
 
 @triton.jit(do_not_specialize=["N"])
 def inside_top(
-    roots, lengths, alpha, scale, result, N, A: tl.constexpr, S: tl.constexpr, P: tl.constexpr
+    roots,
+    lengths,
+    alpha,
+    scale,
+    result,
+    N,
+    A: tl.constexpr,
+    S: tl.constexpr,
+    P: tl.constexpr,
 ):
     """Grid (examples,). log Z; zero for a sentence without words."""
     b = tl.program_id(0)
@@ -185,7 +193,17 @@ def splits_width(
 
 @triton.jit
 def rule_parts(
-    spans, rules, alpha, g, x, at, a, k, SPANS: tl.constexpr, A: tl.constexpr, S: tl.constexpr
+    spans,
+    rules,
+    alpha,
+    g,
+    x,
+    at,
+    a,
+    k,
+    SPANS: tl.constexpr,
+    A: tl.constexpr,
+    S: tl.constexpr,
 ):
     """P(a -> l r) over one cell, times the coefficient of the example."""
     share = tl.load(g + at * S + a)

@@ -21,6 +21,7 @@ import torch
 import triton
 
 from maxmargin.torch.triton import chart_sums
+from maxmargin.torch.triton.launching import on_its_device
 
 MOST = 128  # symbols: a table of two of them is kept in registers
 PROGRAMS = 8  # for each parent that sum the rules' parts
@@ -61,9 +62,15 @@ def sizes(words, rules):
             "compute on the CPU."
         )
     places = max(16, triton.next_power_of_2(symbols))
-    return {"A": parents, "S": symbols, "P": places, "num_warps": 4 if places < 64 else 8}
+    return {
+        "A": parents,
+        "S": symbols,
+        "P": places,
+        "num_warps": 4 if places < 64 else 8,
+    }
 
 
+@on_its_device
 def inside(words, spans, rules, roots, lengths):
     """(log Z, alpha, scale): the last two for :func:`outside`."""
     size = sizes(words, rules)
@@ -93,6 +100,7 @@ def cells_of_words(chart):
     return chart.diagonal(1, 1, 2)
 
 
+@on_its_device
 def outside(words, spans, rules, roots, lengths, alpha, scale, coefficient):
     """Expected words, spans (or an empty tensor), rules and roots."""
     size = sizes(words, rules)

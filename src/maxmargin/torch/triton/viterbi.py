@@ -63,7 +63,9 @@ def best_labels(
     k = tl.arange(0, P)
     if C == P:
         there = (k < K)[:, None] & (k < K)[None, :]
-        table = tl.load(transitions + k[:, None] * K + k[None, :], mask=there, other=NONE)
+        table = tl.load(
+            transitions + k[:, None] * K + k[None, :], mask=there, other=NONE
+        )
     v = row_of(emissions, lo, 0, n, k, K)
     v += tl.load(first + k, mask=k < K, other=NONE)
     total = tl.zeros((), tl.float64)
