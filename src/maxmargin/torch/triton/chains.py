@@ -13,8 +13,8 @@ Minus infinity forbids, in any of the scores; plus infinity and NaN are not allo
 whoever calls has checked that. An example without tokens has one labelling, of score 0.
 Nothing waits for the device, so that CUDA graphs can record every call.
 
-A log loss takes two launches ahead and at most three back. Where log Z is minus infinity,
-marginals and gradients are zero.
+With few labels, a log loss takes two launches ahead and three back. Where log Z is minus
+infinity, marginals and gradients are zero.
 """
 
 from __future__ import annotations

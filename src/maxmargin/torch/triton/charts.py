@@ -10,8 +10,8 @@ Arguments have the same names everywhere:
     lengths  (examples,): int64, at most N
 
 The parents are the first of the symbols. Minus infinity forbids, in any of the scores. A
-sentence without words has one tree, of score 0. A sentence has at most one launch per
-width ahead and three back; sums of probabilities go down by atomic additions, so that the
+sentence without words has one tree, of score 0. There is one launch per width ahead and
+three back; sums of probabilities go down by atomic additions, so that the
 last digits of gradients may differ from call to call.
 """
 
