@@ -1,0 +1,1 @@
+"""Structures as layers of torch."""
