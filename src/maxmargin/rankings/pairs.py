@@ -163,6 +163,14 @@ def value(batch, i, theta, y):
     return -lead(batch, i, theta, y)
 
 
+@implements(contract.parts, PairBatch)
+def parts(batch, i, y, coefficient, mu):
+    c = np.zeros(batch.first[i + 1] - batch.first[i])
+    add_swaps(batch, i, y, -coefficient, c)
+    for d in range(len(c)):
+        mu[0, d] += c[d]
+
+
 @implements(contract.margin, PairBatch)
 def margin(batch, i, theta, y):
     return lead(batch, i, theta, y)

@@ -274,13 +274,17 @@ class ChainScores:
 
     def _refuse_nan(self) -> None:
         checks.no_nan(self.emissions, self.sequences.owner, "emissions")
-        for name, table in zip(("transitions", "first", "last"), self.tables, strict=True):
+        for name, table in zip(
+            ("transitions", "first", "last"), self.tables, strict=True
+        ):
             if bool(torch.isnan(table).any() | (table == torch.inf).any()):
                 raise ValueError(f"{name} of the chain hold NaN or +inf.")
 
     def _need_truths(self) -> Any:
         if self.truths is None:
-            raise ValueError("a loss needs the true labels: give them beside emissions.")
+            raise ValueError(
+                "a loss needs the true labels: give them beside emissions."
+            )
         return self.truths
 
     def _given(self, found: Any) -> Any:
@@ -323,7 +327,9 @@ class ChainScores:
         )
         cost = chain.cost_table.cpu().double().numpy()
         wall = chain.wall.cpu().double().numpy()
-        batch = make_batch(tokens, 0, y, cost, wall, kind == "zero-one", np.float64, spans)
+        batch = make_batch(
+            tokens, 0, y, cost, wall, kind == "zero-one", np.float64, spans
+        )
         if self.partial:
             batch = partly_known(batch, (truths != UNKNOWN).cpu().numpy())
         more = batch.width - chain.n_labels

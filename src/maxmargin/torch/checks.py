@@ -25,7 +25,9 @@ def is_tensor(value: Any, name: str) -> None:
 def is_real(value: Any, name: str) -> None:
     is_tensor(value, name)
     if not value.is_floating_point():
-        raise TypeError(f"{name} holds {value.dtype}: scores are floating point numbers.")
+        raise TypeError(
+            f"{name} holds {value.dtype}: scores are floating point numbers."
+        )
 
 
 def same_device(given: dict[str, Any]) -> None:

@@ -57,9 +57,7 @@ def viterbi(emissions: Any, start: Any, transitions: Any, first: Any, last: Any)
     return cpu_sums.viterbi(emissions.detach(), start, *tables)
 
 
-def k_best(
-    emissions: Any, start: Any, transitions: Any, first: Any, last: Any, k: int
-):
+def k_best(emissions: Any, start: Any, transitions: Any, first: Any, last: Any, k: int):
     """(labels (tokens, k) int32, scores (examples, k)), the best first.
 
     Where an example has fewer than k labellings, the others have labels -1 and -inf.

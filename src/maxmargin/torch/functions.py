@@ -20,7 +20,12 @@ from maxmargin.core.flat_scores import Scores
 from maxmargin.torch.examples import Examples
 
 STEP = 3e-3  # of a value, in nats: errors of rounding and of the formula are alike
-POINTS = ((1.0, 8.0 / 12.0), (-1.0, -8.0 / 12.0), (2.0, -1.0 / 12.0), (-2.0, 1.0 / 12.0))
+POINTS = (
+    (1.0, 8.0 / 12.0),
+    (-1.0, -8.0 / 12.0),
+    (2.0, -1.0 / 12.0),
+    (-2.0, 1.0 / 12.0),
+)
 
 
 def array(tensor: Any) -> np.ndarray:
@@ -54,7 +59,11 @@ class LogPartition(torch.autograd.Function):
     def backward(ctx, g):
         own, head = ctx.saved_tensors
         if torch.is_grad_enabled():
-            return *ExpectedParts.apply(own, head, g, ctx.examples, ctx.known), None, None
+            return (
+                *ExpectedParts.apply(own, head, g, ctx.examples, ctx.known),
+                None,
+                None,
+            )
         weights, examples = array(g), ctx.examples
         mu = ctx.mu.head
         if len(mu) and len(weights) and (weights == weights[0]).all():

@@ -37,7 +37,7 @@ from maxmargin.trees.cky.k_best import Ranking
 
 
 def k_best(examples: Examples, own: np.ndarray, head: np.ndarray, k: int):
-    """(labellings (k, slots), scores (k, n)) from the best down; -inf if there are fewer."""
+    """(labellings (k, slots), scores (k, n)), the best first; -inf if there are fewer."""
     k, batch = check_k(k), ordinary(examples.batch)
     search = _RANKINGS.get(type(batch))
     if isinstance(batch, GraphLabellings) and not isinstance(

@@ -72,9 +72,7 @@ class Scored:
         """
         self._need_sums("marginals")
         ones = torch.ones(self.examples.n, dtype=torch.float64)
-        own, head = ExpectedParts.apply(
-            self.own, self.head, ones, self.examples, False
-        )
+        own, head = ExpectedParts.apply(self.own, self.head, ones, self.examples, False)
         own = self._as_given(own)
         return (own, head.to(self._dtype)) if len(head) else own
 

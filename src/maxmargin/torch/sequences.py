@@ -51,7 +51,9 @@ class Sequences:
                 self.rows, self.columns = checks.inside(self.sizes.numpy())
                 emissions = emissions[self.rows, self.columns]
         self.emissions = emissions.contiguous()
-        self.start = torch.cat([torch.zeros(1, dtype=torch.int64), self.sizes.cumsum(0)])
+        self.start = torch.cat(
+            [torch.zeros(1, dtype=torch.int64), self.sizes.cumsum(0)]
+        )
 
     @staticmethod
     def _joined(emissions, n_labels, lengths):
@@ -135,7 +137,9 @@ class Sequences:
             raise TypeError(f"labels hold {given.dtype}: they must be whole numbers.")
         checks.same_device({"emissions": self.emissions, "labels": given})
         wanted = self.shape[:-1] if self.form != "list" else (len(self.emissions),)
-        if tuple(given.shape) != wanted and tuple(given.shape) != (len(self.emissions),):
+        if tuple(given.shape) != wanted and tuple(given.shape) != (
+            len(self.emissions),
+        ):
             raise ValueError(
                 f"labels have the shape {tuple(given.shape)}, but emissions are "
                 f"{self.shape}: there must be one label per token, {wanted}."

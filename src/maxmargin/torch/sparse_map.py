@@ -61,9 +61,7 @@ class ActiveSet:
     def norms_of(self, labels: np.ndarray) -> np.ndarray:
         batch, layout = self.examples.batch, self.examples.layout
         ones = np.ones(self.examples.n)
-        return self._squares(
-            flat_scores.sum_of_parts(batch, layout, labels, ones).own
-        )
+        return self._squares(flat_scores.sum_of_parts(batch, layout, labels, ones).own)
 
     def _squares(self, own: np.ndarray) -> np.ndarray:
         return np.bincount(self.examples.owner, own * own, minlength=self.examples.n)
@@ -74,7 +72,9 @@ class ActiveSet:
         return np.array([self.parts[r][a:b] for r in which])
 
 
-def active_set(examples: Examples, scores: Scores, tol: float, rounds: int) -> ActiveSet:
+def active_set(
+    examples: Examples, scores: Scores, tol: float, rounds: int
+) -> ActiveSet:
     """The outputs whose average is mu, up to a gap of ``tol``."""
     batch, layout, found = examples.batch, examples.layout, ActiveSet(examples)
     found.add(flat_scores.best(batch, layout, scores)[0], scores)

@@ -21,7 +21,9 @@ class StructureLayer(torch.nn.Module):
         super().__init__()
         self.loss = LogLoss() if loss is None else loss
 
-    def scored(self, emissions: Any, truths: Any = None, *more: Any, **named: Any) -> Any:
+    def scored(
+        self, emissions: Any, truths: Any = None, *more: Any, **named: Any
+    ) -> Any:
         """The scores of all parts, with the examples that they are of."""
         raise NotImplementedError(f"{type(self).__name__} must define scored().")
 

@@ -120,6 +120,4 @@ class Marginals(torch.autograd.Function):
 
 
 def _finite(scores: Any) -> Any:
-    return torch.where(
-        scores == -torch.inf, torch.full_like(scores, FORBIDDEN), scores
-    )
+    return torch.where(scores == -torch.inf, torch.full_like(scores, FORBIDDEN), scores)
