@@ -27,6 +27,7 @@ except ImportError as error:
         "as pytorch.org says for your machine."
     ) from error
 
+from maxmargin.torch.alignment import Alignment
 from maxmargin.torch.chain import Chain
 from maxmargin.torch.examples import Examples
 from maxmargin.torch.functional import (
@@ -39,19 +40,30 @@ from maxmargin.torch.functional import (
     marginals,
     sample,
 )
+from maxmargin.torch.graph import Graph
 from maxmargin.torch.losses import LogLoss, Perturbed, SparseMAP, StructuredHinge
+from maxmargin.torch.matching import Matching
+from maxmargin.torch.program import Program
 from maxmargin.torch.scored import Scored
+from maxmargin.torch.second_order import SecondOrder
 from maxmargin.torch.structure import StructureLayer
+from maxmargin.torch.trees import TreeCRF
 
 __all__ = [
+    "Alignment",
     "Chain",
     "Examples",
+    "Graph",
     "LogLoss",
+    "Matching",
     "Perturbed",
+    "Program",
     "Scored",
+    "SecondOrder",
     "SparseMAP",
     "StructureLayer",
     "StructuredHinge",
+    "TreeCRF",
     "decode",
     "entropy",
     "hinge",

@@ -310,42 +310,46 @@ class ChainScores:
 
     def flat(self) -> Scored:
         """The same for the bridge: scores of a batch of the contract."""
-        chain, sequences = self.chain, self.sequences
-        truths = self.truths if self.truths is not None else None
-        y = np.zeros(len(self.emissions), np.int32)
-        if truths is not None:
-            y = truths.clamp(min=0).cpu().numpy().astype(np.int32)
-        kind = chain.cost if isinstance(chain.cost, str) else ""
-        spans = span_tables(chain.names) if kind == "spans" else None
-        n = len(y)
-        tokens = TokenMatrix(
-            np.zeros(n + 1, np.int64),
-            np.zeros(0, np.int32),
-            np.zeros(0),
-            sequences.start.numpy(),
-            0,
-        )
-        cost = chain.cost_table.cpu().double().numpy()
-        wall = chain.wall.cpu().double().numpy()
-        batch = make_batch(
-            tokens, 0, y, cost, wall, kind == "zero-one", np.float64, spans
-        )
-        if self.partial:
-            batch = partly_known(batch, (truths != UNKNOWN).cpu().numpy())
-        more = batch.width - chain.n_labels
-        pad = torch.nn.functional.pad
+        batch = batch_of(self.chain, self.sequences, self.truths)
         rows = torch.cat([self.tables[0], *(t[None] for t in self.tables[1:])])
-        read = self._read
         return Scored(
-            pad(self.emissions, (0, more)).reshape(-1),
-            Examples(batch, read),
-            pad(rows, (0, more)).reshape(-1),
+            wide(self.emissions, batch.width),
+            Examples(batch, self._read),
+            wide(rows, batch.width),
         )
 
     def _read(self, i: int, labelling: Any) -> list:
         names = self.chain.names
         labels = labelling.tolist()
         return labels if names is None else [names[k] for k in labels]
+
+
+def batch_of(chain: Any, sequences: Sequences, truths: Any) -> Any:
+    """The batch of a chain; its tokens have no features."""
+    y, known = np.zeros(len(sequences.emissions), np.int32), None
+    if truths is not None:
+        y = truths.clamp(min=0).cpu().numpy().astype(np.int32)
+        known = (truths != UNKNOWN).cpu().numpy()
+    kind = chain.cost if isinstance(chain.cost, str) else ""
+    tokens = TokenMatrix(
+        np.zeros(len(y) + 1, np.int64),
+        np.zeros(0, np.int32),
+        np.zeros(0),
+        sequences.start.numpy(),
+        0,
+    )
+    cost = chain.cost_table.cpu().double().numpy()
+    wall = chain.wall.cpu().double().numpy()
+    spans = span_tables(chain.names) if kind == "spans" else None
+    batch = make_batch(tokens, 0, y, cost, wall, kind == "zero-one", np.float64, spans)
+    whole = known is None or bool(known.all())
+    return batch if whole else partly_known(batch, known)
+
+
+def wide(rows: Any, width: int) -> Any:
+    """Rows as wide as those of kernels, one after the other."""
+    more = width - rows.shape[1]
+    return torch.nn.functional.pad(rows, (0, more)).reshape(-1)
 
 
 def _names(labels: Any) -> list | None:

@@ -7,6 +7,7 @@ those of the most violated output minus those of the truth.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,9 +44,19 @@ class Scored:
         What is scored; the truths are in it.
     shared : tensor, optional
         The scores that all examples have in common, where the structure has such.
+    shape : function, optional
+        What makes of flat marginals what users see; those of shared parts are left out
+        then.
     """
 
-    def __init__(self, scores: Any, examples: Any, shared: Any = None):
+    def __init__(
+        self,
+        scores: Any,
+        examples: Any,
+        shared: Any = None,
+        shape: Callable[[Any], Any] | None = None,
+    ):
+        self._shape = shape
         self.examples: Examples = as_examples(examples)
         self.own, self.head = checks.scores_and_shared(scores, self.examples, shared)
         self._dtype = scores.dtype
@@ -73,8 +84,7 @@ class Scored:
         self._need_sums("marginals")
         ones = torch.ones(self.examples.n, dtype=torch.float64)
         own, head = ExpectedParts.apply(self.own, self.head, ones, self.examples, False)
-        own = self._as_given(own)
-        return (own, head.to(self._dtype)) if len(head) else own
+        return self._as_given(own, head)
 
     def entropy(self) -> Any:
         """The entropy of the outputs in nats (n,)."""
@@ -192,8 +202,7 @@ class Scored:
         own, head = SparseMarginals.apply(
             self.own, self.head, self.examples, tol, rounds
         )
-        own = self._as_given(own)
-        return (own, head.to(self._dtype)) if len(head) else own
+        return self._as_given(own, head)
 
     # helpers ----------------------------------------------------------------------------
 
@@ -237,12 +246,14 @@ class Scored:
             other.head = self.head + torch.from_numpy(head).to(self.head.device)
         return other
 
-    def _as_given(self, own: Any) -> Any:
+    def _as_given(self, own: Any, head: Any) -> Any:
         """One number per part in the shape of the scores."""
-        own = own.to(self._dtype)
-        if not self._padded:
-            return own
-        return checks.padded(own, torch.from_numpy(self.examples.sizes))
+        own, head = own.to(self._dtype), head.to(self._dtype)
+        if self._shape is not None:
+            return self._shape(own)
+        if self._padded:
+            own = checks.padded(own, torch.from_numpy(self.examples.sizes))
+        return (own, head) if len(head) else own
 
     def _need_sums(self, what: str) -> None:
         if not self.examples.has_sums:
