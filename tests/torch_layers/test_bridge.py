@@ -179,12 +179,7 @@ def test_sparse_map_is_the_optimum(name):
         rows = torch.cat([o.parts[best][:, n:], torch.ones(int(best.sum()), 1)], 1).T
         wanted = torch.cat([mine, torch.ones(1)])[:, None]
         shares = torch.linalg.lstsq(rows, wanted, driver="gelsd").solution
-        assert (
-            float(
-                (rows @ shares - torch.cat([mine, torch.ones(1)])[:, None]).abs().max()
-            )
-            < 1e-6
-        )
+        assert (rows @ shares - wanted).abs().max().item() < 1e-6
         truth = o.parts[o.agrees][0]
         value = moved.max() + 0.5 * (mine @ mine) + 0.5 * (truth[n:] @ truth[n:])
         losses.append(value - o.values[o.agrees][0].detach())

@@ -114,7 +114,10 @@ class ChainValue(torch.autograd.Function):
         if labels is not None:
             log_z = log_z - textbook.score(scores[0], labels, start, *scores[1:])
         wanted = [t for t in scores if t.requires_grad]
-        found = iter(torch.autograd.grad(log_z, wanted, g, create_graph=True))
+        found = torch.autograd.grad(
+            log_z, wanted, g, create_graph=True, materialize_grads=True
+        )
+        found = iter(found)
         grads = [next(found) if t.requires_grad else None for t in scores]
         return grads[0], None, None, *grads[1:]
 
@@ -130,7 +133,7 @@ def gradients(marginals: Any, kept: Any, labels: Any, start: Any, g: Any):
         out = marginals * g[0].to(real)
     else:
         out = marginals * by_token[:, None]
-    pairs = cpu_sums.pair_counts(kept, g) if len(g) else torch.zeros_like(kept.step)
+    pairs = cpu_sums.pair_counts(kept, g)
     some = sizes > 0
     heads, tails = start[:-1][some], start[1:][some] - 1
     if labels is not None and len(labels):
