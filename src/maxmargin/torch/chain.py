@@ -138,7 +138,7 @@ class ChainScores:
         ]
         self._refuse_nan()
         numbers = {name: k for k, name in enumerate(chain.names or [])}
-        self.truths = None
+        self.truths: Any = None
         if truths is not None:
             self.truths = sequences.labels(truths, numbers).to(device)
         self.partial = self.truths is not None and bool((self.truths == UNKNOWN).any())
@@ -177,9 +177,8 @@ class ChainScores:
         out = []
         for _ in range(check_k(n)):
             uniform = torch.from_numpy(rng.random(len(scores[0])))
-            labels = cpu_sums.sample(
-                scores[0], self.sequences.start, *scores[1:], uniform
-            )
+            start, tables = self.sequences.start, scores[1:]
+            labels = cpu_sums.sample(scores[0], start, tables, uniform)
             out.append(self.sequences.split(labels, self.chain.names))
         return [list(row) for row in zip(*out, strict=True)]
 

@@ -69,10 +69,10 @@ def viterbi(emissions, offsets, transitions, first, last):
     return torch.from_numpy(labels), torch.from_numpy(values)
 
 
-def sample(emissions, offsets, transitions, first, last, uniform):
+def sample(emissions, offsets, tables, uniform):
     """Labels (N,) drawn with probability exp(score) / Z; uniform (N,) makes them."""
     labels = np.zeros(len(emissions), np.int32)
-    table = _table(transitions, first, last, np.float64)
+    table = _table(*tables, np.float64)
     scores = emissions.to(torch.float64).numpy()
     table = np.ascontiguousarray(table[:, : scores.shape[1]])
     kernels.sample_each(scores, offsets.numpy(), table, uniform.numpy(), labels)

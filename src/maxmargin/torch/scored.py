@@ -235,7 +235,8 @@ class Scored:
             return self.examples
         batch, scores = self.examples.batch, scores_of(self.own, self.head)
         truths = flat_scores.completions(batch, self.examples.layout, scores)
-        return Examples(ordinary(with_truths(batch, truths)), self.examples.read)
+        whole: Any = ordinary(with_truths(batch, truths))
+        return Examples(whole, self.examples.read)
 
     def _costly(self, costs: Any, scale: float) -> Scored:
         own = checks.flat(costs, self.examples, "costs")

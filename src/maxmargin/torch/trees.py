@@ -64,7 +64,7 @@ class TreeCRF(StructureLayer):
         super().__init__(loss)
         one_of("cost", cost, LOSSES)
         trees = list(trees)
-        self.options = {
+        self.options: dict[str, Any] = {
             "direction": direction,
             "horizontal": horizontal,
             "parent": parent,
