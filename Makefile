@@ -43,7 +43,8 @@ test-quick: $(VENV)/test.stamp
 
 # In an environment of its own: PyTorch is large, and nothing else needs it.
 test-torch: $(TORCH_VENV)/torch.stamp
-	$(TORCH_VENV)/bin/python -m pytest tests/torch_layers $(ARGS)
+	$(TORCH_VENV)/bin/python -m pytest tests/torch_layers tests/test_docs.py \
+	-k "torch or neural" $(ARGS)
 
 # Not Ctrl-C at random moments: inside of coverage's own locks it would wait for ever.
 coverage: $(VENV)/test.stamp

@@ -52,12 +52,12 @@ def sum_each(emissions, start, table, total, marginals, before, weighted, step, 
         for t in range(length):
             for k in range(n):
                 marginals[a + t, k] = sums.marginals[t, k]
-            if far[i]:
-                continue
-            size = 1.0 / sums.shrink[t]
+            size = 0.0 if far[i] else 1.0 / sums.shrink[t]
             for k in range(width):
-                before[a + t, k] = sums.before[t, k]
-                weighted[a + t, k] = sums.token[t, k] * sums.after[t, k] * size
+                before[a + t, k] = sums.before[t, k] if size > 0.0 else 0.0
+                weighted[a + t, k] = 0.0
+                if size > 0.0:
+                    weighted[a + t, k] = sums.token[t, k] * sums.after[t, k] * size
 
 
 @inlined
@@ -112,6 +112,31 @@ def count_pairs(before, weighted, step, start, weights, pairs):
     for j in range(n):
         for k in range(pairs.shape[1]):
             pairs[j, k] *= step[j, k]
+
+
+@kernel
+def score_labels(emissions, labels, start, transitions, first, last, values):
+    """values <- the scores of these labels."""
+    for i in range(len(values)):
+        a, z = start[i], start[i + 1]
+        if a == z:
+            continue
+        total = np.float64(first[labels[a]]) + np.float64(last[labels[z - 1]])
+        for t in range(a, z):
+            total += emissions[t, labels[t]]
+            if t > a:
+                total += transitions[labels[t - 1], labels[t]]
+        values[i] = total
+
+
+@kernel
+def subtract_labels(labels, start, weights, tokens, pairs):
+    """Take the labels, times the weight of their sequence, from expected ones."""
+    for i in range(len(weights)):
+        for t in range(start[i], start[i + 1]):
+            tokens[t, labels[t]] -= weights[i]
+            if t > start[i]:
+                pairs[labels[t - 1], labels[t]] -= weights[i]
 
 
 # many labels ----------------------------------------------------------------------------

@@ -98,7 +98,7 @@ class ChainValue(torch.autograd.Function):
     def forward(ctx, emissions, labels, start, *tables):
         found, marginals, kept = cpu_sums.expectations(emissions, start, *tables)
         if labels is not None:
-            found = found - textbook.score(emissions, labels, start, *tables)
+            found = found - cpu_sums.score(emissions, labels, start, *tables)
         ctx.marginals, ctx.kept, ctx.labels, ctx.start = marginals, kept, labels, start
         ctx.save_for_backward(emissions, *tables)
         return found
@@ -134,16 +134,9 @@ def gradients(marginals: Any, kept: Any, labels: Any, start: Any, g: Any):
     else:
         out = marginals * by_token[:, None]
     pairs = cpu_sums.pair_counts(kept, g)
+    pairs = pairs.to(real)
+    if labels is not None and len(labels):
+        cpu_sums.subtract(labels, start, g, out, pairs)
     some = sizes > 0
     heads, tails = start[:-1][some], start[1:][some] - 1
-    if labels is not None and len(labels):
-        count = out.shape[1]
-        places = torch.arange(len(labels)) * count + labels
-        out.view(-1)[places] -= g[0].to(real) if by_token is None else by_token
-        moves, owner = textbook.transitions_of(labels, start, count)
-        counted = np.bincount(
-            moves.numpy(), g.to(torch.float64)[owner].numpy(), count * count
-        )
-        counted = torch.from_numpy(counted).view(count, count)
-        pairs = pairs - counted.to(pairs.dtype)
-    return out, pairs.to(real), out[heads].sum(0), out[tails].sum(0)
+    return out, pairs, out[heads].sum(0), out[tails].sum(0)

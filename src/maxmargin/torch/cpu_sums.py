@@ -59,6 +59,22 @@ def pair_counts(kept: Kept, weights):
     return torch.from_numpy(np.ascontiguousarray(out))
 
 
+def score(emissions, labels, offsets, *tables):
+    """The scores of labels (B,)."""
+    values = np.zeros(len(offsets) - 1)
+    tables = [table.numpy() for table in tables]
+    given = emissions.numpy(), labels.numpy(), offsets.numpy()
+    kernels.score_labels(*given, *tables, values)
+    return torch.from_numpy(values)
+
+
+def subtract(labels, offsets, weights, tokens, pairs):
+    """Take labels, times the weights of their sequences, from what is expected."""
+    weights = weights.detach().to(torch.float64).numpy()
+    given = labels.numpy(), offsets.numpy(), weights
+    kernels.subtract_labels(*given, tokens.numpy(), pairs.numpy())
+
+
 def viterbi(emissions, offsets, transitions, first, last):
     """(labels (N,) int32, their scores (B,)): the best labels of every sequence."""
     real = emissions.numpy().dtype
@@ -95,7 +111,7 @@ def _each(emissions, offsets, transitions, first, last):
     n, width = len(table) - 2, table.shape[1]
     total = np.zeros(len(start) - 1)
     marginals = np.empty_like(scores)
-    before, weighted = np.zeros((2, len(scores), width))
+    before, weighted = np.empty((2, len(scores), width))
     step, far = np.empty((n, width)), np.zeros(len(total), np.int64)
     kernels.sum_each(
         scores, start, table, total, marginals, before, weighted, step, far
