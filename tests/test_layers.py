@@ -73,7 +73,7 @@ EDGES, LATE_ONES = read()
 
 def level(folder: str) -> int:
     """Its place from the bottom."""
-    order = *LAYERS, "families", "cli"
+    order = *LAYERS, "families", "torch", "cli"
     return order.index("families" if folder in FAMILIES else folder)
 
 
@@ -165,8 +165,9 @@ def test_tables_of_estimators_are_complete():
 
 def test_families_are_named_in_the_architecture():
     text = (REPOSITORY / "docs/architecture.md").read_text()
-    assert [f for f in [*FAMILIES, *LAYERS] if f"`{f}/`" not in text] == []
+    assert [f for f in [*FAMILIES, *LAYERS, "torch"] if f"`{f}/`" not in text] == []
 
 
 def test_layers_are_in_order():
-    assert all(level(a) < level(b) for a, b in pairwise([*LAYERS, "tags", "cli"]))
+    order = [*LAYERS, "tags", "torch", "cli"]
+    assert all(level(a) < level(b) for a, b in pairwise(order))

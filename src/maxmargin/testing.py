@@ -92,7 +92,8 @@ def check_structure(
     finite and not negative; ``value(theta, y) == <w, Psi(x, y)>``; ``margin`` and
     ``difference`` agree with it;
     ``argmax`` finds the maximum with and without loss; the search for the most violated
-    output is right, or bounded, in all four formulations. Where there are ``sums``, they
+    output is right, or bounded, in all four formulations. Where there are ``parts``,
+    ``<theta, parts(y)>`` is the value. Where there are ``sums``, they
     are those of all outputs, and ``spread`` is the adjoint of ``score``. Where there is
     ``solve_block``, it and ``emit_block`` do what they say, and solvers find what they read
     beside them (``core/by_label.py``).
@@ -127,8 +128,14 @@ def _check_example(batch, i, w, outputs, rng, compiled, where) -> None:
     _close(
         margins, w @ psi_truth - expected, f"{where}: margin() is not the difference"
     )
-    if ask.size and isinstance(batch, tuple) and contract.probabilistic(batch):
-        _check_sums(ask, outputs, psi, expected, rng, where)
+    if (
+        ask.size
+        and isinstance(batch, tuple)
+        and implemented(contract.parts, type(batch))
+    ):
+        tables = _check_parts(ask, outputs, expected, where)
+        if contract.probabilistic(batch):
+            _check_sums(ask, tables, psi, expected, rng, where)
     for scale in (0.0, 1.0, 0.37):
         y = ask.argmax(scale)
         best = (expected + scale * losses).max()
@@ -187,13 +194,21 @@ def _check_block(ask, labels, psi, losses, rng, where) -> None:
     assert gained >= -slop, f"{where}: with solve_block() the dual falls by {-gained}."
 
 
-def _check_sums(ask, outputs, psi, values, rng, where) -> None:
-    """log Z, expectations, features of parts, and <F w, mu> == <w, F^T mu>."""
+def _check_parts(ask, outputs, values, where) -> list[np.ndarray]:
+    """The parts of all outputs, which give their values."""
     tables = [ask.parts(y) for y in outputs]
-    possible = np.isfinite(ask.theta)
-    theta = np.where(possible, ask.theta, 0.0)
+    theta = np.where(np.isfinite(ask.theta), ask.theta, 0.0)
     got = np.array([np.sum(theta * table) for table in tables])
     _close(got, values, f"{where}: <theta, parts(y)> differs from value(theta, y)")
+    outside = max(float(np.abs(table * (1.0 - ask.inside)).max()) for table in tables)
+    assert outside == 0.0, f"{where}: parts() writes outside of the extent."
+    return tables
+
+
+def _check_sums(ask, tables, psi, values, rng, where) -> None:
+    """log Z, expectations, features of parts, and <F w, mu> == <w, F^T mu>."""
+    possible = np.isfinite(ask.theta)
+    theta = np.where(possible, ask.theta, 0.0)
     for table, features in zip(tables, psi, strict=True):
         _close(ask.spread(table), features, f"{where}: spread(parts(y)) is not Psi")
     top = values.max()

@@ -62,6 +62,16 @@ def value(batch, i, theta, y):
     return unit(batch, i) * total
 
 
+@implements(contract.parts, CorrelationBatch)
+def parts(batch, i, y, coefficient, mu):
+    n, p, share = batch.start[i + 1] - batch.start[i], 0, unit(batch, i)
+    for a in range(n):
+        for b in range(a + 1, n):
+            if y[a] == y[b]:
+                mu[0, p] += share * coefficient
+            p += 1
+
+
 @implements(contract.possible, CorrelationBatch)
 def possible(batch, i, y):
     """First mentions of clusters."""

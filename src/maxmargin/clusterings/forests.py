@@ -124,6 +124,14 @@ def value(batch, i, theta, y):
     return total
 
 
+@implements(contract.parts, LinkBatch)
+def parts(batch, i, y, coefficient, mu):
+    n = batch.start[i + 1] - batch.start[i]
+    for v in range(n):
+        if y[v] != v:
+            mu[0, pair_index(n, batch.pairs.window, v, y[v])] += coefficient
+
+
 @implements(contract.possible, LinkBatch)
 def possible(batch, i, y):
     """Parents among the mentions of the window, and every way up ends at a root."""

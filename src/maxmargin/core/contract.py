@@ -28,10 +28,11 @@ not check indices: one out of range reads or destroys other memory. Uncompiled
 
 Seven functions are required; the others have defaults and exist for speed. With
 ``complete``, outputs have hidden parts: slots whose true values are not known, which
-training fills in (``solvers/hidden/concave_convex.py``). Three more,
-``sums``, ``parts`` and ``spread``, come together and make a structure probabilistic:
-with them it has the log objective (``solvers/log/log_objective.py``), all solvers of that,
-and certificates. They speak of parts alone:
+training fills in (``hidden/concave_convex.py``). With ``parts``, part scores may come
+from elsewhere, a neural network say, and losses have gradients there
+(``core/flat_scores.py``). With ``sums`` and ``spread`` beside it a structure is
+probabilistic: it has the log objective (``log/log_objective.py``), all solvers of
+that, and certificates. They speak of parts alone:
 
     mu = E[parts(y)] under exp(value(theta, y)) / Z        what sums() finds
     <F_x w, mu> == <w, F_x^T mu>                           spread() is score()'s adjoint
@@ -314,6 +315,16 @@ def shared(batch) -> Int:
 
     Transitions of a chain, say. The first distributions of the log objective leave them
     out: what favours one place would mislead another.
+    """
+    return 0
+
+
+@generic
+def common(batch) -> Int:
+    """How many numbers at the head of theta are the same for all examples of a batch.
+
+    Transitions of a chain, say, which depend on no input. Scores that come from
+    elsewhere then hold them once, not for every example.
     """
     return 0
 

@@ -102,6 +102,32 @@ class DynamicProgram(Structure):
     def encode(self, X: Any) -> Any:
         return self._encoded(X)[1]
 
+    def batch_of(self, X: Any, Y: Any = None) -> tuple[list[Hypergraph], Any]:
+        """(graphs, batch) of inputs whose part scores come from elsewhere.
+
+        Features are left out; the scores of an input are in the order of ``graph.parts``.
+        """
+        graphs = [self._graph(i, x) for i, x in enumerate(X)]
+        nothing = np.zeros(0, np.int64)
+        truths = [nothing] * len(graphs) if Y is None else list(Y)
+        if len(truths) != len(graphs):
+            raise ValueError(
+                f"there are {len(truths)} outputs for {len(graphs)} inputs."
+            )
+        examples = []
+        for i, (x, graph, y) in enumerate(zip(X, graphs, truths, strict=True)):
+            rows = np.zeros(graph.n_parts + 1, np.int64), nothing, np.zeros(0)
+            truth, cost = nothing, np.zeros(graph.n_parts)
+            if Y is not None:
+                truth = self._truth(i, graph, x, y)
+                cost = self._costs(i, graph, x, y)
+            examples.append(_example(graph, rows, truth, cost))
+        return graphs, make_batch(examples)
+
+    def read(self, x: Any, graph: Hypergraph, labelling: np.ndarray) -> Any:
+        """The output of x that a labelling of its graph stands for."""
+        return self._output(None, x, graph, labelling)
+
     def _encoded(self, X):
         """(graphs, batch) of new inputs."""
         graphs = [self._graph(i, x) for i, x in enumerate(X)]

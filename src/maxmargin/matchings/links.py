@@ -224,6 +224,18 @@ def argmax(batch, i, theta, scale, y):
         y[slot : (s + 1) * batch.source_most] = 0
 
 
+@implements(contract.extent, MatchingBatch)
+def extent(batch, i):
+    return size(batch, i)[0] * batch.longest_target
+
+
+@implements(contract.parts, MatchingBatch)
+def parts(batch, i, y, coefficient, mu):
+    for slot in range(batch.start[i + 1] - batch.start[i]):
+        if y[slot] > 0:
+            mu[slot // batch.source_most, y[slot] - 1] += coefficient
+
+
 @implements(contract.value, MatchingBatch)
 def value(batch, i, theta, y):
     total = 0.0

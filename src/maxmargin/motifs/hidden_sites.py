@@ -324,6 +324,12 @@ def value(batch, i, theta, y):
     return float(theta[0, y[0] - 1]) if y[0] > 0 else 0.0
 
 
+@implements(contract.parts, MotifBatch)
+def parts(batch, i, y, coefficient, mu):
+    if y[0] > 0:
+        mu[0, y[0] - 1] += coefficient
+
+
 @implements(contract.loss, MotifBatch)
 def loss(batch, i, y):
     return 1.0 if (y[0] > 0) != (batch.label[i] > 0) else 0.0

@@ -82,6 +82,13 @@ def value(batch, i, theta, y):
     return total / batch.k[i]
 
 
+@implements(contract.parts, TopKBatch)
+def parts(batch, i, y, coefficient, mu):
+    for d in range(batch.first[i + 1] - batch.first[i]):
+        if y[d]:
+            mu[0, d] += coefficient / batch.k[i]
+
+
 @implements(contract.possible, TopKBatch)
 def possible(batch, i, y):
     """Marks of documents, as many as places count."""

@@ -104,6 +104,11 @@ def shared(batch):
     return (batch.n_labels + 2) * batch.width
 
 
+@implements(contract.common, ChainBatch)
+def common(batch):
+    return (batch.n_labels + 2) * batch.width
+
+
 @implements(contract.parts, ChainBatch)
 def parts(batch, i, y, coefficient, mu):
     n, length = batch.n_labels, batch.start[i + 1] - batch.start[i]

@@ -5,7 +5,7 @@
 The rows of w and theta go on where those of the first order end:
 
     w      features, trans (K rows), first, last;  then triple (K * K rows)
-    theta  trans, first, last, one row per token;  then triple
+    theta  trans, first, last, triple;  then one row per token
 
 so a first-order model is a second-order one with triple = 0. Decoding costs T K^3.
 """
@@ -19,7 +19,6 @@ from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.partial import with_known
 from maxmargin.tags.chain import (
     ChainBatch,
-    clamp,
     least_loss,
     loss,
     possible,
@@ -36,7 +35,6 @@ class SecondOrderBatch(ChainBatch):
 
 
 PartialSecondOrderBatch = with_known(SecondOrderBatch)
-implements(contract.clamp, PartialSecondOrderBatch)(clamp)
 implements(contract.possible, SecondOrderBatch)(possible)
 implements(contract.least_loss, SecondOrderBatch)(least_loss)
 implements(contract.loss, SecondOrderBatch)(loss)
@@ -48,8 +46,17 @@ def second_order(batch: ChainBatch) -> SecondOrderBatch:
 
 @implements(contract.shape, SecondOrderBatch)
 def shape(batch):
-    k = batch.n_labels
-    return k + 2 + batch.longest + k * k, batch.width
+    return first_token(batch) + batch.longest, batch.width
+
+
+@implements(contract.extent, SecondOrderBatch)
+def extent(batch, i):
+    return (first_token(batch) + batch.start[i + 1] - batch.start[i]) * batch.width
+
+
+@implements(contract.common, SecondOrderBatch)
+def common(batch):
+    return first_token(batch) * batch.width
 
 
 @implements(contract.capacity, SecondOrderBatch)
@@ -60,7 +67,13 @@ def capacity(batch):
 @inlined
 def triple_row(batch, a, b):
     """Row of theta with the scores of c after a, b."""
-    return batch.n_labels + 2 + batch.longest + a * batch.n_labels + b
+    return batch.n_labels + 2 + a * batch.n_labels + b
+
+
+@inlined
+def first_token(batch):
+    """Row of theta with the scores of the first token."""
+    return batch.n_labels + 2 + batch.n_labels * batch.n_labels
 
 
 @implements(contract.score, SecondOrderBatch)
@@ -70,13 +83,11 @@ def score(batch, i, w, theta):
     score_transitions(batch, rows, theta)
     length = batch.start[i + 1] - batch.start[i]
     for t in range(length):
-        score_token(batch, batch.start[i] + t, rows, theta[k + 2 + t])
+        score_token(batch, batch.start[i] + t, rows, theta[first_token(batch) + t])
     if length > 2:
         for j in range(k * k):
             for c in range(batch.width):
-                theta[k + 2 + batch.longest + j, c] = rows[
-                    batch.n_features + k + 2 + j, c
-                ]
+                theta[k + 2 + j, c] = rows[batch.n_features + k + 2 + j, c]
 
 
 @implements(contract.value, SecondOrderBatch)
@@ -87,12 +98,37 @@ def value(batch, i, theta, y):
     k = batch.n_labels
     total = float(theta[k, y[0]]) + float(theta[k + 1, y[length - 1]])
     for t in range(length):
-        total += float(theta[k + 2 + t, y[t]])
+        total += float(theta[first_token(batch) + t, y[t]])
         if t > 0:
             total += float(theta[y[t - 1], y[t]])
         if t > 1:
             total += float(theta[triple_row(batch, y[t - 2], y[t - 1]), y[t]])
     return total
+
+
+@implements(contract.parts, SecondOrderBatch)
+def parts(batch, i, y, coefficient, mu):
+    length = batch.start[i + 1] - batch.start[i]
+    mu[batch.n_labels, y[0]] += coefficient
+    mu[batch.n_labels + 1, y[length - 1]] += coefficient
+    for t in range(length):
+        mu[first_token(batch) + t, y[t]] += coefficient
+        if t > 0:
+            mu[y[t - 1], y[t]] += coefficient
+        if t > 1:
+            mu[triple_row(batch, y[t - 2], y[t - 1]), y[t]] += coefficient
+
+
+@implements(contract.clamp, PartialSecondOrderBatch)
+def clamp(batch, i, theta):
+    first = batch.start[i]
+    for t in range(batch.start[i + 1] - first):
+        if batch.known[first + t]:
+            row = theta[first_token(batch) + t]
+            for k in range(batch.n_labels):
+                if k != batch.y[first + t]:
+                    row[k] = -np.inf
+    return 0.0
 
 
 @implements(contract.argmax, SecondOrderBatch)
@@ -102,8 +138,8 @@ def argmax(batch, i, theta, scale, y):
     k = batch.n_labels
     if length == 0:
         return
-    token = np.empty(batch.width, theta.dtype)
-    augmented(batch, first, theta[k + 2], scale, token)
+    token, tokens = np.empty(batch.width, theta.dtype), theta[first_token(batch) :]
+    augmented(batch, first, tokens[0], scale, token)
     if length == 1:
         best, label = -np.inf, 0
         for c in range(k):
@@ -118,7 +154,7 @@ def argmax(batch, i, theta, scale, y):
         for c in range(k):
             table[1, b, c] = theta[k, b] + token[b] + theta[b, c]
     for t in range(1, length):
-        augmented(batch, first + t, theta[k + 2 + t], scale, token)
+        augmented(batch, first + t, tokens[t], scale, token)
         if t > 1:
             for b in range(k):
                 row = table[t, b]

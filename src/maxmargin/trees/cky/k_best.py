@@ -31,7 +31,7 @@ def k_best(batch, i: int, w: np.ndarray, k: int) -> list[tuple[np.ndarray, float
     """Up to k labellings of example i with their scores, best first."""
     if batch.start[i + 1] == batch.start[i]:
         return []
-    ranking = _Ranking(batch.grammar, *_chart(batch, i, w.astype(np.float64)))
+    ranking = Ranking(batch.grammar, *_chart(batch, i, w.astype(np.float64)))
     trees = []
     for rank in range(k):
         found = ranking.derivation("root", rank)
@@ -51,7 +51,7 @@ def _chart(batch, i, w):
     return sentence, inside(batch.grammar, sentence)
 
 
-class _Ranking:
+class Ranking:
     """Nodes: "root", ("best", begin, end, symbol), ("core", begin, end, symbol)."""
 
     def __init__(self, tables, sentence, chart):

@@ -37,6 +37,11 @@ def extent(batch, i):
     return span_at(batch, i) + cells * batch.grammar.n_labels
 
 
+@implements(contract.common, ParseBatch)
+def common(batch):
+    return batch.tag_at  # rules, chains and roots
+
+
 @implements(contract.sums_room, ParseBatch)
 def sums_room(batch):
     return batch.n_scores
