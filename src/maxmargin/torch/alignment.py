@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 
-from maxmargin.alignments import structure  # noqa: F401  implements searches
+from maxmargin.alignments import pair_alignments  # noqa: F401  implements searches
 from maxmargin.alignments.pair_batch import make_batch
 from maxmargin.alignments.scores import Side, Terms
 from maxmargin.core.partial import partly_known

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from maxmargin.matchings.structure import EXTRA, SURE, make_batch, to_links
+from maxmargin.matchings.links import EXTRA, SURE, make_batch, to_links
 from maxmargin.torch import checks
 from maxmargin.torch.examples import Examples
 from maxmargin.torch.losses import StructuredHinge
@@ -73,7 +73,7 @@ class Matching(StructureLayer):
             ]
         empty = [np.zeros((n, m, 1)) for n, m in tables.sizes.tolist()]
         most = self.row_most, self.column_most
-        batch = make_batch(empty, kinds, links, *most, self.costs, np.float64)
+        batch = make_batch(empty, kinds, links, *most, self.costs)
         width = int(batch.longest_target)
         pad, link = torch.nn.functional.pad, self.link.to(tables.dtype)
         rows = [

@@ -26,7 +26,7 @@ from maxmargin.hypergraphs import inference
 from maxmargin.hypergraphs.batch import k_best as k_best_derivations
 from maxmargin.hypergraphs.structure import HypergraphBatch, edge_scores, graph_of
 from maxmargin.matchings.k_best import k_best as k_best_matchings
-from maxmargin.matchings.structure import MatchingBatch, to_labelling
+from maxmargin.matchings.links import MatchingBatch, to_labelling
 from maxmargin.tags.chain_batch import ChainBatch
 from maxmargin.tags.chain_inference import k_best as k_best_labels
 from maxmargin.torch.chain_kernels import sample_each

@@ -16,7 +16,7 @@ from maxmargin.torch.scored import Scored
 from maxmargin.torch.structure import StructureLayer
 from maxmargin.trees.binarize import binarize
 from maxmargin.trees.cky.batch import LOSSES
-from maxmargin.trees.cky.structure import for_training, make_batch
+from maxmargin.trees.cky.parses import for_training, make_batch
 from maxmargin.trees.cky.trees import NO_PARSE
 from maxmargin.trees.derivations import derive
 from maxmargin.trees.span_features import cells
