@@ -6,9 +6,9 @@ pair counts are made of in a later call, when the weight of every sequence is kn
 
     pairs[j, k] = step[j, k] * sum_t before[t - 1, j] * weighted[t, k]
 
-Few labels are summed sequence by sequence, in double precision (``tags/chain_sums.py``),
-many by products of matrices: the rows of all sequences at one place are one matrix
-(Rabiner 1989 has the factors that are taken out).
+Small batches are summed sequence by sequence, in double precision
+(``tags/chain_sums.py``), others by products of matrices: the rows of all sequences at one
+place are one matrix (Rabiner 1989 has the factors that are taken out).
 """
 
 from __future__ import annotations
@@ -139,13 +139,13 @@ def subtract_labels(labels, start, weights, tokens, pairs):
                 pairs[labels[t - 1], labels[t]] -= weights[i]
 
 
-# many labels ----------------------------------------------------------------------------
+# many sequences -------------------------------------------------------------------------
 
 
 @summing
 def scaled(row, factor):
     """row *= factor, entry by entry; returns the sum."""
-    total = row[0] * 0
+    total = row.dtype.type(0)
     for k in range(len(row)):
         row[k] *= factor[k]
         total += row[k]
@@ -170,7 +170,7 @@ def weigh(row, after, size):
 @summing
 def multiply(a, b, out):
     """out <- a * b, entry by entry; returns the sum."""
-    total = out[0] * 0
+    total = out.dtype.type(0)
     for k in range(len(out)):
         out[k] = a[k] * b[k]
         total += out[k]
@@ -179,7 +179,7 @@ def multiply(a, b, out):
 
 @summing
 def dot(a, b):
-    total = a[0] * 0
+    total = a.dtype.type(0)
     for k in range(len(a)):
         total += a[k] * b[k]
     return total

@@ -10,7 +10,7 @@ import torch
 from maxmargin.core.vectors import padded_width
 from maxmargin.torch import chain_kernels as kernels
 
-TOGETHER = 16  # labels from which products of matrices are faster
+TOGETHER = 12_000  # emissions from which products of matrices are faster
 # by how much scores may differ for probabilities in this precision
 SPREAD = {torch.float32: 40.0, torch.float64: 300.0}
 
@@ -31,7 +31,7 @@ def expectations(emissions, offsets, transitions, first, last):
     emissions (N, K) of all sequences one after the other, from offsets[i] to
     offsets[i + 1] (int64); float32 or float64. Sequences without tokens have log Z = 0.
     """
-    if len(transitions) >= TOGETHER and len(emissions):
+    if emissions.numel() >= max(TOGETHER, 1):
         found = _together(emissions, offsets, transitions, first, last)
         if found is not None:
             return found
