@@ -130,6 +130,18 @@ def score_labels(emissions, labels, start, transitions, first, last, values):
 
 
 @kernel
+def sum_ends(start, tokens, first, last):
+    """first, last <- the rows of first and of last tokens, added up."""
+    first[:] = 0.0
+    last[:] = 0.0
+    for i in range(len(start) - 1):
+        if start[i] < start[i + 1]:
+            for k in range(len(first)):
+                first[k] += tokens[start[i], k]
+                last[k] += tokens[start[i + 1] - 1, k]
+
+
+@kernel
 def subtract_labels(labels, start, weights, tokens, pairs):
     """Take the labels, times the weight of their sequence, from expected ones."""
     for i in range(len(weights)):
@@ -186,13 +198,16 @@ def dot(a, b):
 
 
 @kernel
-def sum_together(token, at, rows, step, back, ends, total, before, marginals):
+def sum_together(
+    token, tops, at, rows, step, back, ends, step_top, total, before, marginals
+):
     """Sums of all sequences at once, the longest first; False where they are not right.
 
     ``token`` has exponentials of emissions, place by place: rows at[t] .. at[t + 1] are
     those of the sequences with more than t tokens, and become ``weighted``. ``before`` is
     in the same order, ``marginals`` in that of ``rows``. ``ends`` are exponentials of
-    first and last scores.
+    first and last scores. What was taken out of exponentials is in ``tops``, ``step_top``
+    and, to begin with, in ``total``, which becomes log Z.
     """
     places, real, ok = len(at) - 1, token.dtype.type, True
     shrink = np.empty(len(token), token.dtype)
@@ -208,7 +223,9 @@ def sum_together(token, at, rows, step, back, ends, total, before, marginals):
             if not size > SMALLEST:
                 return False
             shrink[r] = size
-            total[r - a] += np.log(np.float64(size))
+            total[r - a] += np.log(np.float64(size)) + tops[r]
+            if t > 0:
+                total[r - a] += step_top
             divide(before[r], size)
     for t in range(places - 1, -1, -1):
         a, z = at[t], at[t + 1]
