@@ -272,14 +272,15 @@ class ChainScores:
 
     def _refuse_nan(self) -> None:
         """Searches and sums may step over a NaN; sums of numbers do not."""
-        if not bool(self.emissions.detach().sum() < torch.inf):
-            checks.no_nan(self.emissions, self.sequences.owner, "emissions")
+        with torch.no_grad():
+            total = self.emissions.sum() + sum(table.sum() for table in self.tables)
+        if bool(total < torch.inf):
+            return
+        checks.no_nan(self.emissions, self.sequences.owner, "emissions")
         names = ("transitions", "first", "last")
         for name, table in zip(names, self.tables, strict=True):
             table = table.detach()
-            if not bool(table.sum() < torch.inf) and bool(
-                (torch.isnan(table) | (table == torch.inf)).any()
-            ):
+            if bool((torch.isnan(table) | (table == torch.inf)).any()):
                 raise ValueError(f"{name} of the chain hold NaN or +inf.")
 
     def _need_truths(self) -> Any:

@@ -124,19 +124,13 @@ class ChainValue(torch.autograd.Function):
 
 def gradients(marginals: Any, kept: Any, labels: Any, start: Any, g: Any):
     """(of emissions, transitions, first, last) of sum_i g_i (log Z_i - score of labels)."""
-    real, sizes = marginals.dtype, start.diff()
-    alike = len(g) > 0 and bool((g == g[0]).all())
-    by_token = None if alike else torch.repeat_interleave(g, sizes).to(real)
-    if not len(g):
-        out = torch.zeros_like(marginals)
-    elif by_token is None:
+    real = marginals.dtype
+    if len(g) and bool((g == g[0]).all()):
         out = marginals * g[0].to(real)
     else:
+        by_token = torch.repeat_interleave(g, start.diff()).to(real)
         out = marginals * by_token[:, None]
-    pairs = cpu_sums.pair_counts(kept, g)
-    pairs = pairs.to(real)
+    pairs = cpu_sums.pair_counts(kept, g).to(real)
     if labels is not None and len(labels):
         cpu_sums.subtract(labels, start, g, out, pairs)
-    some = sizes > 0
-    heads, tails = start[:-1][some], start[1:][some] - 1
-    return out, pairs, out[heads].sum(0), out[tails].sum(0)
+    return out, pairs, *cpu_sums.ends(start, out)
