@@ -210,6 +210,8 @@ def test_trees():
     ):
         with pytest.raises(ValueError, match=re.escape(sentence)):
             ask(*arguments, **named)
+    with pytest.raises(TypeError, match="tree 2 is None: give a"):
+        layer.log_loss(spans, [*trees[:2], None], **more)
     with pytest.raises(ValueError, match="give the tags of the words"):
         layer.decode(spans)
 
