@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.completion import complete_all
 from maxmargin.core.decode import decode
-from maxmargin.core.encoded import check_weights
 from maxmargin.core.listed import given_or
 from maxmargin.core.partial import partly_known
 from maxmargin.core.structure import Outputs, check_k
@@ -21,25 +20,22 @@ from maxmargin.fitting.calibration import Chances, logs, of_table, temperature_o
 from maxmargin.tags.chain_inference import decode_posteriors, k_best, table_per_token
 from maxmargin.tags.corpus import TagCorpus
 from maxmargin.tags.corpus.training import predicted
+from maxmargin.tags.evaluation import TagEvaluation
 from maxmargin.tags.input import check_known, check_matching, check_samples
-from maxmargin.tags.metrics import SpanReport, TokenReport, scores
 from maxmargin.tags.partial import fill_rows
 from maxmargin.tags.single import single_of
 from maxmargin.tags.structure import TagStructure
-from maxmargin.tags.view import tags
-from maxmargin.views.shown import Shown
 from maxmargin.waiting import stage
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from maxmargin.tags.corpus import TagCorpus
+    from maxmargin.tags.metrics import SpanReport, TokenReport
 
 
-class TagPrediction(Shown):
+class TagPrediction(TagEvaluation):
     """Prediction from ``_encoder``, ``_labels``, ``_w`` and the settings of a tagger."""
-
-    _view = staticmethod(tags)
 
     def complete(self, X: Any, y: Any) -> list[list[Any]]:
         """y with every None replaced by the best label, given the known ones.
@@ -138,16 +134,7 @@ class TagPrediction(Shown):
         """Share of labels predicted right; y is left out for a corpus."""
         if isinstance(X, TagCorpus):
             return self._score_corpus(X, y, sample_weight)
-        X, y = check_samples(X, y)
-        check_known(y)
-        weights = check_weights(sample_weight, len(y))
-        predicted = self.predict(X)
-        check_matching(np.cumsum([0, *map(len, predicted)]), y)
-        right = total = 0.0
-        for weight, truth, found in zip(weights, y, predicted, strict=True):
-            right += weight * sum(a == b for a, b in zip(truth, found, strict=True))
-            total += weight * len(truth)
-        return right / total if total else 1.0
+        return super().score(X, y, sample_weight)
 
     def evaluate(
         self,
@@ -165,9 +152,8 @@ class TagPrediction(Shown):
         if isinstance(X, TagCorpus):
             refuse_beside_corpus(y)
             y = list(X.label_sequences())
-        elif predicted is None:
-            X, y = check_samples(X, y)
-        return scores(y, given_or(predicted, lambda: self.predict(X)), scheme)
+            predicted = given_or(predicted, lambda: self.predict(X))
+        return super().evaluate(X, y, scheme=scheme, predicted=predicted)
 
     def _score_corpus(self, corpus, y, sample_weight) -> float:
         check_is_fitted(self, "coef_")
@@ -176,15 +162,6 @@ class TagPrediction(Shown):
         return right / corpus.n_tokens
 
     # as in sklearn-crfsuite -------------------------------------------------------------
-
-    def predict_single(self, x: Any) -> list[Any]:
-        """The best label sequence of one input."""
-        return self.predict([x])[0]
-
-    def predict_marginals_single(self, x: Any) -> list[dict[Any, float]]:
-        """Per token {label: probability}; see ``predict_marginals``."""
-        (table,) = self.predict_marginals([x])
-        return [dict(zip(self._labels, row, strict=True)) for row in table.tolist()]
 
     @property
     def state_features_(self) -> dict[tuple[Any, Any], float]:
