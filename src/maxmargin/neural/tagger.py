@@ -146,6 +146,8 @@ class NeuralTagger(
     _model_name = "NeuralTagger.v1"
     _scorers = span_f1, token_accuracy
     _compares_labels = True
+    _ends_early = True  # on held-out data of the command line
+    _long_passes = True  # progress may say nothing for minutes
     _left: ClassVar[tuple[str, ...]] = ("dev_", "n_features_in_")
 
     # training ---------------------------------------------------------------------------
@@ -304,6 +306,7 @@ class NeuralTagger(
     def _loaded(self, saved: Any, sizes: Any) -> None:
         restore = backend("building").restored_network
         labels = distinct(saved.value("labels", list), "labels", str, int)
+        self._barrier(labels)  # what is forbidden are labels
         reader = restored_reader(saved.part("reader"), self)
         self._install(reader, labels, restore(saved, self, reader, labels))
         self.history_ = training_data.restored_history(saved)

@@ -21,7 +21,6 @@ from maxmargin.solvers.checkpoint import kept
 from maxmargin.solvers.held_out import DevScore
 from maxmargin.tags.files.columns import Columns
 from maxmargin.tags.input import (
-    barrier_of,
     check_allowed,
     check_matching,
     check_samples,
@@ -29,7 +28,7 @@ from maxmargin.tags.input import (
     warn_of_length,
 )
 from maxmargin.tags.partial import fill_rows
-from maxmargin.tags.schemes import check_scheme, forbidden_transitions
+from maxmargin.tags.schemes import check_scheme
 from maxmargin.waiting import stage, watched
 
 # Parameters that say nothing of what is learned: a checkpoint may go on with others.
@@ -116,10 +115,7 @@ def _few(X: Any, chosen: np.ndarray) -> Any:
 
 def _check_allowed(tagger: Any, labels: list, flat: np.ndarray, start: Any) -> None:
     """What is known of the labels obeys the constraints."""
-    pairs = list(tagger.forbidden) if _listed(tagger.forbidden) else tagger.forbidden
-    if tagger.scheme is not None:
-        pairs = [*(pairs or ()), *forbidden_transitions(labels, tagger.scheme)]
-    wall = barrier_of(pairs, labels)
+    wall = tagger._barrier(labels)
     if wall is None:
         return
     if (flat >= 0).all():
@@ -140,10 +136,6 @@ def _check_allowed(tagger: Any, labels: list, flat: np.ndarray, start: Any) -> N
                 f"y[{i}]: what is known of it cannot be completed without forbidden "
                 "transitions: correct the data or allow more."
             )
-
-
-def _listed(forbidden: Any) -> bool:
-    return isinstance(forbidden, (list, tuple))
 
 
 def _identity(tagger: Any, seed: int, data: Any) -> dict[str, str]:

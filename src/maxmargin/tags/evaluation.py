@@ -8,8 +8,14 @@ import numpy as np
 
 from maxmargin.core.encoded import check_weights
 from maxmargin.core.listed import given_or
-from maxmargin.tags.input import check_known, check_matching, check_samples
+from maxmargin.tags.input import (
+    barrier_of,
+    check_known,
+    check_matching,
+    check_samples,
+)
 from maxmargin.tags.metrics import SpanReport, TokenReport, scores
+from maxmargin.tags.schemes import forbidden_transitions
 from maxmargin.tags.view import tags
 from maxmargin.views.shown import Shown
 
@@ -22,6 +28,8 @@ class TagEvaluation(Shown):
 
     _view = staticmethod(tags)
     _labels: list
+    scheme: str | None
+    forbidden: list | None
 
     if TYPE_CHECKING:
 
@@ -58,6 +66,13 @@ class TagEvaluation(Shown):
         if predicted is None:
             X, y = check_samples(X, y)
         return scores(y, given_or(predicted, lambda: self.predict(X)), scheme)
+
+    def _barrier(self, labels: list) -> np.ndarray | None:
+        """What the user forbids, and what the scheme does (``input.py``)."""
+        pairs = self.forbidden
+        if self.scheme is not None:
+            pairs = [*(pairs or ()), *forbidden_transitions(labels, self.scheme)]
+        return barrier_of(pairs, labels)
 
     def predict_single(self, x: Any) -> list[Any]:
         """The best label sequence of one input."""

@@ -288,7 +288,7 @@ def _draw_features(ax, label, row, n, ends) -> None:
 
 
 def _chosen(tagger, labels) -> list:
-    check_is_fitted(tagger, "coef_")
+    check_is_fitted(tagger, "classes_")
     chosen = tagger.classes_.tolist() if labels is None else list(labels)
     if not chosen:
         raise ValueError("labels is empty: choose one label or more.")

@@ -24,7 +24,6 @@ from maxmargin.tags.corpus.training import TagCorpus, encode_corpus
 from maxmargin.tags.encoders import encoder_state, new_encoder, restored_encoder
 from maxmargin.tags.features.pursued import Supervision
 from maxmargin.tags.input import (
-    barrier_of,
     check_allowed,
     check_known,
     check_matching,
@@ -39,7 +38,7 @@ from maxmargin.tags.objects import as_columns, sequences_from
 from maxmargin.tags.parameters import SequenceTaggerParameters
 from maxmargin.tags.partial import fill_rows, known_runs
 from maxmargin.tags.prediction import TagPrediction
-from maxmargin.tags.schemes import check_scheme, forbidden_transitions, guess_scheme
+from maxmargin.tags.schemes import check_scheme, guess_scheme
 from maxmargin.tags.scorers import span_f1, token_accuracy
 from maxmargin.tags.structure import TagStructure
 
@@ -178,12 +177,6 @@ class SequenceTagger(
     def _n_rows(self, d: int, k: int) -> int:
         """Rows of the table of weights."""
         return d + k + 2 + (k * k if self.order == 2 else 0)
-
-    def _barrier(self, labels):
-        pairs = self.forbidden
-        if self.scheme is not None:
-            pairs = [*(pairs or ()), *forbidden_transitions(labels, self.scheme)]
-        return barrier_of(pairs, labels)
 
     # training --------------------------------------------------------------------------
 
