@@ -55,6 +55,11 @@ def new_network(tagger: Any, reader: Any, labels: list) -> TaggerNetwork:
     """A network with new weights; a given module, or pretrained one, keeps its own."""
     chain, name = _chain(tagger, labels), _name(tagger.encoder)
     if name is not None and name not in ENCODERS:
+        if reader.kind != "columns":
+            raise ValueError(
+                "a pretrained encoder reads words, but X holds numbers or features: give "
+                "lists of words, or another encoder."
+            )
         return TaggerNetwork(None, _pretrained().from_folder(name), chain)
     embedding = Embedding(widths_of(reader), tagger)
     if name is not None:

@@ -49,9 +49,10 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
           of the file (%g[0,0,cities] for cities.txt), or NAME=FILE; repeatable
     the model
       --model svm|hmm|neural=svm  svm (default) is trained; hmm counts, and of these
-          settings only takes the features, the scheme, the decoding and --alpha; neural is a
-          network (needs PyTorch), which needs no features: it reads words, their characters
-          and the other columns, and ends training early on --dev, or on a tenth of TRAIN
+          settings only takes the features, the scheme, the decoding and --alpha; neural is
+          a network (needs PyTorch), which needs no features: it reads words, their
+          characters and the other columns, and ends training early on --dev, or on a tenth
+          of TRAIN
       --objective  hinge, hinge-per-output, log (CRF), marginal, exponential, boosting,
           perceptron, passive-aggressive; of a network log (default there) or hinge
       --C  weight of the data (default: 0.1 for hinge, 1 for the others)
