@@ -3,6 +3,8 @@
 What is behind them, kernels for numba above all, is followed in silence.
 """
 
+from pathlib import Path
+
 import maxmargin
 from maxmargin import (
     explain,
@@ -22,7 +24,17 @@ PACKAGES = (maxmargin, explain, files, kernels, metrics, plots, report, scorers,
 def public_modules() -> list[str]:
     found = {module for package in PACKAGES for module in package._WHERE.values()}
     found.update(package.__name__ for package in PACKAGES)
-    return sorted(found | {families.__name__, "maxmargin.testing"})
+    return sorted(found | layers() | {families.__name__, "maxmargin.testing"})
+
+
+def layers() -> set[str]:
+    """Those for PyTorch, which cannot be imported without it."""
+    folder = Path(maxmargin.__file__).parent / "torch"
+    return {
+        f"maxmargin.torch.{path.stem}".removesuffix(".__init__")
+        for path in folder.glob("*.py")
+        if "kernel" not in path.stem
+    }
 
 
 if __name__ == "__main__":

@@ -50,6 +50,13 @@ def python_of(text):
     return "\n".join(lines) + "\n"
 
 
+def need_torch(source):
+    """Where it is not installed, what needs it is tested by make test-torch alone."""
+    if "maxmargin.torch" in source:
+        reason = "torch is not installed: make test-torch"
+        pytest.importorskip("torch", reason=reason)
+
+
 def name_of(page):
     return page.stem.lower().replace("-", "_") + "_page"
 
@@ -58,6 +65,7 @@ def name_of(page):
 def test_page_runs(page, tmp_path, monkeypatch, pytestconfig):
     text = page.read_text(encoding="utf-8")
     source = python_of(text)
+    need_torch(source)
     module = tmp_path / f"{name_of(page)}.py"
     module.write_text(source, encoding="utf-8")
     monkeypatch.chdir(tmp_path)  # pages save files
@@ -112,5 +120,6 @@ def test_links_lead_to_files_and_headings(page):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings_run(name):
+    need_torch(name)
     module = importlib.import_module(name)
     assert doctest.testmod(module).failed == 0

@@ -103,15 +103,14 @@ def make_batch(rows, first, n_features, grade, kind: int) -> PairBatch:
     fields = row_fields(rows, first, n_features)
     discount = 1.0 / np.log2(1.0 + np.arange(1.0, fields["widest"] + 1))
     own, grades, sizes, edges = _levels(np.asarray(first), grade)
-    weights, pairs = [], []
+    found = []
     for a, b in pairwise(edges):
         values, counts = grades[a:b], sizes[a:b]
         if kind == NDCG and len(values) > 1:
-            found = gain_levels(values.astype(np.float64), counts, discount)
+            found.append(gain_levels(values.astype(np.float64), counts, discount))
         else:
-            found = [1.0], [max(counts @ (np.cumsum(counts) - counts), 1)]
-        weights.append(found[0])
-        pairs.append(found[1])
+            found.append(([1.0], [max(counts @ (np.cumsum(counts) - counts), 1)]))
+    weights, pairs = zip(*found, strict=True)
     n_levels = np.array(list(map(len, weights)), np.int64)
     start = np.concatenate([[0], np.cumsum(n_levels * (np.diff(first) + 1))])
     return PairBatch(
@@ -165,10 +164,7 @@ def value(batch, i, theta, y):
 
 @implements(contract.parts, PairBatch)
 def parts(batch, i, y, coefficient, mu):
-    c = np.zeros(batch.first[i + 1] - batch.first[i])
-    add_swaps(batch, i, y, -coefficient, c)
-    for d in range(len(c)):
-        mu[0, d] += c[d]
+    add_swaps(batch, i, y, -coefficient, mu[0])
 
 
 @implements(contract.margin, PairBatch)
@@ -215,9 +211,7 @@ def is_ranking(batch, i, n, t, y):
     at, count, total = t * (n + 1), 0, 0
     for d in range(n):
         count += 1 if batch.grade[batch.first[i] + d] > t else 0
-    least = np.zeros(
-        n + 2, np.int64
-    )  # relevant documents by u, then those with u or more
+    least = np.zeros(n + 2, np.int64)  # relevant documents by u, then with u or more
     excess = np.zeros(n + 1, np.int64)  # others with a count, minus those there must be
     for d in range(n):
         if batch.grade[batch.first[i] + d] > t:
@@ -385,8 +379,7 @@ def interleave(batch, i, t, scores, order, scale, y):
     for u in range(rest):
         above[u + 1] = above[u] + scores[others[u]] / pairs
     for r in range(count):
-        own = scores[relevant[r]] / pairs
-        top, chosen = -np.inf, 0
+        own, top, chosen = scores[relevant[r]] / pairs, -np.inf, 0
         for u in range(rest + 1):
             v = best[u] + share * cost(batch, r + 1, u) - (u * own - above[u])
             if v > top:

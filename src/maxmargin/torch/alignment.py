@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -66,7 +66,7 @@ class Alignment(StructureLayer):
         parts = [
             part
             for table in tables.tables
-            for part in (table.reshape(-1), self._runs(*table.shape, tables.dtype))
+            for part in (table.reshape(-1), self._runs(table))
         ]
         sizes = tables.sizes.tolist()
 
@@ -81,8 +81,9 @@ class Alignment(StructureLayer):
         flat = torch.cat(parts) if parts else tables.like.new_zeros(0).to(tables.dtype)
         return Scored(flat, Examples(batch, _read), None, shape)
 
-    def _runs(self, n: int, m: int, real: Any) -> Any:
+    def _runs(self, table: Any) -> Any:
         """open_s, at_t, extend_s, open_t, at_s, extend_t (``alignments/dp.py``)."""
+        (n, m), real = table.shape, table.dtype
         opening, extension = self.opening.to(real), self.extension.to(real)
         return torch.cat(
             [
@@ -119,8 +120,8 @@ class Alignment(StructureLayer):
 
 
 def _side(start: np.ndarray) -> Side:
-    n = int(start[-1])
-    return Side(
+    n, side = int(start[-1]), cast(Any, Side)
+    return side(
         start=start,
         classes=np.zeros((0, n), np.int32),
         first=np.zeros((0, len(start)), np.int64),

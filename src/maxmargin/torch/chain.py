@@ -136,8 +136,9 @@ class ChainScores:
             p.to(device, self.dtype) + w.to(self.dtype)
             for p, w in zip(parameters, walls, strict=True)
         ]
+        self._refuse_nan()
         numbers = {name: k for k, name in enumerate(chain.names or [])}
-        self.truths = None
+        self.truths: Any = None
         if truths is not None:
             self.truths = sequences.labels(truths, numbers).to(device)
         self.partial = self.truths is not None and bool((self.truths == UNKNOWN).any())
@@ -164,8 +165,10 @@ class ChainScores:
         return self.sequences.as_given(rows.to(self._device, self.dtype))
 
     def entropy(self) -> Any:
+        with torch.no_grad():
+            self._value(self.emissions, None)  # there is an output of every example
         found = textbook.entropy(self.emissions, self.start, *self.tables)
-        return self._given(self._check(found))
+        return self._given(found)
 
     def sample(self, n: int = 1, seed: Any = None) -> list[list]:
         self._check(self._value(self.emissions.detach(), None))
@@ -174,9 +177,8 @@ class ChainScores:
         out = []
         for _ in range(check_k(n)):
             uniform = torch.from_numpy(rng.random(len(scores[0])))
-            labels = cpu_sums.sample(
-                scores[0], self.sequences.start, *scores[1:], uniform
-            )
+            start, tables = self.sequences.start, scores[1:]
+            labels = cpu_sums.sample(scores[0], start, tables, uniform)
             out.append(self.sequences.split(labels, self.chain.names))
         return [list(row) for row in zip(*out, strict=True)]
 
@@ -255,15 +257,11 @@ class ChainScores:
             labels, values = self.module.viterbi(
                 emissions.detach().contiguous(), self.start, *tables
             )
-        sums = emissions.detach().sum()  # searches may step over a NaN
-        if bool(torch.isnan(sums)):
-            self._refuse_nan()
         self._check(values)
         return labels
 
     def _check(self, found: Any) -> Any:
         if not bool(torch.isfinite(found.detach()).all()):
-            self._refuse_nan()
             if self.truths is not None and not self.partial:
                 scores = self.emissions, self.start, *self.tables
                 true = textbook.score(scores[0], self.truths, *scores[1:])
@@ -273,11 +271,16 @@ class ChainScores:
         return found
 
     def _refuse_nan(self) -> None:
+        """Searches and sums may step over a NaN; sums of numbers do not."""
+        with torch.no_grad():
+            total = self.emissions.sum() + sum(table.sum() for table in self.tables)
+        if bool(total < torch.inf):
+            return
         checks.no_nan(self.emissions, self.sequences.owner, "emissions")
-        for name, table in zip(
-            ("transitions", "first", "last"), self.tables, strict=True
-        ):
-            if bool(torch.isnan(table).any() | (table == torch.inf).any()):
+        names = ("transitions", "first", "last")
+        for name, table in zip(names, self.tables, strict=True):
+            table = table.detach()
+            if bool((torch.isnan(table) | (table == torch.inf)).any()):
                 raise ValueError(f"{name} of the chain hold NaN or +inf.")
 
     def _need_truths(self) -> Any:

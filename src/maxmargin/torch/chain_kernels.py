@@ -6,9 +6,9 @@ pair counts are made of in a later call, when the weight of every sequence is kn
 
     pairs[j, k] = step[j, k] * sum_t before[t - 1, j] * weighted[t, k]
 
-Few labels are summed sequence by sequence, in double precision (``tags/chain_sums.py``),
-many by products of matrices: the rows of all sequences at one place are one matrix
-(Rabiner 1989 has the factors that are taken out).
+Small batches are summed sequence by sequence, in double precision
+(``tags/chain_sums.py``), others by products of matrices: the rows of all sequences at one
+place are one matrix (Rabiner 1989 has the factors that are taken out).
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ def sum_each(emissions, start, table, total, marginals, before, weighted, step, 
         for t in range(length):
             for k in range(n):
                 marginals[a + t, k] = sums.marginals[t, k]
-            if far[i]:
-                continue
-            size = 1.0 / sums.shrink[t]
+            size = 0.0 if far[i] else 1.0 / sums.shrink[t]
             for k in range(width):
-                before[a + t, k] = sums.before[t, k]
-                weighted[a + t, k] = sums.token[t, k] * sums.after[t, k] * size
+                before[a + t, k] = sums.before[t, k] if size > 0.0 else 0.0
+                weighted[a + t, k] = 0.0
+                if size > 0.0:
+                    weighted[a + t, k] = sums.token[t, k] * sums.after[t, k] * size
 
 
 @inlined
@@ -114,13 +114,50 @@ def count_pairs(before, weighted, step, start, weights, pairs):
             pairs[j, k] *= step[j, k]
 
 
-# many labels ----------------------------------------------------------------------------
+@kernel
+def score_labels(emissions, labels, start, transitions, first, last, values):
+    """values <- the scores of these labels."""
+    for i in range(len(values)):
+        a, z = start[i], start[i + 1]
+        if a == z:
+            continue
+        total = np.float64(first[labels[a]]) + np.float64(last[labels[z - 1]])
+        for t in range(a, z):
+            total += emissions[t, labels[t]]
+            if t > a:
+                total += transitions[labels[t - 1], labels[t]]
+        values[i] = total
+
+
+@kernel
+def sum_ends(start, tokens, first, last):
+    """first, last <- the rows of first and of last tokens, added up."""
+    first[:] = 0.0
+    last[:] = 0.0
+    for i in range(len(start) - 1):
+        if start[i] < start[i + 1]:
+            for k in range(len(first)):
+                first[k] += tokens[start[i], k]
+                last[k] += tokens[start[i + 1] - 1, k]
+
+
+@kernel
+def subtract_labels(labels, start, weights, tokens, pairs):
+    """Take the labels, times the weight of their sequence, from expected ones."""
+    for i in range(len(weights)):
+        for t in range(start[i], start[i + 1]):
+            tokens[t, labels[t]] -= weights[i]
+            if t > start[i]:
+                pairs[labels[t - 1], labels[t]] -= weights[i]
+
+
+# many sequences -------------------------------------------------------------------------
 
 
 @summing
 def scaled(row, factor):
     """row *= factor, entry by entry; returns the sum."""
-    total = row[0] * 0
+    total = row.dtype.type(0)
     for k in range(len(row)):
         row[k] *= factor[k]
         total += row[k]
@@ -145,7 +182,7 @@ def weigh(row, after, size):
 @summing
 def multiply(a, b, out):
     """out <- a * b, entry by entry; returns the sum."""
-    total = out[0] * 0
+    total = out.dtype.type(0)
     for k in range(len(out)):
         out[k] = a[k] * b[k]
         total += out[k]
@@ -154,20 +191,23 @@ def multiply(a, b, out):
 
 @summing
 def dot(a, b):
-    total = a[0] * 0
+    total = a.dtype.type(0)
     for k in range(len(a)):
         total += a[k] * b[k]
     return total
 
 
 @kernel
-def sum_together(token, at, rows, step, back, ends, total, before, marginals):
+def sum_together(
+    token, tops, at, rows, step, back, ends, step_top, total, before, marginals
+):
     """Sums of all sequences at once, the longest first; False where they are not right.
 
     ``token`` has exponentials of emissions, place by place: rows at[t] .. at[t + 1] are
     those of the sequences with more than t tokens, and become ``weighted``. ``before`` is
     in the same order, ``marginals`` in that of ``rows``. ``ends`` are exponentials of
-    first and last scores.
+    first and last scores. What was taken out of exponentials is in ``tops``, ``step_top``
+    and, to begin with, in ``total``, which becomes log Z.
     """
     places, real, ok = len(at) - 1, token.dtype.type, True
     shrink = np.empty(len(token), token.dtype)
@@ -183,7 +223,9 @@ def sum_together(token, at, rows, step, back, ends, total, before, marginals):
             if not size > SMALLEST:
                 return False
             shrink[r] = size
-            total[r - a] += np.log(np.float64(size))
+            total[r - a] += np.log(np.float64(size)) + tops[r]
+            if t > 0:
+                total[r - a] += step_top
             divide(before[r], size)
     for t in range(places - 1, -1, -1):
         a, z = at[t], at[t + 1]

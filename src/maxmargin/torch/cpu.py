@@ -98,7 +98,7 @@ class ChainValue(torch.autograd.Function):
     def forward(ctx, emissions, labels, start, *tables):
         found, marginals, kept = cpu_sums.expectations(emissions, start, *tables)
         if labels is not None:
-            found = found - textbook.score(emissions, labels, start, *tables)
+            found = found - cpu_sums.score(emissions, labels, start, *tables)
         ctx.marginals, ctx.kept, ctx.labels, ctx.start = marginals, kept, labels, start
         ctx.save_for_backward(emissions, *tables)
         return found
@@ -114,33 +114,23 @@ class ChainValue(torch.autograd.Function):
         if labels is not None:
             log_z = log_z - textbook.score(scores[0], labels, start, *scores[1:])
         wanted = [t for t in scores if t.requires_grad]
-        found = iter(torch.autograd.grad(log_z, wanted, g, create_graph=True))
+        found = torch.autograd.grad(
+            log_z, wanted, g, create_graph=True, materialize_grads=True
+        )
+        found = iter(found)
         grads = [next(found) if t.requires_grad else None for t in scores]
         return grads[0], None, None, *grads[1:]
 
 
 def gradients(marginals: Any, kept: Any, labels: Any, start: Any, g: Any):
     """(of emissions, transitions, first, last) of sum_i g_i (log Z_i - score of labels)."""
-    real, sizes = marginals.dtype, start.diff()
-    alike = len(g) > 0 and bool((g == g[0]).all())
-    by_token = None if alike else torch.repeat_interleave(g, sizes).to(real)
-    if not len(g):
-        out = torch.zeros_like(marginals)
-    elif by_token is None:
+    real = marginals.dtype
+    if len(g) and bool((g == g[0]).all()):
         out = marginals * g[0].to(real)
     else:
+        by_token = torch.repeat_interleave(g, start.diff()).to(real)
         out = marginals * by_token[:, None]
-    pairs = cpu_sums.pair_counts(kept, g) if len(g) else torch.zeros_like(kept.step)
-    some = sizes > 0
-    heads, tails = start[:-1][some], start[1:][some] - 1
+    pairs = cpu_sums.pair_counts(kept, g).to(real)
     if labels is not None and len(labels):
-        count = out.shape[1]
-        places = torch.arange(len(labels)) * count + labels
-        out.view(-1)[places] -= g[0].to(real) if by_token is None else by_token
-        moves, owner = textbook.transitions_of(labels, start, count)
-        counted = np.bincount(
-            moves.numpy(), g.to(torch.float64)[owner].numpy(), count * count
-        )
-        counted = torch.from_numpy(counted).view(count, count)
-        pairs = pairs - counted.to(pairs.dtype)
-    return out, pairs.to(real), out[heads].sum(0), out[tails].sum(0)
+        cpu_sums.subtract(labels, start, g, out, pairs)
+    return out, pairs, *cpu_sums.ends(start, out)

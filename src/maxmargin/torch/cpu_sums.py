@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import torch
 from maxmargin.core.vectors import padded_width
 from maxmargin.torch import chain_kernels as kernels
 
-TOGETHER = 16  # labels from which products of matrices are faster
+TOGETHER = 12_000  # emissions from which products of matrices are faster
 # by how much scores may differ for probabilities in this precision
 SPREAD = {torch.float32: 40.0, torch.float64: 300.0}
 
@@ -22,7 +23,7 @@ class Kept(NamedTuple):
     weighted: Any
     step: Any
     far: Any  # sequences whose sums needed log space, and their pairs
-    rows: Any  # those ahead of every row from the second place on, and their sequences
+    rows: Any  # where places begin, and the sequences of rows
 
 
 def expectations(emissions, offsets, transitions, first, last):
@@ -31,7 +32,7 @@ def expectations(emissions, offsets, transitions, first, last):
     emissions (N, K) of all sequences one after the other, from offsets[i] to
     offsets[i + 1] (int64); float32 or float64. Sequences without tokens have log Z = 0.
     """
-    if len(transitions) >= TOGETHER and len(emissions):
+    if emissions.numel() >= max(TOGETHER, 1):
         found = _together(emissions, offsets, transitions, first, last)
         if found is not None:
             return found
@@ -41,14 +42,7 @@ def expectations(emissions, offsets, transitions, first, last):
 def pair_counts(kept: Kept, weights):
     """(K, K): expected transitions of all sequences, each times its weight."""
     if kept.rows is not None:
-        ahead, second, owner = kept.rows
-        right, weights = kept.weighted[second:], weights.to(kept.step.dtype)
-        left = kept.before[: len(ahead)]  # where all sequences are as long
-        if len(ahead) and int(ahead[-1]) != len(ahead) - 1:
-            left = kept.before.index_select(0, ahead)
-        if (weights == weights[0]).all():
-            return kept.step * (left.T @ right) * weights[0]
-        return kept.step * (left.T @ (right * weights[owner][:, None]))
+        return _pairs_together(kept, weights)
     before, weighted, step, start = kept.before, kept.weighted, kept.step, kept.far[0]
     pairs, n = np.zeros(step.shape), len(step)
     weights = weights.detach().to(torch.float64).numpy()
@@ -57,6 +51,45 @@ def pair_counts(kept: Kept, weights):
     for i, more in kept.far[1].items():
         out = out + weights[i] * more
     return torch.from_numpy(np.ascontiguousarray(out))
+
+
+def _pairs_together(kept: Kept, weights):
+    at, owner = kept.rows
+    second, step = int(at[1]), torch.from_numpy(kept.step)
+    left, right = kept.before, kept.weighted[second:]
+    if at[-1] == at[1] * (len(at) - 1):  # all sequences are as long
+        left = left[: len(right)]
+    else:
+        sizes = np.diff(at)
+        ahead = np.arange(at[1], at[-1]) - np.repeat(sizes[:-1], sizes[1:])
+        left = left.index_select(0, torch.from_numpy(ahead))
+    weights = weights.detach().to(step.dtype)
+    if (weights == weights[0]).all():
+        return step * (left.T @ right) * weights[0]
+    return step * (left.T @ (right * weights[owner[second:]][:, None]))
+
+
+def score(emissions, labels, offsets, *tables):
+    """The scores of labels (B,)."""
+    values = np.zeros(len(offsets) - 1)
+    tables = [table.numpy() for table in tables]
+    given = emissions.numpy(), labels.numpy(), offsets.numpy()
+    kernels.score_labels(*given, *tables, values)
+    return torch.from_numpy(values)
+
+
+def subtract(labels, offsets, weights, tokens, pairs):
+    """Take labels, times the weights of their sequences, from what is expected."""
+    weights = weights.detach().to(torch.float64).numpy()
+    given = labels.numpy(), offsets.numpy(), weights
+    kernels.subtract_labels(*given, tokens.numpy(), pairs.numpy())
+
+
+def ends(offsets, tokens):
+    """The rows of first tokens added up, and those of last ones."""
+    found = np.empty((2, tokens.shape[1]), tokens.numpy().dtype)
+    kernels.sum_ends(offsets.numpy(), tokens.numpy(), found[0], found[1])
+    return torch.from_numpy(found).unbind()
 
 
 def viterbi(emissions, offsets, transitions, first, last):
@@ -69,10 +102,10 @@ def viterbi(emissions, offsets, transitions, first, last):
     return torch.from_numpy(labels), torch.from_numpy(values)
 
 
-def sample(emissions, offsets, transitions, first, last, uniform):
+def sample(emissions, offsets, tables, uniform):
     """Labels (N,) drawn with probability exp(score) / Z; uniform (N,) makes them."""
     labels = np.zeros(len(emissions), np.int32)
-    table = _table(transitions, first, last, np.float64)
+    table = _table(*tables, np.float64)
     scores = emissions.to(torch.float64).numpy()
     table = np.ascontiguousarray(table[:, : scores.shape[1]])
     kernels.sample_each(scores, offsets.numpy(), table, uniform.numpy(), labels)
@@ -95,7 +128,7 @@ def _each(emissions, offsets, transitions, first, last):
     n, width = len(table) - 2, table.shape[1]
     total = np.zeros(len(start) - 1)
     marginals = np.empty_like(scores)
-    before, weighted = np.zeros((2, len(scores), width))
+    before, weighted = np.empty((2, len(scores), width))
     step, far = np.empty((n, width)), np.zeros(len(total), np.int64)
     kernels.sum_each(
         scores, start, table, total, marginals, before, weighted, step, far
@@ -110,53 +143,55 @@ def _each(emissions, offsets, transitions, first, last):
 
 def _together(emissions, offsets, transitions, first, last):
     """Products of matrices, or None where scores lie too far apart for them."""
-    order, at, rows, sizes = packed(offsets)
+    order, at, rows, owner = packed(tuple(offsets.diff().tolist()))
     token = emissions.index_select(0, rows)
-    tops, spread = exponentials(token)
-    step, heads = transitions.reshape(1, -1).clone(), torch.stack([first, last])
-    step_top, step_spread = exponentials(step)
-    head_tops, head_spread = exponentials(heads)
-    if spread + step_spread + head_spread > SPREAD[emissions.dtype]:
+    top, low = token.amax(1, keepdim=True), token.amin(1, keepdim=True)
+    if low.amin() == -torch.inf:
+        top = torch.where(top == -torch.inf, torch.zeros_like(top), top)
+        low = torch.where(token == -torch.inf, top, token).amin(1, keepdim=True)
+    step, step_top, step_spread = exponentials(transitions.numpy())
+    ends = np.empty((2, len(step)), step.dtype)
+    ends[0], first_top, first_spread = exponentials(first.numpy())
+    ends[1], last_top, last_spread = exponentials(last.numpy())
+    spread = step_spread + first_spread + last_spread + float((top - low).amax())
+    if spread > SPREAD[emissions.dtype]:
         return None
-    step = step.view_as(transitions)
-    back = np.ascontiguousarray(step.numpy().T)
-    total = np.zeros(len(order))
+    token.sub_(top).exp_()
+    total = np.full(len(order), first_top + last_top)
     before, out = torch.empty_like(token), torch.empty_like(emissions)
-    tables = step.numpy(), back, heads.numpy(), total, before.numpy(), out.numpy()
-    if not kernels.sum_together(token.numpy(), at, rows.numpy(), *tables):
+    places = token.numpy(), top.numpy().ravel(), at, rows.numpy()
+    tables = step, np.ascontiguousarray(step.T), ends, step_top
+    results = total, before.numpy(), out.numpy()
+    if not kernels.sum_together(*places, *tables, *results):
         return None
-    log_z = torch.zeros(len(sizes), dtype=torch.float64)
-    log_z[order] = torch.from_numpy(total)
-    owner = torch.repeat_interleave(torch.arange(len(sizes)), sizes)[rows]
-    log_z.index_add_(0, owner, tops)
-    moves = (sizes - 1).clamp(min=0).to(torch.float64)
-    log_z += moves * step_top + (sizes > 0).to(torch.float64) * head_tops.sum()
-    behind = np.arange(at[1], at[-1])
-    ahead = behind - np.repeat(np.diff(at)[:-1], np.diff(at)[1:])
-    places = torch.from_numpy(ahead), int(at[1]), owner[int(at[1]) :]
-    return log_z, out, Kept(before, token, step, None, places)
+    log_z = np.zeros(len(offsets) - 1)
+    log_z[order] = total
+    return torch.from_numpy(log_z), out, Kept(before, token, step, None, (at, owner))
 
 
 def exponentials(scores):
-    """scores <- exp(scores - top); (top of every row, largest finite difference to it)."""
-    top, low = scores.amax(1, keepdim=True), scores.amin(1, keepdim=True)
-    if low.amin() == -torch.inf:
-        top = torch.where(top == -torch.inf, torch.zeros_like(top), top)
-        low = torch.where(scores == -torch.inf, top, scores).amin(1, keepdim=True)
-    scores.sub_(top).exp_()
-    return top[:, 0].to(torch.float64), float((top - low).amax())
+    """(exp(scores - top), top, the largest finite difference to it)."""
+    top, low = scores.max(), scores.min()
+    if low == -np.inf:
+        finite = scores[scores > -np.inf]
+        low, top = (finite.min(), top) if len(finite) else (0.0, scores.dtype.type(0))
+    return np.exp(scores - top), float(top), float(top) - float(low)
 
 
-def packed(offsets):
-    """(sequences from the longest, where each place begins, rows by place, sizes)."""
-    sizes = offsets.diff()
-    order = torch.argsort(sizes, descending=True, stable=True)
-    lengths = sizes[order].numpy()
+@functools.lru_cache(maxsize=8)
+def packed(sizes):
+    """(sequences from the longest, where places begin, rows by place, their sequences).
+
+    Only sequences that have tokens.
+    """
+    lengths = np.array(sizes, np.int64)
+    start = np.cumsum(lengths) - lengths
+    order = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)]
+    lengths = lengths[order]
     longest = int(lengths[0]) if len(lengths) else 0
     # how many sequences have more than t tokens
     counts = len(lengths) - np.searchsorted(lengths[::-1], np.arange(longest), "right")
     at = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     place = np.repeat(np.arange(longest), counts)
-    rank = np.arange(at[-1]) - at[place]
-    rows = offsets[:-1][order].numpy()[rank] + place
-    return order, at, torch.from_numpy(rows), sizes
+    owner = order[np.arange(at[-1]) - at[place]]
+    return order, at, torch.from_numpy(start[owner] + place), torch.from_numpy(owner)

@@ -34,7 +34,7 @@ class Examples:
                 f"{type(batch).__name__} does not say what the parts of an output are: "
                 "implement contract.parts for it."
             )
-        self.batch = batch
+        self.batch: Any = batch
         self.read = read or (lambda i, labelling: labelling)
 
     @staticmethod

@@ -112,7 +112,8 @@ class Graph(StructureLayer):
         y = np.zeros(int(graphs.node_start[-1]), np.int32)
         order = np.split(given, graphs.edge_start[1:-1])
         if self.method == "tree-reweighted":
-            return with_search(graphs, y, Reweighting()), order
+            search: Any = Reweighting
+            return with_search(graphs, y, search()), order
         batch, wide = elimination_graphs(graphs, y)
         if batch is None:
             raise ValueError(

@@ -35,10 +35,7 @@ class _Loss(torch.nn.Module):
         raise NotImplementedError
 
     def extra_repr(self) -> str:
-        shown = {
-            k: v for k, v in vars(self).items() if k in self._shown and v is not None
-        }
-        return ", ".join(f"{k}={v!r}" for k, v in shown.items())
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in self._shown)
 
     _shown: tuple[str, ...] = ("reduction",)
 

@@ -129,6 +129,10 @@ class Scored:
             margin   max_y  scale * loss(y) + score(y) - score(truth)
             slack    max_y  loss(y) (1 + score(y) - score(truth))
 
+        With slack rescaling the search of some structures (chains with a cost matrix,
+        those of second order, graphs) is through searches with margins and may miss the
+        maximum: then the value is below it.
+
         The loss is that of the examples, or a sum of ``costs`` over parts, in the shape
         of the scores (what the truth costs is subtracted). Truths that are not known
         whole are completed as the scores say.
@@ -231,7 +235,8 @@ class Scored:
             return self.examples
         batch, scores = self.examples.batch, scores_of(self.own, self.head)
         truths = flat_scores.completions(batch, self.examples.layout, scores)
-        return Examples(ordinary(with_truths(batch, truths)), self.examples.read)
+        whole: Any = ordinary(with_truths(batch, truths))
+        return Examples(whole, self.examples.read)
 
     def _costly(self, costs: Any, scale: float) -> Scored:
         own = checks.flat(costs, self.examples, "costs")

@@ -64,7 +64,7 @@ class TreeCRF(StructureLayer):
         super().__init__(loss)
         one_of("cost", cost, LOSSES)
         trees = list(trees)
-        self.options = {
+        self.options: dict[str, Any] = {
             "direction": direction,
             "horizontal": horizontal,
             "parent": parent,
@@ -188,6 +188,12 @@ class TreeCRF(StructureLayer):
 
     def _trees(self, truths: Any, n: int) -> list[Tree]:
         trees = [Tree.parse(t) if isinstance(t, str) else t for t in truths]
+        bad = [i for i, tree in enumerate(trees) if not isinstance(tree, Tree)]
+        if bad:
+            raise TypeError(
+                f"tree {bad[0]} is {trees[bad[0]]!r}: give a maxmargin.Tree, or its text. "
+                "Trees that are known in part are for GrammarParser."
+            )
         if len(trees) != n:
             raise ValueError(
                 f"there are {len(trees)} trees, but spans of {n} sentences."
