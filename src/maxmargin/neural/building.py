@@ -115,7 +115,7 @@ def restored_network(saved: Saved, tagger: Any, reader: Any, labels: list) -> An
     plan.load_state_dict(found, assign=True)
     for parameter in plan.parameters():
         parameter.requires_grad_(True)
-    return plan.eval()
+    return plan.eval().to(device_of(tagger.device))
 
 
 def _planned(saved: Saved, tagger: Any, reader: Any, labels: list) -> TaggerNetwork:

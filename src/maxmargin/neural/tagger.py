@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from itertools import chain as chain_lists
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -149,6 +150,13 @@ class NeuralTagger(
     _ends_early = True  # on held-out data of the command line
     _long_passes = True  # progress may say nothing for minutes
     _left: ClassVar[tuple[str, ...]] = ("dev_", "n_features_in_")
+
+    def __getstate__(self) -> dict:
+        state = dict(super().__getstate__())
+        network = state.get("network_")
+        if network is not None and network.device.type != "cpu":  # not everywhere there
+            state["network_"] = copy.deepcopy(network).cpu()
+        return state
 
     # training ---------------------------------------------------------------------------
 
