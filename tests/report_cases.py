@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+import pytest
 
 import maxmargin
 from maxmargin import LatentProblem, Problem
@@ -103,6 +104,11 @@ def cases() -> dict:
             [[1, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1]],
             SETS,
         ),
+        "NeuralTagger": (
+            {"hidden_size": 8, "max_iter": 4, "learning_rate": 0.02},
+            SEQUENCES,
+            SPANS,
+        ),
         "PCFGParser": ({}, trees, trees),
         "SequenceAligner": ({"C": 100}, PAIRS, ROWS),
         "SequenceTagger": ({"C": 10}, SEQUENCES, SPANS),
@@ -122,6 +128,8 @@ def unfitted(name: str):
 @cache
 def fitted(name: str):
     """(a fitted estimator, X, y, what evaluate is told besides)."""
+    if name == "NeuralTagger":
+        pytest.importorskip("torch", reason="torch is not installed: make test-torch")
     model, X, y = unfitted(name)
     more = {"qid": QUERIES} if name == "TopKRanker" else {}
     return model.fit(X, y, **more), X, y, more

@@ -52,7 +52,7 @@ def python_of(text):
 
 def need_torch(source):
     """Where it is not installed, what needs it is tested by make test-torch alone."""
-    if "maxmargin.torch" in source:
+    if "maxmargin.torch" in source or "NeuralTagger" in source:
         reason = "torch is not installed: make test-torch"
         pytest.importorskip("torch", reason=reason)
 

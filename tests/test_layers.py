@@ -26,6 +26,7 @@ PAIRS = {
     ("classes", "multilabel"),
     ("graphs", "multilabel"),
     ("kernel_svm", "tags"),
+    ("neural", "tags"),  # whose sequences it reads
 }
 LATE = 100  # imports inside functions
 
@@ -73,8 +74,9 @@ EDGES, LATE_ONES = read()
 
 def level(folder: str) -> int:
     """Its place from the bottom."""
-    order = *LAYERS, "families", "torch", "cli"
-    return order.index("families" if folder in FAMILIES else folder)
+    order = *LAYERS, "families", "torch", "neural", "cli"
+    family = folder in FAMILIES and folder not in order
+    return order.index("families" if family else folder)
 
 
 def test_imports_point_downwards():
@@ -169,5 +171,5 @@ def test_families_are_named_in_the_architecture():
 
 
 def test_layers_are_in_order():
-    order = [*LAYERS, "tags", "torch", "cli"]
+    order = [*LAYERS, "tags", "torch", "neural", "cli"]
     assert all(level(a) < level(b) for a, b in pairwise(order))

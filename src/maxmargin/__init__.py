@@ -65,6 +65,7 @@ if TYPE_CHECKING:  # what type checkers and editors see of it
     from maxmargin.matchings.word_aligner import WordAligner as WordAligner
     from maxmargin.motifs.estimator import MotifFinder as MotifFinder
     from maxmargin.multilabel.estimator import MultilabelSVM as MultilabelSVM
+    from maxmargin.neural.tagger import NeuralTagger as NeuralTagger
     from maxmargin.rankings.estimator import TopKRanker as TopKRanker
     from maxmargin.solvers.checkpoints.checkpoint import Checkpoint as Checkpoint
     from maxmargin.tags.corpus import TagCorpus as TagCorpus

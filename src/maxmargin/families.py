@@ -25,6 +25,7 @@ FAMILIES = (
     "hypergraphs",
     "motifs",
     "graphs",
+    "neural",
 )
 
 Places = Mapping[str, str]  # {name: module, relative to the family's folder}

@@ -117,7 +117,7 @@ def test_scorers_are_numbers_of_the_report(name):
     y = list(reversed(y)) if name not in ("SequenceAligner", "WordAligner") else y
     if name in ("GrammarParser", "PCFGParser", "HomologFinder", "LinkClusterer"):
         y = cases()[name][2]
-    if name in ("HMMTagger", "SequenceTagger", "StructuralSVM"):
+    if name in ("HMMTagger", "NeuralTagger", "SequenceTagger", "StructuralSVM"):
         y = [[row[0]] * len(row) for row in cases()[name][2]]
     report = model.evaluate(X, y, **more)
     for scorer, read in READ[type(report).__name__].items():

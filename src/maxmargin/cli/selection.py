@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from maxmargin.cli.common import Interrupts
 
 
-def fit(model, sample: Sample):
-    return model.fit(sample.X, sample.y, **_weights(sample))
+def fit(model, sample: Sample, dev: Sample | None = None):
+    """Networks end early on the file to evaluate on, if there is one."""
+    more = _weights(sample)
+    if dev is not None and getattr(model, "_ends_early", False):
+        more["dev"] = dev.X, dev.y
+    return model.fit(sample.X, sample.y, **more)
 
 
 def _path(model, sample: Sample, Cs) -> list:

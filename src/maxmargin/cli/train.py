@@ -108,7 +108,8 @@ def _fit(command, model, sample: Sample, dev, Cs, args, interrupts, watch):
 
     scores: list[selection.Score] = []
     seconds, params = 0.0, model.get_params(deep=False)
-    with plain_warnings(args.spoken), patience(args.quiet) as timer, interrupts:
+    quiet = args.quiet or getattr(model, "_long_passes", False)
+    with plain_warnings(args.spoken), patience(quiet) as timer, interrupts:
         command.prepare(model, sample, dev, watch)
         if "callbacks" in params:  # it is not from counts alone
             watchers = [interrupts.callback, lambda _: timer.cancel()]
@@ -129,7 +130,7 @@ def _fit(command, model, sample: Sample, dev, Cs, args, interrupts, watch):
                 watch("choosing C")
                 best = scores[selection.best_of(scores, command.smaller)]
                 model.set_params(C=best.C, **best.settings)
-            selection.fit(model, sample)
+            selection.fit(model, sample, dev)
             if hasattr(
                 model, "history_"
             ):  # a search before the last solver counts, too

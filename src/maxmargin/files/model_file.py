@@ -29,6 +29,8 @@ A class that can be saved
 
 * is listed in ``_CLASSES`` below under its ``_model_name`` (a class attribute). When
   the meaning of its state changes, it gets a new name: ``"MulticlassSVM.v2"``;
+* may have ``_refuse_saving()``, which raises a ValueError that says why a model cannot be
+  written, and what to do;
 * may name parameters that its state holds anyway in ``_params_in_state``;
 * has ``get_params(deep=False)``, is recognised by scikit-learn's ``check_is_fitted``
   once it is fitted, and may have ``_settings()``, which refuses impossible parameters;
@@ -172,6 +174,8 @@ def load(path: str | os.PathLike[str], structure: Any = None) -> Any:
         try:
             model = cls._from_state(params, arrays, state, **more)
             _check_parameters(model)
+        except ImportError:  # a package that this model needs is missing
+            raise
         except Exception as error:
             what = f"{cls.__name__} does not accept it ({type(error).__name__}: "
             raise Refused(INVALID.format(f"{what}{error})")) from error
@@ -197,6 +201,8 @@ def _pack(model: Any) -> bytearray:
     from sklearn.utils.validation import check_is_fitted  # takes half a second
 
     check_is_fitted(model)
+    if hasattr(model, "_refuse_saving"):
+        model._refuse_saving()
     _check_parameters(model)
 
     params = {}

@@ -25,6 +25,7 @@ def plot_convergence(model: Any, ax: Axes | Sequence[Axes] | None = None) -> Fig
     A certificate costs a pass, so not every pass has one: before the first, the primal is
     the solver's estimate, drawn dashed. Of a fit with hidden parts, bounds of every convex
     problem, and the objective after each outer step: what it proves is a stationary point.
+    Of a network, which has no bounds, the loss and the scores on held-out data.
 
     Parameters
     ----------
@@ -34,6 +35,8 @@ def plot_convergence(model: Any, ax: Axes | Sequence[Axes] | None = None) -> Fig
         One Axes gets the bounds only; the second of a pair gets the relative gap.
     """
     rows = _history(model)
+    if rows and "primal" not in rows[0]:
+        return _network(rows, ax)
     rounds = getattr(model, "rounds_", None)
     if not any(math.isfinite(row["primal"]) for row in rows):
         raise ValueError("the history holds no certified pass: nothing to draw.")
@@ -55,6 +58,22 @@ def plot_convergence(model: Any, ax: Axes | Sequence[Axes] | None = None) -> Fig
         panel.set_xlabel("seconds of training")
         if curves.seconds[0] < curves.seconds[-1] / 2:  # else compiling came first
             panel.set_xlim(0, None)
+    return axes[0].figure
+
+
+def _network(rows: list[dict], ax: Any) -> Figure:
+    """Loss and held-out score after every pass."""
+    scored = "dev_score" in rows[0]
+    axes = _axes(ax, nrows=1 + scored, sharex=True, figsize=(6.4, 2.6 + 2.6 * scored))
+    seconds = [row["seconds"] for row in rows]
+    names = ("loss", "loss per token", ORANGE), ("dev_score", "held-out score", BLUE)
+    for panel, (name, title, color) in zip(axes, names, strict=False):
+        style = {"color": color, "lw": 1.8, **_dots(len(rows))}
+        panel.plot(seconds, [row[name] for row in rows], **style)
+        panel.set_ylabel(title)
+        _plain(panel)
+    for panel in axes if ax is not None else axes[-1:]:
+        panel.set_xlabel("seconds of training")
     return axes[0].figure
 
 

@@ -126,7 +126,8 @@ def convergence(rows: Sequence[dict], tol: float | None, exact: bool) -> Markup 
 
     Before the first certificate the primal is the solver's estimate.
     """
-    if len(rows) < 2 or not math.isfinite(min(float(row["primal"]) for row in rows)):
+    primals = [float(row.get("primal", math.inf)) for row in rows]  # networks have none
+    if len(rows) < 2 or not math.isfinite(min(primals)):
         return None
     x, against = _along(rows)
     curves = Curves.of(rows)

@@ -133,6 +133,8 @@ def training(model: Any, facts: Sequence[tuple[str, Any]], proved: str) -> Marku
 def _no_curve(rows: Sequence[dict]) -> str:
     if not rows:
         return "The model keeps no history of its training: there is no curve to draw."
+    if "primal" not in rows[0]:
+        return f"The loss of a token was {rows[-1]['loss']:.4g} in the last pass."
     if len(rows) == 1:
         return "Training took a single pass: there is no curve to draw."
     return "Training ended before its first certificate: there is no curve to draw."

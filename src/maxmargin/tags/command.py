@@ -14,10 +14,15 @@ class TagTask(Task):
   maxmargin train tag train.txt --template my.template --scheme BIO -o ner.model
   maxmargin train tag train.txt --features ner --path 0.03,0.1,0.3 --cv 5 -o ner.model
   maxmargin train tag train.txt --features words --model hmm -o baseline.model
+  maxmargin train tag train.txt --model neural --dev dev.txt -o network.model
 
 Files may be compressed with gzip. How to write templates: docs/features.md."""
     items = "sentences"
-    estimators = {"svm": "SequenceTagger", "hmm": "HMMTagger"}
+    estimators = {
+        "svm": "SequenceTagger",
+        "hmm": "HMMTagger",
+        "neural": "NeuralTagger",
+    }
     chooser = "model"
     hidden = frozenset({"feature_options", "forbidden"})
     usual = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
@@ -43,10 +48,13 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
       --gazetteer FILE+  a list, one entry per line, which templates refer to by the name
           of the file (%g[0,0,cities] for cities.txt), or NAME=FILE; repeatable
     the model
-      --model svm|hmm=svm  svm (default) is trained; hmm counts, and of these settings only
-          takes the features, the scheme, the decoding and --alpha
+      --model svm|hmm|neural=svm  svm (default) is trained; hmm counts, and of these
+          settings only takes the features, the scheme, the decoding and --alpha; neural is
+          a network (needs PyTorch), which needs no features: it reads words, their
+          characters and the other columns, and ends training early on --dev, or on a tenth
+          of TRAIN
       --objective  hinge, hinge-per-output, log (CRF), marginal, exponential, boosting,
-          perceptron, passive-aggressive
+          perceptron, passive-aggressive; of a network log (default there) or hinge
       --C  weight of the data (default: 0.1 for hinge, 1 for the others)
       --l1  L1 penalty, for sparse weights
       --order  of transitions: 0, 1 or 2
@@ -65,6 +73,24 @@ Files may be compressed with gzip. How to write templates: docs/features.md."""
       --n-components  tokens in the basis
       --gamma
       --kernel-memory
+    a network (--model neural)
+      --encoder
+      --word-size
+      --char-size
+      --column-size
+      --feature-size
+      --hidden-size
+      --n-layers
+      --dropout
+      --learning-rate
+      --schedule
+      --weight-decay
+      --batch-size
+      --hinge-start
+      --warm-up
+      --patience
+      --validation-fraction
+      --device
     """
     numbered = "sentence"
     outputs = {  # "same" is as the file that is tagged

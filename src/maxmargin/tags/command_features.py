@@ -25,6 +25,8 @@ def features_of(args):
             if value is not None:
                 raise ValueError(NOT_COLUMNS.format(option))
         return None
+    if args.model == "neural" and args.template is args.features is None:
+        return None  # words, characters and columns are read all the same
     if (args.template is None) == (args.features is None):
         raise ValueError(
             "say what the features are: --template FILE, or --features with one of "

@@ -19,6 +19,7 @@ from maxmargin.tags.features.sequences import sequence_list
 from maxmargin.tags.files.columns import Columns, columns_from
 from maxmargin.tags.files.docs import words_of_docs
 from maxmargin.tags.files.frames import columns_of, tokens_of
+from maxmargin.tags.schemes import forbidden_transitions
 
 LONG = 5_000  # tokens: whole books in one sequence, or a file without blank lines
 PLAIN = list, tuple  # what other libraries have not made
@@ -179,14 +180,16 @@ class Truth:
 
         From now on, ``y`` has lists of None for sequences of which nothing is known.
         """
-        sizes = np.diff(start).tolist()
-        self.y = [
-            [None] * n if row is None else row
-            for row, n in zip(self.y, sizes, strict=True)
-        ]
+        self.y = fill_rows(self.y, start)
         check_matching(start, self.y)
         every = chain_lists.from_iterable(self.y)
         return np.fromiter(map(self._number.get, every, repeat(-1)), np.int32)
+
+
+def fill_rows(y, start: np.ndarray) -> list:
+    """Sequences of which nothing is known as lists of None."""
+    sizes = np.diff(start).tolist()
+    return [[None] * n if row is None else row for row, n in zip(y, sizes, strict=True)]
 
 
 def label_set(y) -> tuple[list, bool]:
@@ -242,6 +245,13 @@ def _bad_label(y) -> ValueError:
 
 
 # constraints ---------------------------------------------------------------------------
+
+
+def barrier_with(scheme: str | None, forbidden, labels: list) -> np.ndarray | None:
+    """The same, of what a scheme does not allow either."""
+    if scheme is not None:
+        forbidden = [*(forbidden or ()), *forbidden_transitions(labels, scheme)]
+    return barrier_of(forbidden, labels)
 
 
 def barrier_of(forbidden, labels):

@@ -9,26 +9,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.encoded import check_weights
 from maxmargin.core.listed import given_or
 from maxmargin.core.structure import Outputs
 from maxmargin.engine.prediction import over_cluster
 from maxmargin.fitting.calibration import Chances, logs, of_table, temperature_of
 from maxmargin.tags.corpus.training import TagCorpus, predicted
+from maxmargin.tags.evaluation import TagEvaluation
 from maxmargin.tags.input import check_known, check_matching, check_samples
-from maxmargin.tags.metrics import SpanReport, TokenReport, scores
+from maxmargin.tags.metrics import SpanReport, TokenReport
 from maxmargin.tags.single import single_of
-from maxmargin.tags.view import tags
-from maxmargin.views.shown import Shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-class TagPrediction(Shown):
+class TagPrediction(TagEvaluation):
     """Prediction by the structure of a tagger with its weights ``_w``."""
-
-    _view = staticmethod(tags)
 
     def complete(self, X: Any, y: Any) -> list[list[Any]]:
         """y with every None replaced by the best label, given the known ones.
@@ -95,16 +91,7 @@ class TagPrediction(Shown):
             refuse_beside_corpus(y, sample_weight)
             found = predicted(structure, X, self._w, self._threads())
             return sum(int((a == b).sum()) for _, a, b in found) / X.n_tokens
-        X, y = check_samples(X, y)
-        check_known(y)
-        weights = check_weights(sample_weight, len(y))
-        labels = self.predict(X)
-        check_matching(np.cumsum([0, *map(len, labels)]), y)
-        right = total = 0.0
-        for weight, truth, found in zip(weights, y, labels, strict=True):
-            right += weight * sum(a == b for a, b in zip(truth, found, strict=True))
-            total += weight * len(truth)
-        return right / total if total else 1.0
+        return super().score(X, y, sample_weight)
 
     def evaluate(
         self,
@@ -122,21 +109,10 @@ class TagPrediction(Shown):
         if isinstance(X, TagCorpus):
             refuse_beside_corpus(y)
             y = list(X.label_sequences())
-        elif predicted is None:
-            X, y = check_samples(X, y)
-        return scores(y, given_or(predicted, lambda: self.predict(X)), scheme)
+            predicted = given_or(predicted, lambda: self.predict(X))
+        return super().evaluate(X, y, scheme=scheme, predicted=predicted)
 
     # as in sklearn-crfsuite -------------------------------------------------------------
-
-    def predict_single(self, x: Any) -> list[Any]:
-        """The best label sequence of one input."""
-        return self.predict([x])[0]
-
-    def predict_marginals_single(self, x: Any) -> list[dict[Any, float]]:
-        """Per token {label: probability}; see ``predict_marginals``."""
-        (table,) = self.predict_marginals([x])
-        labels = self.structure_.labels
-        return [dict(zip(labels, row, strict=True)) for row in table.tolist()]
 
     @property
     def state_features_(self) -> dict[tuple[Any, Any], float]:

@@ -15,6 +15,7 @@ from maxmargin.cli.command import Sample
 from maxmargin.cli.common import say
 from maxmargin.cli.notes import INVALID
 from maxmargin.report.facts import fits_probabilities
+from maxmargin.tags import command_network
 from maxmargin.tags.command import TagTask
 from maxmargin.tags.command_features import features_of, gazetteers_of
 from maxmargin.tags.command_files import (
@@ -25,8 +26,10 @@ from maxmargin.tags.command_files import (
     separator_of,
     tokens_of,
 )
+from maxmargin.tags.command_network import is_network
 from maxmargin.tags.corpus.command import check_dev
 from maxmargin.tags.files.layout import Layout
+from maxmargin.tags.plots import chosen_labels
 from maxmargin.tags.schemes import guess_scheme
 from maxmargin.tags.scorers import span_f1, token_accuracy
 
@@ -51,7 +54,7 @@ class Tag(TagTask, TagFiles):
     @classmethod
     def of(cls, model) -> Tag:
         run = super().of(model)
-        run.width, run.n_jobs = model.coef_.shape[1], model.n_jobs
+        run.width, run.n_jobs = _width(model), model.n_jobs
         label, n = run.label_column, run.n_columns
         if not run.holds_features and not (
             type(label) is type(n) is int and 0 <= label < n
@@ -68,6 +71,8 @@ class Tag(TagTask, TagFiles):
         }
 
     def check(self, args) -> None:
+        if args.model == "neural" and args.format == "crfsuite":
+            raise ValueError(command_network.NO_ROWS)
         self.template = None if self.in_shards(args) else features_of(args)
         self.source = args.features or (
             args.template and os.path.basename(args.template)
@@ -112,15 +117,20 @@ class Tag(TagTask, TagFiles):
 
     def summary(self, model) -> str:
         notes = model.notes
+        if is_network(model):
+            size = f"{command_network.size_of(model):,} weights"
+        else:
+            size = f"{model.coef_.shape[1]:,} features"
         return (
             f"{notes['sentences']:,} sentences, {notes['tokens']:,} tokens, "
-            f"{len(model.classes_)} labels, {model.coef_.shape[1]:,} features; "
-            f"{_strength(model)}"
+            f"{len(model.classes_)} labels, {size}; {_strength(model)}"
         )
 
     # use -------------------------------------------------------------------------------
 
     def predict(self, model, sample: Sample) -> list:
+        if is_network(model):
+            return super().predict(model, sample)
         encoder = model.structure_.encoder
         encoder = getattr(encoder, "inner", encoder)
         if self.format == "conllu" and sample.more is not None:
@@ -198,19 +208,11 @@ class Tag(TagTask, TagFiles):
     # inspection ------------------------------------------------------------------------
 
     def facts(self, model, notes) -> list[tuple[str, str]]:
-        coef = model.coef_
-        used = int(np.count_nonzero(np.abs(coef).max(axis=0, initial=0)))
         rows = [
             ("sentences", f"{notes['sentences']:,}, with {notes['tokens']:,} tokens"),
             ("labels", f"{len(model.classes_)}: {' '.join(map(str, model.classes_))}"),
-            (
-                "features",
-                f"{coef.shape[1]:,} ({used:,} with weights), {_source(model)}",
-            ),
-            ("objective", f"{model.objective}, {_strength(model)}"),
-            ("scheme", str(model.scheme or "none")),
-            ("order", str(model.order)),
         ]
+        rows += command_network.facts_of(model) if is_network(model) else _facts(model)
         if not self.holds_features:
             label, n = self._called(notes["label_column"]), notes["n_columns"]
             rows.insert(0, ("columns", f"{n}, the labels in column {label}"))
@@ -219,13 +221,19 @@ class Tag(TagTask, TagFiles):
         return rows
 
     def weights(self, model, args) -> list[tuple[str, str, float]]:
+        labels = args.label or model.classes_.tolist()
+        if is_network(model):
+            labels = chosen_labels(model, args.label)
+            return command_network.transitions_of(model, labels, args.top)
         return [
             (str(label), *row)
-            for label in args.label or model.classes_.tolist()
+            for label in labels
             for row in plots.top_features(model, label, args.top)
         ]
 
     def strongest(self, model, args) -> str:
+        if is_network(model):
+            return command_network.listed(self.weights(model, args))
         return "Strongest features\n\n" + plots.feature_table(
             model, args.label, args.top
         )
@@ -241,7 +249,29 @@ class Tag(TagTask, TagFiles):
 RUN = Tag
 
 
+def _width(model) -> int | None:
+    """Columns of files of features; None of a network that reads words."""
+    if is_network(model):
+        return getattr(model._reader, "width", None)
+    return model.coef_.shape[1]
+
+
+def _facts(model) -> list[tuple[str, str]]:
+    """Rows about weights of features."""
+    coef = model.coef_
+    used = int(np.count_nonzero(np.abs(coef).max(axis=0, initial=0)))
+    of = f"{coef.shape[1]:,} ({used:,} with weights), {_source(model)}"
+    return [
+        ("features", of),
+        ("objective", f"{model.objective}, {_strength(model)}"),
+        ("scheme", str(model.scheme or "none")),
+        ("order", str(model.order)),
+    ]
+
+
 def _strength(model) -> str:
+    if is_network(model):
+        return command_network.strength_of(model)
     return f"alpha={model.alpha:g}" if hasattr(model, "alpha") else f"C={model.C_:g}"
 
 

@@ -36,7 +36,7 @@ from maxmargin.tags.features import ColumnEncoder, TokenEncoder
 from maxmargin.tags.features.pursued import Supervision
 from maxmargin.tags.input import (
     Truth,
-    barrier_of,
+    barrier_with,
     check_allowed,
     check_samples,
     first_forbidden,
@@ -44,7 +44,7 @@ from maxmargin.tags.input import (
     warn_of_length,
     warn_of_truth,
 )
-from maxmargin.tags.schemes import check_scheme, forbidden_transitions, guess_scheme
+from maxmargin.tags.schemes import check_scheme, guess_scheme
 from maxmargin.tags.second_order import second_order
 from maxmargin.waiting import stage
 
@@ -239,11 +239,7 @@ class Tags(Structure):
 
     def barrier(self) -> np.ndarray | None:
         """(labels + 2, labels): -inf where a transition, start or end is forbidden."""
-        pairs = self.forbidden
-        if self.scheme is not None:
-            allowed = forbidden_transitions(self.labels, self.scheme)
-            pairs = [*(pairs or ()), *allowed]
-        return barrier_of(pairs, self.labels)
+        return barrier_with(self.scheme, self.forbidden, self.labels)
 
     def check_possible(self, batch: Any, w: np.ndarray, n_jobs: int) -> None:
         """Forbidden transitions may leave no sequence of some length."""

@@ -90,7 +90,7 @@ class Chain(StructureLayer):
         table = cost_table(cost if linear else "hamming", known)
         table = torch.from_numpy(np.asarray(table, np.float64)).float()
         self.register_buffer("cost_table", table, persistent=False)
-        if cost == "spans" and self.names is None:
+        if not linear and cost == "spans" and self.names is None:
             raise ValueError("cost='spans' needs the names of the labels: give a list.")
         self.transitions = torch.nn.Parameter(torch.empty(n, n))
         self.first = torch.nn.Parameter(torch.empty(n))
