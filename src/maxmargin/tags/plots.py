@@ -180,7 +180,7 @@ def titles_of(tagger: Any, width: int) -> Sequence[str]:
 
 def chosen_labels(tagger: Any, labels: Sequence | None) -> list:
     """All labels of the tagger, or these if it knows them."""
-    check_is_fitted(tagger, "coef_")
+    check_is_fitted(tagger, "classes_")
     known = tagger.classes_.tolist()
     labels = known if labels is None else list(labels)
     if not labels:
