@@ -8,6 +8,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from maxmargin import LinkClusterer, Mention, MentionDocument, load, save
+from maxmargin.clusterings import forests
 from maxmargin.clusterings.features import PairFeatures
 from maxmargin.clusterings.input import KEPT, WORK
 from maxmargin.clusterings.pairs import ALL, n_pairs
@@ -90,6 +91,16 @@ def test_links_and_clusters_belong_together():
                 place = a * (2 * len(clusters) - a - 1) // 2 + b - a - 1
                 assert score == pytest.approx(row[place])
                 assert method != "forest" or score > 0
+
+
+def test_trees_of_all_documents_are_followed_in_one_call(monkeypatch):
+    X, y = chains()
+    model = LinkClusterer().fit(X, y)
+    calls, roots = [], forests.roots
+    monkeypatch.setattr(forests, "roots", lambda *a: calls.append(a) or roots(*a))
+    found = model.predict(X)
+    assert len(calls) == 1
+    assert found == [model.predict([x])[0] for x in X]
 
 
 def test_sparse_tables_and_groups_of_mentions_are_the_same_data():

@@ -283,6 +283,12 @@ def test_what_cannot_be_combined_is_refused(tmp_path):
         )
 
 
+def test_held_out_data_are_read_before_they_are_combined(tmp_path):
+    model = MulticlassSVM(checkpoint=tmp_path)
+    with pytest.raises(ValueError, match=r"dev=\(X_dev, y_dev\)"):
+        model.fit(*TRAIN, dev=3)
+
+
 def test_shards_stop_early_too(home):
     model = SequenceTagger(C=1, tol=1e-3, engine="dask").fit(*_tags(0), dev=_tags(1))
     assert len(home.executors) == 1

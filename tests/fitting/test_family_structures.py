@@ -43,6 +43,21 @@ def test_weights_can_be_split_and_joined(name):
     np.testing.assert_array_equal(model._weights(), w)
 
 
+def test_predictions_copy_the_structure_where_parameters_changed_alone():
+    X, y, new = importlib.import_module("structure_cases_alignments").pairs()
+    model = SequenceAligner(C=10).fit(X, y)
+    assert model._fitted() is model.structure_
+    before = model.predict(new), model.predict_marginals(new, sharpness=2.0)
+    assert model.structure_.normalize  # which marginals of this objective leave out
+    assert model.predict(new) == before[0]
+    model.set_params(scope="local")
+    assert model._fitted().scope == "local"
+    assert model.structure_.scope == "global"
+    model.set_params(scope="some")
+    with pytest.raises(ValueError, match="scope='some'"):
+        model.predict(new)
+
+
 def test_with_a_prior_w_has_differences_and_coef_has_scores():
     X, y, new = importlib.import_module("structure_cases_alignments").pairs()
     model = SequenceAligner(C=10, tol=1e-3).fit(X, y)

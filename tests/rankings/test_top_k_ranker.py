@@ -288,6 +288,16 @@ def test_other_data_are_checked_too():
         model.rank([[1.0]])
 
 
+def test_prediction_reads_weights_alone():
+    X, y, qid = queries()
+    model = TopKRanker().fit(X, y, qid)
+    scores = model.predict(X)
+    model.set_params(k=0, loss="other", n_jobs=0)  # for the next fit, which says so
+    np.testing.assert_array_equal(model.predict(X), scores)
+    with pytest.raises(ValueError, match="k=0 is not possible"):
+        model.fit(X, y, qid)
+
+
 def test_the_picture_has_a_line_per_model():
     import matplotlib
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -174,6 +175,7 @@ class SequenceAligner(SequenceAlignerParameters, Shown, MaxMarginEstimator, init
             )
         structure = self._fitted()
         if self.objective != "log":
+            structure = copy(structure)
             structure.normalize = False
         factor = float(sharpness) / temperature_of(self)
         return structure.predict_marginals(X, self.coef_, self._threads(), factor)

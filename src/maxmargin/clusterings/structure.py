@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from maxmargin.clusterings import correlation, forests
 from maxmargin.clusterings.documents import known_clusters, numbered
 from maxmargin.clusterings.input import Inputs
 from maxmargin.clusterings.pairs import ALL
+from maxmargin.core.decode import decode
 from maxmargin.core.encoded import (
     Encoded,
     Training,
@@ -19,7 +21,7 @@ from maxmargin.core.encoded import (
     listed_inputs,
 )
 from maxmargin.core.partial import partly_known
-from maxmargin.core.structure import Structure
+from maxmargin.core.structure import Outputs, Structure
 from maxmargin.fitting.tables import weigh
 
 
@@ -61,6 +63,14 @@ class Clusterings(Structure):
         X = listed_inputs("X", X, "documents")
         sizes = [1 if n is None else n for n in self.inputs.sizes(X)]
         return self._batch(X, [np.arange(n, dtype=np.int32) for n in sizes])
+
+    def predict(self, X: Any, w: np.ndarray, n_jobs: int = 1) -> list[list[int]]:
+        batch = self.encode(X)
+        labels = decode(batch, w, n_jobs)
+        if self.method == "forest":
+            labels = forests.roots(batch.start, labels)  # of all documents in one call
+        bounds = pairwise(batch.start.tolist())
+        return Outputs(numbered(labels[a:b].tolist()) for a, b in bounds)
 
     def output(self, batch: Any, i: int, labelling: Any) -> list[int]:
         """Ids 0, 1, ... of the clusters of a document's mentions."""

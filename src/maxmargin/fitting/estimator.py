@@ -212,6 +212,11 @@ class MaxMarginEstimator(Saving, BaseEstimator):
         """The structure for predictions."""
         check_is_fitted(self, "coef_")
         structure = getattr(self, "structure_", None)  # without: weights of one's own
+        if structure is not None and all(
+            getattr(self, name) is getattr(structure, name)
+            for name in self._shared_with(structure)
+        ):
+            return structure  # as it was trained, or loaded, with checked parameters
         new = self._structure(structure)
         read = [name for name in self._shared_with(new) if name not in self._unread()]
         if read:

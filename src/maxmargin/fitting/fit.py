@@ -31,7 +31,7 @@ from maxmargin.engine.engines import check_engine
 from maxmargin.engine.interrupts import INTERRUPTED, whole
 from maxmargin.files.locks import require_room
 from maxmargin.fitting import latent_training
-from maxmargin.fitting.held_out import check_dev, check_early_stopping, watching
+from maxmargin.fitting.held_out import check_early_stopping, watching
 from maxmargin.fitting.parameters import refuse_unused
 from maxmargin.solvers import registry
 from maxmargin.solvers.checkpoints.checkpoint import kept, place_of
@@ -54,8 +54,7 @@ def fit(model: Any, X: Any, y: Any, sample_weight: Any, dev: Any = None) -> None
     """Train a model; one that raises leaves it as it was."""
     settings = settings_of(model, X)
     if dev is not None:
-        check_early_stopping(model, settings.limits)
-        dev = check_dev(model._dev_names, dev)
+        dev = check_early_stopping(model, settings.limits, dev)
     with at_most(model._blas_threads()), kept(settings.limits.checkpoint):
         with watched(settings.limits.verbose == 1), stage("encoding"):
             encoded = model._encode(X, y, sample_weight)

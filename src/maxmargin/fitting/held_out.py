@@ -74,14 +74,15 @@ def _size(values: Any) -> int | None:
     return len(values) if isinstance(values, (list, tuple)) else None
 
 
-def check_early_stopping(model: Any, limits: Limits) -> None:
-    """Refuse what cannot be combined with it, before any work."""
+def check_early_stopping(model: Any, limits: Limits, dev: Any) -> tuple:
+    """Held-out data as a tuple; refuses what cannot be combined, before any work."""
     if model._machines is not None:
         raise ValueError(
             f"{type(model).__name__} has no early stopping on held-out data, as its basis "
             "and its weights are found in stages: give Cs beside dev, to choose C by them, "
             "or leave dev out."
         )
+    dev = check_dev(model._dev_names, dev)
     if limits.checkpoint is not None:
         raise ValueError(
             "dev and checkpoint do not go together: a checkpoint does not keep what "
@@ -92,6 +93,7 @@ def check_early_stopping(model: Any, limits: Limits) -> None:
             "dev cannot stop a hard margin (C=inf), whose weights separate the data at "
             "the end only: choose a finite C, or leave dev out."
         )
+    return dev
 
 
 def watching(model: Any, encoded: Encoded, limits: Limits, dev: tuple) -> Limits:

@@ -152,8 +152,9 @@ class LabelledGraphs(Structure):
                 "predict_k_best needs graphs that are narrow enough for elimination, and "
                 f"the cycles of X[{wide}] join too many nodes."
             )
+        labels = self._labels()
         return [
-            [(self.labels_of(graph, states), value) for states, value in some]
+            [(self._named(graph, states, labels), value) for states, value in some]
             for graph, some in zip(inputs, k_best(batch, w, k), strict=True)
         ]
 
@@ -188,26 +189,31 @@ class LabelledGraphs(Structure):
         """The labels of all graphs, from states one after the other."""
         types = self.schema.node_types
         sizes = (sum(graph.counts.get(t, 0) for t in types) for graph in inputs)
-        start = np.cumsum([0, *sizes])
+        start, labels = np.cumsum([0, *sizes]), self._labels()
         return Outputs(
-            self.labels_of(graph, flat[a:b])
+            self._named(graph, flat[a:b], labels)
             for graph, (a, b) in zip(inputs, pairwise(start.tolist()), strict=True)
         )
 
-    def labels_of(self, graph: GraphInput, states: np.ndarray) -> Any:
+    def _labels(self) -> dict[str, np.ndarray]:
+        """The labels of nodes by type, made once for all graphs."""
+        pairs = zip(self.schema.node_types, self.schema.labels, strict=True)
+        return {name: np.array(labels) for name, labels in pairs}
+
+    def _named(self, graph: GraphInput, states: np.ndarray, labels: dict) -> Any:
         """The labels that these states of a graph's nodes stand for, as Y has them."""
         out, at = {}, 0
-        for name, names in zip(self.schema.node_types, self.schema.labels, strict=True):
+        for name, names in labels.items():
             n = graph.counts.get(name, 0)
             if name in graph.nodes:
-                out[name] = np.array(names)[states[at : at + n]]
+                out[name] = names[states[at : at + n]]
             at += n
         if self.schema.typed:
             return out
-        (labels,) = out.values()
+        (found,) = out.values()
         if graph.names is None:
-            return labels
-        return dict(zip(graph.names, labels.tolist(), strict=True))
+            return found
+        return dict(zip(graph.names, found.tolist(), strict=True))
 
     def node_tables(self, inputs: list[GraphInput], parts: Any) -> list[Any]:
         """Tables (nodes, labels) from numbers in the layout of theta."""
