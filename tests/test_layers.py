@@ -24,6 +24,7 @@ LAYERS = (
 PAIRS = {
     ("classes", "kernel_svm"),
     ("classes", "multilabel"),
+    ("dependencies", "tags"),  # one reader of CoNLL-U
     ("graphs", "multilabel"),
     ("kernel_svm", "tags"),
 }
@@ -145,6 +146,7 @@ def test_lists_of_families_are_complete():
         "align": "alignment",
         "match": "matching",
         "cluster": "clustering",
+        "depend": "dependencies",
         "motif": "motifs",
         "graph": "graphs",
     }
