@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.encoded import check_weights
+from maxmargin.core.encoded import check_lengths, check_weights
 from maxmargin.core.listed import given_or
 from maxmargin.dependencies.input import read_sentences, read_trees
 from maxmargin.dependencies.metrics import DependencyReport, attachment_scores
@@ -127,7 +127,7 @@ class DependencyParser(
         ``predict(X)`` has returned, if that is known already.
         """
         check_is_fitted(self, "coef_")
-        X = read_sentences(X)
+        X, y = check_lengths(X, y)
         found = given_or(predicted, lambda: self.predict(X), len(X))
         return attachment_scores(X, y, found, **options)
 
