@@ -1,8 +1,11 @@
 """Treebanks in files, and the command ``depend``."""
 
 import json
+import random
+import re
 
 import pytest
+from mutations import disguise, mutate
 
 from maxmargin.cli.main import main
 from maxmargin.files import RawText, read_dependencies, write_dependencies
@@ -96,6 +99,20 @@ def test_damaged_treebanks(old, new, message):
     assert old in TREEBANK
     with pytest.raises(ValueError, match=message):
         read_dependencies(raw(TREEBANK.replace(old, new, 1)))
+
+
+def test_files_damaged_at_random_are_read_or_refused():
+    rng, refused = random.Random(0), 0
+    for _ in range(300):
+        data = TREEBANK.encode()
+        for _ in range(rng.choice([1, 1, 2, 4])):
+            data = mutate(data, rng)
+        try:
+            read_dependencies(RawText(disguise(data, rng), "bank"))
+        except ValueError as error:
+            refused += 1
+            assert re.match(r"bank(, line \d+:|:| (is|has|cannot) )", str(error)), error
+    assert refused > 100
 
 
 def test_the_command(treebank, tmp_path, monkeypatch, capsys):

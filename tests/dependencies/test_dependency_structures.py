@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from maxmargin.core import contract
 from maxmargin.core.completion import complete_all
+from maxmargin.core.cutting import cut
 from maxmargin.core.decode import decode
 from maxmargin.core.expectations import expectations
 from maxmargin.core.partial import partly_known
@@ -273,6 +274,16 @@ def test_what_is_no_tree_is_not_possible():
         assert not contract.possible(TreeBatch(*batch), 0, y)
     assert not contract.possible(batch, 0, np.array(crossing, np.int32))
     assert contract.possible(TreeBatch(*batch), 0, np.array(crossing, np.int32))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pieces_are_parsed_alone(kind):
+    batch = random_batch(0, (3, 0, 4, 2), 2, kind)
+    w = weights(batch, 0)
+    parts = [decode(cut(batch, a, b), w) for a, b in ((0, 2), (2, 3), (3, 4))]
+    np.testing.assert_array_equal(np.concatenate(parts), decode(batch, w))
+    partial = cut(partly_known(batch, np.ones(9, bool)), 2, 4)
+    np.testing.assert_array_equal(complete_all(partial, w), batch.y[3:])
 
 
 # training -------------------------------------------------------------------------------
