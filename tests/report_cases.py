@@ -77,7 +77,16 @@ def cases() -> dict:
     signs = [[1 if value > 0 else -1 for value in x] for x in ragged]
     taxa = np.repeat(["fish.cod", "fish.eel", "bird"], 8)
     words = [("the house sleeps", "la maison dort"), ("he sleeps", "il dort")]
+    tagged = [
+        [("the", "DT"), ("dog", "NN"), ("barks", "VBZ")],
+        [("cats", "NNS"), ("see", "VBP"), ("dogs", "NNS"), (".", ".")],
+    ]
+    heads = [
+        [(2, "det"), (3, "subj"), (0, "root")],
+        [(2, "subj"), (0, "root"), (2, "obj"), (2, "end")],
+    ]
     return {
+        "DependencyParser": ({"C": 10}, tagged, heads),
         "GrammarParser": ({"C": 10}, trees, trees),
         "GraphLabeler": (
             {"C": 10},

@@ -24,6 +24,7 @@ LAYERS = (
 PAIRS = {
     ("classes", "kernel_svm"),
     ("classes", "multilabel"),
+    ("dependencies", "tags"),  # one reader of CoNLL-U
     ("graphs", "multilabel"),
     ("kernel_svm", "tags"),
     ("neural", "tags"),  # whose sequences it reads
@@ -147,6 +148,7 @@ def test_lists_of_families_are_complete():
         "align": "alignment",
         "match": "matching",
         "cluster": "clustering",
+        "depend": "dependencies",
         "motif": "motifs",
         "graph": "graphs",
     }

@@ -29,6 +29,7 @@ SUBJECTS = {  # {how scripts are called: (heading, page that shows them)}
     "kernel": ("Kernels", "kernels.md"),
     "rank": ("Rankings", "ranking.md"),
     "parse": ("Trees", "parsing.md"),
+    "depend": ("Dependencies", "dependencies.md"),
     "align": ("Alignments", "alignment.md"),
     "match": ("Matchings", "matching.md"),
     "cluster": ("Clusters", "clustering.md"),

@@ -51,6 +51,7 @@ if TYPE_CHECKING:  # what type checkers and editors see of it
     )
     from maxmargin.clusterings.estimator import LinkClusterer as LinkClusterer
     from maxmargin.core.formulation import convert_C as convert_C
+    from maxmargin.dependencies.estimator import DependencyParser as DependencyParser
     from maxmargin.fitting.latent import LatentStructuralSVM as LatentStructuralSVM
     from maxmargin.core.problems.latent_functions import LatentProblem as LatentProblem
     from maxmargin.core.problem import Problem as Problem

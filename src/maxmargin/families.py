@@ -19,6 +19,7 @@ FAMILIES = (
     "rankings",
     "tags",
     "trees",
+    "dependencies",
     "alignments",
     "matchings",
     "clusterings",

@@ -109,6 +109,15 @@ if TYPE_CHECKING:  # what type checkers and editors see of it
     from maxmargin.clusterings.scorers import (
         pair_loss as pair_loss,
     )
+    from maxmargin.dependencies.scorers import (
+        attachment_score as attachment_score,
+    )
+    from maxmargin.dependencies.scorers import (
+        labelled_attachment_score as labelled_attachment_score,
+    )
+    from maxmargin.dependencies.scorers import (
+        plain_attachment_score as plain_attachment_score,
+    )
     from maxmargin.graphs.scorers import (
         graph_accuracy as graph_accuracy,
     )

@@ -15,6 +15,7 @@ from maxmargin.cli.structure import OwnStructure
 from maxmargin.families import places
 
 REPORTS = {
+    "DependencyParser": "DependencyReport",
     "GrammarParser": "BracketReport",
     "GraphLabeler": "GraphReport",
     "HMMTagger": "SpanReport",
@@ -36,6 +37,7 @@ REPORTS = {
 }
 # the number of the report that score() is
 SCORES = {
+    "DependencyParser": "las",
     "GrammarParser": "f1",
     "GraphLabeler": "accuracy",
     "HMMTagger": "token_accuracy",

@@ -47,6 +47,11 @@ READ = {
         "muc_f1": lambda r: r.muc.f1,
         "pair_loss": lambda r: r.pair_loss,
     },
+    "DependencyReport": {
+        "attachment_score": lambda r: r.uas,
+        "labelled_attachment_score": lambda r: r.las,
+        "plain_attachment_score": lambda r: r.plain_uas,
+    },
     "GraphReport": {
         "graph_accuracy": lambda r: r.graph_accuracy,
         "mean_iou": lambda r: r.mean_iou,
@@ -115,7 +120,8 @@ def test_scorers_are_numbers_of_the_report(name):
     model, X, y, more = fitted(name)
     # an order that is not the true one, so that no number is 0 or 1 for all
     y = list(reversed(y)) if name not in ("SequenceAligner", "WordAligner") else y
-    if name in ("GrammarParser", "PCFGParser", "HomologFinder", "LinkClusterer"):
+    own = ("DependencyParser", "GrammarParser", "PCFGParser", "HomologFinder")
+    if name in (*own, "LinkClusterer"):
         y = cases()[name][2]
     if name in ("HMMTagger", "NeuralTagger", "SequenceTagger", "StructuralSVM"):
         y = [[row[0]] * len(row) for row in cases()[name][2]]
