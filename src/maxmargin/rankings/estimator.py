@@ -153,9 +153,7 @@ class TopKRanker(TopKRankerParameters, MaxMarginEstimator, init=False):
         """The score of every document; it is compared within a query only."""
         check_is_fitted(self, "coef_")
         X, _ = unpack(X, qid)
-        structure = (
-            self._structure_class()
-        )  # a product, whatever the parameters are now
+        structure = self._structure_class()  # parameters change nothing of a product
         return structure.predict(read_new(self, X), self.coef_)
 
     def decision_function(self, X: Any) -> np.ndarray:
