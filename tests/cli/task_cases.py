@@ -16,6 +16,14 @@ TREES = (
     "( (S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT a) (NN dog)))) )\n"
     "( (S (NP (DT a) (NN dog)) (VP (VBD met) (NP (DT the) (NN cat)))) )\n"
 )
+ARCS = "".join(
+    "\t".join(row.split()) + "\n"
+    for row in (
+        *("1 the _ D DT _ 2 det _ _", "2 cat _ N NN _ 3 subj _ _"),
+        *("3 saw _ V VBD _ 0 root _ _", "4 dogs _ N NNS _ 3 obj _ _", ""),
+        *("1 dogs _ N NNS _ 2 subj _ _", "2 bark _ V VBP _ 0 root _ _", ""),
+    )
+)
 PAIRS = ">a\nACDE-FG\n>b\nAC-EEFG\n>c\nACDEFG\n>d\nACD-FG\n"
 LINKED = "he sleeps\til dort\t0-0 1-1\nshe sleeps\telle dort\t0-0 1-1\n"
 DOCUMENTS = (
@@ -36,6 +44,7 @@ FILES = {
     "rank": (RANKED,),
     "kernel": (VECTORS,),
     "parse": (TREES,),
+    "depend": (ARCS,),
     "align": (PAIRS,),
     "match": (LINKED,),
     "cluster": (DOCUMENTS,),

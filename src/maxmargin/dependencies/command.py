@@ -18,6 +18,7 @@ class DependTask(Task):
 Files may be compressed with gzip; see docs/dependencies.md."""
     file = "TREEBANK"
     items = "trees"
+    numbered = "sentence"
     estimators = {"max-margin": "DependencyParser"}
     hidden = frozenset({"projective"})
     usual = (0.01, 0.03, 0.1, 0.3)

@@ -83,8 +83,10 @@ class Depend(DependTask, Command):
         names = {"words": "word", "tags": "tag", "heads": "head", "labels": "label"}
         names["probabilities"] = "probability"
         there = [name for name in names if name in record]
+        rest = {name: value for name, value in record.items() if name not in names}
         for m, row in enumerate(zip(*(record[name] for name in there), strict=True), 1):
-            yield {"id": m, **{names[k]: v for k, v in zip(there, row, strict=True)}}
+            word = {names[name]: v for name, v in zip(there, row, strict=True)}
+            yield {**rest, "id": m, **word}
 
     def write(self, path: str, sample: Sample, outputs, chances=None) -> None:
         if self.form == "svg":
