@@ -15,7 +15,8 @@ def marginals(match, gaps):
 
     runs = [0.0 * part for part in gaps[:6]]
     found = np.zeros(match.shape)
-    total = sum_alignments(match, gaps, found, type(gaps)(*runs, *gaps[6:]))
+    runs = type(gaps)(*runs, *gaps[6:])
+    total = sum_alignments(match, gaps, len(match), 0, found, runs)
     return total, found
 
 

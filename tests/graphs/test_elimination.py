@@ -6,6 +6,7 @@ from time import process_time
 import enumerated_fields as every
 import numpy as np
 import pytest
+from far_cases import chain_sums, check_sums, far_scores
 from field_cases import grid_field, random_field, random_theta
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,6 +55,29 @@ def test_sums(seed):
     np.testing.assert_allclose(log_z, expected, atol=1e-10)
     np.testing.assert_allclose(mu[:-1], marginals, atol=1e-10)
     assert np.isnan(mu[-1])
+
+
+@given(SEEDS, st.sampled_from([0.0, 0.1]))
+def test_sums_of_scores_far_apart(seed, walls):
+    rng = np.random.default_rng(seed)
+    field = random_field(rng, tree=rng.random() < 0.3)
+    theta, mu = far_scores(rng, extent(field), walls), np.zeros(extent(field))
+    found = elimination.log_sums(field, plan(field), theta, mu), mu
+    possible = every.best(field, theta)[0] > -np.inf
+    check_sums(found, every.log_sums(field, theta) if possible else (-np.inf, None))
+
+
+@given(SEEDS, st.integers(2, 40), st.integers(2, 4), st.sampled_from([0.0, 0.5]))
+def test_sums_of_long_chains_far_apart(seed, length, n, walls):
+    rng = np.random.default_rng(seed)
+    field = make_field([n] * length, [(t, t + 1) for t in range(length - 1)])
+    nodes = far_scores(rng, (length, n))
+    steps = far_scores(rng, (length - 1, n, n), walls)
+    total, p, pairs = chain_sums(nodes, steps)
+    theta = np.concatenate([nodes.ravel(), steps.ravel()])
+    mu = np.zeros(len(theta))
+    found = elimination.log_sums(field, plan(field), theta, mu), mu
+    check_sums(found, (total, np.concatenate([p.ravel(), pairs[:-1].ravel()])))
 
 
 @given(SEEDS, st.integers(1, 12))

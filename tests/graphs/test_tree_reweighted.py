@@ -3,6 +3,7 @@
 import enumerated_fields as every
 import linear_program
 import numpy as np
+from far_cases import far_scores
 from field_cases import grid_field, random_field, random_theta
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,6 +45,21 @@ def test_the_bound_holds(seed, passes):
     theta, messages = random_theta(rng, field), rng.normal(size=message_room(field))
     bound, _ = bounded(field, theta, passes, messages=messages)
     assert bound >= every.log_sums(field, theta)[0] - 1e-8
+
+
+@given(SEEDS, st.booleans(), st.sampled_from([0.0, 0.1]))
+def test_bounds_of_scores_far_apart(seed, tree, walls):
+    rng = np.random.default_rng(seed)
+    field = random_field(rng, tree=tree)
+    theta = far_scores(rng, extent(field), walls)
+    if every.best(field, theta)[0] == -np.inf:
+        return
+    bound, mu = bounded(field, theta, 200)
+    log_z, expected = every.log_sums(field, theta)
+    assert bound >= log_z - 1e-9 * (1 + abs(log_z))
+    if tree:
+        np.testing.assert_allclose(bound, log_z, rtol=1e-9, atol=1e-8)
+        np.testing.assert_allclose(mu, expected, atol=1e-8)
 
 
 @given(SEEDS)

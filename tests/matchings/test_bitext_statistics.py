@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from far_cases import chain_sums, check_sums
 from scipy.special import digamma
 
 from maxmargin.engine.threads import ALONE
@@ -59,6 +60,32 @@ def test_hmm_posteriors_by_enumeration(shape):
     np.testing.assert_allclose(link, want, rtol=1e-10)
     assert likelihood == pytest.approx(expected)
     assert moved.sum() == pytest.approx(want.sum())  # every link is one jump
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_hmm_posteriors_of_long_sentences(seed):
+    """Probabilities of any size that statistics have, against plain log-sums."""
+    rng = np.random.default_rng(seed)
+    ng, no = int(rng.integers(1, 12)), 60
+    emit, null = np.exp(-16 * rng.random((ng, no))), np.exp(-16 * rng.random(no))
+    jump = np.exp(-12 * rng.random(2 * ng + 3))
+    emit[0] = 1.0  # one word explains everything, but the way back to it is rare
+    at = len(jump) // 2 - np.arange(-1, ng)[:, None] + np.arange(ng)
+    move = jump[at] / jump[at].sum(axis=1, keepdims=True)
+    # states: place -1 .. ng - 1, each from a word or from null
+    steps = np.full((2 * ng + 1, 2 * ng + 1), -np.inf)
+    for g in range(-1, ng):
+        states = [2 * ng] if g < 0 else [g, ng + g]
+        for s in states:
+            steps[s, :ng] = np.log(0.7 * move[g + 1])
+            steps[s, states[-1]] = np.log(0.3)
+    nodes = np.empty((no, 2 * ng + 1))
+    nodes[:, :ng], nodes[:, ng:] = np.log(emit.T), np.log(null)[:, None]
+    nodes[0] += steps[2 * ng]
+    total, p, _ = chain_sums(nodes, np.array([steps] * (no - 1)))
+    link = np.empty((ng, no))
+    found = hmm_posteriors(emit, null, jump, 0.3, link, np.zeros(len(jump)))
+    check_sums((found, link), (total, p[:, :ng].T))
 
 
 @pytest.mark.parametrize("d", [0, 1])

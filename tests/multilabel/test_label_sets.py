@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from far_cases import check_listed
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,6 +54,15 @@ def test_the_structure_equals_enumeration(kind):
     for seed in range(3):
         batch, size = random_batch(seed, kind)
         check_structure(batch, size, enumerate_label_sets, seed=seed)
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_sums_of_scores_far_apart(kind):
+    for seed in range(20):
+        batch, size = random_batch(seed, kind)
+        rng = np.random.default_rng(seed)
+        for i in range(len(batch.start) - 1):
+            check_listed(batch, i, size, enumerate_label_sets(batch, i), rng)
 
 
 def test_label_weights_equal_enumeration():

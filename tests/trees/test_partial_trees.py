@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from far_cases import check_listed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from parse_cases import enumerate_derivations, random_parses
@@ -68,6 +69,17 @@ def test_completion_is_that_of_enumeration(seed, lengths, with_features, free):
     rng = np.random.default_rng(seed)
     partial, w = hide(batch, rng), rng.normal(size=size)
     check_completion(partial, w, enumerate_derivations, agrees)
+
+
+@given(**CASES)
+def test_known_sums_of_scores_far_apart(seed, lengths, with_features, free):
+    batch, size = random_parses(seed, lengths, "f1", with_features, free)
+    rng = np.random.default_rng(seed)
+    partial = hide(batch, rng)
+    for i in range(len(lengths)):
+        outputs = list(enumerate_derivations(batch, i))
+        agree = agrees(partial, i, outputs)
+        check_listed(partial, i, size, outputs, rng, 0.0, agree)
 
 
 @settings(max_examples=15, deadline=None)

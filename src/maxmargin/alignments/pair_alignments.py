@@ -14,7 +14,6 @@ alignment is alignment itself, with other scores. (Yu's thesis 2011, chapter 4.)
 
 import numpy as np
 
-from maxmargin.alignments import sums  # noqa: F401  implements sums
 from maxmargin.alignments.counts import count_tables, layers_of, trace_layer
 from maxmargin.alignments.dp import alignment_value, best_alignment
 from maxmargin.alignments.pair_batch import (
@@ -32,13 +31,14 @@ from maxmargin.alignments.scores import (
     score_matches,
     weight,
 )
+from maxmargin.alignments.sums import forbid_unknown
 from maxmargin.core import contract
 from maxmargin.core.kernel import implements, inlined
 from maxmargin.core.rescale import violation
 
 __all__ = ["AlignmentBatch", "lengths", "make_batch", "parts_of"]
 
-FORCED = 50.0  # e^-50 is nothing beside 1
+FORCED = 50.0  # by how much more than all scores a bonus counts
 COUNTED_CELLS = 1 << 20  # n * m * layers up to which rescaling is searched exactly
 
 
@@ -157,26 +157,21 @@ def difference(batch, i, s, rs, a, ra, index, values):
 @implements(contract.clamp, PartialAlignmentBatch)
 def clamp(batch, i, theta):
     # A position with a known partner must not be in an unmatched run: -inf there. But a
-    # run of s at an end may be free: then a bonus for the pair is needed.
-    match, gaps = parts_of(batch, i, theta)
-    n, m = match.shape
+    # run of s at an end may be free: then a bonus for the pair is needed. (Sums know the
+    # ends: what a bonus leaves of other alignments may be many times those that agree.)
+    match, _ = parts_of(batch, i, theta)
     bonus = 0.0
     if batch.free_s:
         bonus = FORCED
         for k in range(contract.extent(batch, i)):
             bonus += 2.0 * abs(float(theta[0, k]))
     total = 0.0
-    for k in range(n):
+    for k in range(len(match)):
         slot = batch.start[i] + k
-        if not batch.known[slot]:
-            continue
-        for j in range(m):
-            if j != batch.y[slot]:
-                match[k, j] = -np.inf
-        if batch.y[slot] >= 0:
+        if batch.known[slot] and batch.y[slot] >= 0:
             match[k, batch.y[slot]] += bonus
             total += bonus
-            gaps.extend_s[k] = -np.inf
+    forbid_unknown(batch, i, theta)
     return total
 
 

@@ -12,7 +12,12 @@ import math
 import numpy as np
 
 from maxmargin.alignments.dp import leading, trailing
-from maxmargin.alignments.pair_batch import AlignmentBatch, lengths, parts_of
+from maxmargin.alignments.pair_batch import (
+    AlignmentBatch,
+    PartialAlignmentBatch,
+    lengths,
+    parts_of,
+)
 from maxmargin.alignments.scores import spread_gaps, spread_matches
 from maxmargin.core import contract
 from maxmargin.core.contract import score, shape, value
@@ -64,6 +69,40 @@ def sums_room(batch):
 
 @implements(contract.sums, AlignmentBatch)
 def sums(batch, i, theta, mu, work):
+    return sums_with(batch, i, theta, mu, work, lengths(batch, i)[0], 0)
+
+
+@implements(contract.known_sums, PartialAlignmentBatch)
+def known_sums(batch, i, theta, mu, work):
+    forbid_unknown(batch, i, theta)
+    first, last = lengths(batch, i)[0], 0
+    for k in range(batch.start[i + 1] - batch.start[i]):
+        if batch.known[batch.start[i] + k] and batch.y[batch.start[i] + k] >= 0:
+            first, last = min(first, k), k + 1
+    return sums_with(batch, i, theta, mu, work, first, last)
+
+
+@inlined
+def forbid_unknown(batch, i, theta):
+    """-inf for all pairs and unmatched runs that contradict what is known.
+
+    It does not keep a position with a known partner out of a run at an end that is free.
+    """
+    match, gaps = parts_of(batch, i, theta)
+    n, m = match.shape
+    for k in range(n):
+        slot = batch.start[i] + k
+        if not batch.known[slot]:
+            continue
+        for j in range(m):
+            if j != batch.y[slot]:
+                match[k, j] = -np.inf
+        if batch.y[slot] >= 0:
+            gaps.extend_s[k] = -np.inf
+
+
+@inlined
+def sums_with(batch, i, theta, mu, work, first, last):
     # log-sums of hundreds of scores need double precision
     scores = work.reshape((1, batch.size))
     for k in range(contract.extent(batch, i)):
@@ -71,7 +110,7 @@ def sums(batch, i, theta, mu, work):
         mu[0, k] = 0.0
     match, gaps = parts_of(batch, i, scores)
     expected, runs = parts_of(batch, i, mu)
-    return sum_alignments(match, gaps, expected, runs)
+    return sum_alignments(match, gaps, first, last, expected, runs)
 
 
 @implements(contract.parts, AlignmentBatch)
@@ -118,13 +157,12 @@ def add(a, b):
 
 
 @kernel
-def forward(match, gaps):
+def forward(match, gaps, lead):
     """Tables (M, X, Y): alignments of prefixes that end in a match, a run of s or of t."""
     n, m = match.shape
     M = np.full((n + 1, m + 1), -np.inf)
     X = np.full((n + 1, m + 1), -np.inf)
     Y = np.full((n + 1, m + 1), -np.inf)
-    lead = leading(gaps, n)
     if not gaps.free_t:
         M[0, 0] = 0.0
         total = gaps.at_s[0] + (gaps.open_t[0] if m > 0 else 0.0)
@@ -155,18 +193,25 @@ def share(flow, source, step, target):
 
 
 @inner
-def sum_alignments(match, gaps, expected, runs):
-    """Add expected parts to ``expected`` (of pairs) and ``runs``; returns log Z."""
+def sum_alignments(match, gaps, first, last, expected, runs):
+    """Add expected parts to ``expected`` (of pairs) and ``runs``; returns log Z.
+
+    Over alignments whose runs of s at the ends are in s[:first] and s[last:].
+    """
     n, m = match.shape
-    M, X, Y = forward(match, gaps)
     lead, tail = leading(gaps, n), trailing(gaps, n, m)
+    for i in range(first + 1, n + 1):
+        lead[i] = -np.inf
+    M, X, Y = forward(match, gaps, lead)
     total = lead[n] + tail[0]  # nothing is matched
     for i in range(1, n + 1):
         for j in range(1, m + 1):
-            if gaps.free_s:
+            if gaps.free_s and i >= last:
                 total = add(total, M[i, j] + tail[j])
-            elif i == n:
+            elif i == n and not gaps.free_s:
                 total = add(total, add(M[i, j], X[i, j]) + tail[j])
+    if total == -np.inf:
+        return total  # no alignment is possible, nothing is expected
     # flows: of states, and of the runs at both ends
     FM, FX = np.zeros((n + 1, m + 1)), np.zeros((n + 1, m + 1))
     FY = np.zeros((n + 1, m + 1))
@@ -174,7 +219,7 @@ def sum_alignments(match, gaps, expected, runs):
     from_lead[n] = to_tail[0] = math.exp(lead[n] + tail[0] - total)
     for i in range(n, 0, -1):
         for j in range(1, m + 1):
-            if gaps.free_s or i == n:
+            if i == n or (gaps.free_s and i >= last):
                 p = share(1.0, M[i, j], tail[j], total)
                 FM[i, j] += p
                 to_tail[j] += p

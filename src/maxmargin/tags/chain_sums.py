@@ -9,6 +9,11 @@ taken out at every token (Rabiner 1989):
 Scores enter as ``theta`` (layout in ``chain.py``). Minus infinity, a forbidden
 transition, is probability zero and needs no special case. Where scores lie so far apart
 that products of their exponentials would vanish, the sums are done again in log space.
+That may be so in one table (``FLOOR``, ``TINY``), or add up over tokens if transitions
+keep labels apart (``WALL``): then the prefixes of a label may come to less than ``LOST``
+although they lead to the best labelling. While none do, ``before`` has all digits,
+``after`` is below 1 / LOST, and what is too small for it adds less than ``LOST`` to any
+marginal.
 """
 
 from __future__ import annotations
@@ -24,6 +29,8 @@ from maxmargin.tags.chain_batch import ChainBatch
 FLOOR = -300.0  # scores further than this below the best of their table are far apart
 
 TINY = 1e-200
+LOST = 1e-290  # smaller sums may lack terms that are too small to be stored
+WALL = 1e-150  # with no transition below this, all sums are above e^FLOOR * WALL
 
 
 class Sums(NamedTuple):
@@ -200,7 +207,8 @@ def exp_row(scores, n, bits, far, out):
 def exp_transitions(theta, n, sums):
     """Fill ``step``, ``back`` and ``ends``; returns what was taken out: (step, ends).
 
-    They depend on no token, so one call serves all sequences under the same weights.
+    The third result says whether transitions may keep labels apart. All this depends on
+    no token, so one call serves all sequences under the same weights.
     """
     sums.far[0] = 0
     top = -np.inf
@@ -209,6 +217,7 @@ def exp_transitions(theta, n, sums):
             top = max(top, float(theta[j, k]))
     if top == -np.inf:
         top = 0.0
+    walls = 0.0
     for j in range(n):
         own = exp_row(theta[j], n, sums.bits, sums.far, sums.step[j])
         factor = np.exp(max(own - top, FLOOR)) if own > -np.inf else 0.0
@@ -216,9 +225,12 @@ def exp_transitions(theta, n, sums):
             sums.far[0] = 1
         for k in range(n):
             sums.step[j, k] *= factor
+            walls += 1.0 if sums.step[j, k] < WALL else 0.0
+        for k in range(n):
             sums.back[k, j] = sums.step[j, k]
     first = exp_row(theta[n], n, sums.bits, sums.far, sums.ends[0])
-    return top, first + exp_row(theta[n + 1], n, sums.bits, sums.far, sums.ends[1])
+    last = exp_row(theta[n + 1], n, sums.bits, sums.far, sums.ends[1])
+    return top, first + last, walls > 0.0
 
 
 @summing
@@ -245,7 +257,7 @@ def sum_labellings(theta, n, length, taken, sums):
 
     Leaves ``before``, ``after``, ``shrink`` and the marginals of tokens in ``sums``.
     """
-    top, both = taken
+    top, both, walled = taken
     total = both + (length - 1) * top
     for t in range(length):
         token, row = sums.token[t], sums.before[t]
@@ -259,6 +271,8 @@ def sum_labellings(theta, n, length, taken, sums):
         for k in range(len(row)):
             row[k] *= token[k]
             size += row[k]
+        if walled and t > 0 and lost(n, t, row, sums):
+            sums.far[0] = 1
         if size < TINY:  # every way on was all but impossible until now
             sums.far[0] = 1
             size = TINY
@@ -280,6 +294,9 @@ def sum_labellings(theta, n, length, taken, sums):
     weighted = np.empty(sums.token.shape[1])
     for t in range(length - 1, -1, -1):
         row, after, out = sums.before[t], sums.after[t], sums.marginals[t]
+        if walled:  # where nothing leads to k, suffixes may add up to infinity
+            for k in range(len(out)):
+                after[k] = after[k] if row[k] > 0.0 else 0.0
         for k in range(len(out)):
             out[k] = row[k] * after[k]
         if t > 0:
@@ -291,6 +308,18 @@ def sum_labellings(theta, n, length, taken, sums):
     if sums.far[0] != 0:
         return sum_far_apart(theta, n, length, sums)
     return total
+
+
+@inner
+def lost(n, t, row, sums):
+    """Whether one of the sums in ``row`` is too small, not zero by what is forbidden."""
+    before, token = sums.before[t - 1], sums.token[t]
+    for k in range(n):
+        if row[k] < LOST and token[k] > 0.0:
+            for j in range(n):
+                if before[j] > 0.0 and sums.back[k, j] > 0.0:
+                    return True
+    return False
 
 
 @inner
@@ -308,13 +337,14 @@ def sum_far_apart(theta, n, length, sums):
         for j in range(n):
             behind[t - 1, j] = log_sum(token, theta[j, :n])
     total = log_sum(ahead[length - 1], behind[length - 1])
+    size = total if total > -np.inf else 0.0  # without a labelling nothing is expected
     for j in range(n):
         for k in range(sums.pairs.shape[1]):
             sums.pairs[j, k] = 0.0
     for t in range(length):
         for k in range(n):
-            sums.marginals[t, k] = np.exp(ahead[t, k] + behind[t, k] - total)
-            rest = theta[n + 2 + t, k] + behind[t, k] - total
+            sums.marginals[t, k] = np.exp(ahead[t, k] + behind[t, k] - size)
+            rest = theta[n + 2 + t, k] + behind[t, k] - size
             for j in range(n):
                 if t > 0:
                     sums.pairs[j, k] += np.exp(ahead[t - 1, j] + theta[j, k] + rest)
