@@ -198,6 +198,32 @@ def test_first_and_second_derivatives(n):
     assert gradcheck(hinge, leaves, fast_mode=n > 3)
 
 
+def test_entropies_without_gradients():
+    chain = shaken(Chain(3), 0)
+    emissions = normal(0, 2, 4, 3)
+    wanted = chain.entropy(emissions, [4, 2]).detach()
+    for context in (torch.no_grad, torch.inference_mode):
+        with context():
+            x = emissions.clone()
+            torch.testing.assert_close(chain.entropy(x, [4, 2]), wanted)
+    found = chain.requires_grad_(False).entropy(emissions.detach(), [4, 2])
+    torch.testing.assert_close(found, wanted)
+    assert not found.requires_grad
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_mixed_precision_does_not_change_gradients(together):
+    chain, x = Chain(20), torch.randn(5, 6, 20)
+    y = torch.zeros(5, 6, dtype=torch.int64)
+    for lengths in ([6] * 5, [1, 6, 2, 3, 4]):
+        grads = []
+        for mixed in (False, True):
+            with torch.autocast("cpu", torch.bfloat16, mixed), summed(together):
+                losses = chain.log_loss(x, y, lengths) * torch.arange(1.0, 6.0)
+                grads.append(torch.autograd.grad(losses.sum(), chain.transitions)[0])
+        assert torch.equal(*grads)
+
+
 @pytest.mark.parametrize("real", [torch.bfloat16, torch.float16])
 def test_half_precision_is_computed_in_single_precision(real):
     chain = Chain(4)

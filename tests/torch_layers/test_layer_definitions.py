@@ -163,6 +163,31 @@ def test_gradients_are_differences_of_losses(name):
     check()
 
 
+def test_pairs_of_which_one_is_empty():
+    layer, *_ = LAYERS["alignment"](1)
+    rows = [torch.zeros(n, m) for n, m in ((0, 3), (3, 0), (0, 0))]
+    opening, extension = layer.opening, layer.extension
+    wanted = torch.stack([*(opening + 3.0 * extension).flip(0), opening.sum() * 0.0])
+    found = layer.log_partition([t.double() for t in rows])
+    torch.testing.assert_close(found, wanted)
+    for a, b in zip(
+        torch.autograd.grad(found.prod() + found.sum(), layer.parameters()),
+        torch.autograd.grad(wanted.prod() + wanted.sum(), layer.parameters()),
+        strict=True,
+    ):
+        torch.testing.assert_close(a, b)
+    assert [z[0][1] for z in layer.k_best(rows, k=2)] == pytest.approx(wanted.tolist())
+    assert layer.hinge(rows, [[], [-1] * 3, []]).tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("name", ["chain", "second order", "alignment", "matching"])
+def test_empty_batches_have_gradients(name):
+    layer, (emissions, *_), _ = LAYERS[name](0)
+    for x in (emissions[:0], emissions[:0].detach()):
+        layer(x, [], []).backward()
+        assert layer.decode(x, []) == []
+
+
 def test_losses_reduce_as_they_say():
     layer, (emissions, labels, lengths), _ = chain(0)
     each = LogLoss("none")(layer.scored(emissions, labels, lengths))

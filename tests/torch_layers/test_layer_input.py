@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: make test-torch")
-from layer_cases import LAYERS, Words, chain, scored  # noqa: E402
+from layer_cases import LAYERS, Words, scored  # noqa: E402
 
-from maxmargin import StructuralSVM, Tree  # noqa: E402
+from maxmargin import Tree  # noqa: E402
 from maxmargin.torch import (  # noqa: E402
     Alignment,
     Chain,
-    Examples,
     Graph,
     LogLoss,
     Matching,
@@ -23,7 +22,6 @@ from maxmargin.torch import (  # noqa: E402
     SparseMAP,
     StructuredHinge,
     TreeCRF,
-    log_loss,
 )
 
 X = torch.zeros(2, 3, 4)
@@ -61,6 +59,11 @@ BIG[1, 2] = 4
         ((X, Y, [3, -1]), "lengths[1] is -1"),
         ((X, Y, [3]), "there are 1 lengths for 2 sequences"),
         ((X, Y, [1.5, 2.0]), "lengths must be one whole number per sequence"),
+        ((X, Y, [True, True]), "lengths must be one whole number per sequence"),
+        ((X, Y, "33"), "lengths must be one whole number per sequence"),
+        ((X, [[0, 0, 0], None]), "labels of sequence 1 are None: give a list"),
+        ((X, [[0, 0, [1]], [0] * 3]), "label of token 2 of sequence 0 is [1]"),
+        ((X, [[0, 0, 1.0], [0] * 3]), "label of token 2 of sequence 0 is 1.0"),
         ((X, Y, torch.ones(2, 3)), "of a mask they are mask.sum(1)"),
         ((X[0], Y[0], [1, 1]), "lengths add up to 2, but there are 3 tokens"),
         (([X[0], X[0, :, :2]], Y), "emissions[1] has the shape (3, 2)"),
@@ -76,6 +79,39 @@ def test_sequences(arguments, sentence):
         Chain(4).log_loss(*arguments)
 
 
+@pytest.mark.parametrize(
+    ("costs", "sentence"),
+    [
+        (NAN, "costs of example 1 hold nan"),
+        (HIGH, "costs of example 1 hold inf"),
+        (X[..., :3], "costs have the shape (2, 3, 3)"),
+        (X.long(), "costs holds torch.int64"),
+        (list(X[:, :2]), "sequences of [2, 2] tokens, but emissions of [3, 3]"),
+    ],
+)
+def test_costs_of_tokens(costs, sentence):
+    with pytest.raises((ValueError, TypeError), match=re.escape(sentence)):
+        Chain(4).hinge(X, Y, costs=costs)
+
+
+def test_costs_belong_to_their_sequences():
+    chain, rows, labels = Chain(4), [X[0], X[1, :1]], [[0, 0, 0], [0]]
+    costs = torch.arange(24.0).reshape(2, 3, 4)
+    wanted = chain.hinge(X, torch.zeros_like(Y), [3, 1], costs=costs)
+    for given in (costs, [costs[0], costs[1, :1]]):
+        found = chain.hinge(rows, labels, costs=given)
+        torch.testing.assert_close(found, wanted)
+    with pytest.raises(ValueError, match=re.escape("of sequences of [1, 3] tokens")):
+        chain.hinge(rows, labels, costs=[costs[0, :1], costs[1]])
+
+
+@pytest.mark.parametrize("name", sorted(LAYERS))
+def test_arguments_that_no_layer_has(name):
+    layer, arguments, more = LAYERS[name](0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'mask'"):
+        layer(*arguments, mask=None, **more)
+
+
 @pytest.mark.parametrize("ask", ["decode", "marginals", "entropy", "log_partition"])
 def test_scores_that_are_no_numbers(ask):
     with pytest.raises(ValueError, match="emissions of example 1 hold nan"):
@@ -89,6 +125,38 @@ def test_scores_that_are_no_numbers(ask):
         broken.transitions[0, 0] = torch.nan
     with pytest.raises(ValueError, match="transitions of the chain hold NaN or"):
         getattr(broken, ask)(X)
+
+
+@pytest.mark.parametrize("ask", ["decode", "marginals", "entropy", "log_partition"])
+@pytest.mark.parametrize("layer", [SecondOrder(4), Graph(4)])
+def test_all_outputs_are_forbidden(layer, ask):
+    more = {"edges": [[(0, 1)], []]} if isinstance(layer, Graph) else {}
+    with pytest.raises(ValueError, match="every output of example 1 has a score"):
+        getattr(layer, ask)(WALL, **more)
+
+
+def test_random_outputs_of_what_is_forbidden():
+    program, scores = Program(Words()), torch.full((3,), -torch.inf)
+    with pytest.raises(ValueError, match="every output of example 0 has a score"):
+        program.sample(scores, ["ab"])
+
+
+def test_a_sentence_without_a_parse():
+    layer, (spans, _), _ = LAYERS["trees"](0)
+    tags = [["V", "V"], ["N", "V"], ["D", "D"]]
+    first, second, third = layer.decode(spans, tags)
+    assert (first, third) == (None, None)
+    assert str(second) == "(S (NP (N 0)) (VP (V 1)))"
+    with pytest.raises(ValueError, match="every output of example 0 has a score"):
+        layer.marginals(spans, tags)
+
+
+def test_tensors_without_numbers():
+    sentence = "emissions is on the device meta, where tensors have no numbers"
+    with pytest.raises(ValueError, match=sentence):
+        Chain(4).to("meta")(X.to("meta"), Y.to("meta"))
+    with pytest.raises(ValueError, match="scores is on the device meta"):
+        Scored(torch.zeros(58, device="meta"), scored("alignment").examples)
 
 
 def test_tensors_on_two_devices():
@@ -107,6 +175,10 @@ def test_tensors_on_two_devices():
         (lambda: Chain(0), "labels"),
         (lambda: Chain("ab"), "give how many there are, or their names"),
         (lambda: Chain(["a", "a"]), "names that differ"),
+        (lambda: Chain([1, 2, 3]), "labels[0] is 1: numbers are for labels without"),
+        (lambda: Chain(["a", None]), "labels[1] is None"),
+        (lambda: Chain(3, forbidden=[(0, 3)]), "but 3 is no label of this chain"),
+        (lambda: Chain(["a", "b"], forbidden=[(0, 1)]), "0 is no label of this chain"),
         (lambda: Chain(3, scheme="BIO"), "needs the names of the labels"),
         (lambda: Chain(["B-X", "O"], scheme="BIOO"), "BIOO"),
         (lambda: Chain(2, cost="spans"), "cost='spans' needs the names"),
@@ -156,6 +228,17 @@ TABLE = torch.zeros(2, 2, 3)
             "lengths[1] is (3, 3)",
         ),
         (lambda: Alignment()(TABLE, [[0, 1]] * 2, [2, 3]), "a pair of whole numbers"),
+        (lambda: Alignment()(TABLE, [[0, 1], [0.0, 1.5]]), "truth 1 must be a list"),
+        (lambda: Alignment()(TABLE, [[0, 1], None]), "truth 1 must be a list"),
+        (
+            lambda: Alignment()([TABLE[0], TABLE[1].to("meta")], [[0, 1]] * 2),
+            "scores[0] is on cpu, but scores[1] on meta",
+        ),
+        (
+            lambda: Matching()(TABLE, [[], [(0.5, 1)]]),
+            "truth 1 must be a list of links",
+        ),
+        (lambda: Matching()(TABLE, [[], [0, 1]]), "truth 1 must be a list of links"),
         (lambda: Matching()(TABLE, [[(0, 0)], [(2, 0)]]), "truth 1 has a link outside"),
         (
             lambda: Matching()(TABLE, [[(0, 0), (0, 1)], []]),
@@ -166,6 +249,18 @@ TABLE = torch.zeros(2, 2, 3)
         (lambda: Graph(3)(TABLE, Y[:, :2]), "give the edges"),
         (lambda: Graph(3)(TABLE, Y[:, :2], edges=[[]]), "edges of 1 graphs for 2"),
         (lambda: Graph(3)(TABLE, Y[:, :2], edges=[[(0, 2)], []]), "X[0]"),
+        (
+            lambda: Graph(3)(TABLE, Y[:, :2], edges=[[], torch.zeros(2, 4).long()]),
+            "edges[1] must be pairs of nodes, one row (node, node) per edge",
+        ),
+        (
+            lambda: Graph(3)(TABLE, Y[:, :2], edges=[[(0.5, 1.0)], []]),
+            "edges[0] must be pairs of nodes",
+        ),
+        (
+            lambda: Graph(2)(X[:, :, :2], Y, edges=[[], []], edge_scores=[0, 0]),
+            "edge_scores[0] must be a tensor of PyTorch, not int",
+        ),
         (
             lambda: Graph(3)(TABLE, Y[:, :2], edges=[[], []], edge_scores=[TABLE]),
             "edge_scores of 1 graphs",
@@ -207,73 +302,24 @@ def test_trees():
             "sentence 0 has 4 words, but spans are of up to 2",
         ),
         ((spans, trees), {"tags": [["Q"]] * 3}, "the tag 'Q', which the grammar lacks"),
+        (
+            (spans, trees),
+            {"tags": [more["tags"][0][::-1], *more["tags"][1:]]},
+            "word 1 of sentence 0 has the tag 'D', but 'V' in its tree",
+        ),
+        ((spans, trees), {**more, "words": [["a"]] * 3}, "words are of sentences of"),
     ):
         with pytest.raises(ValueError, match=re.escape(sentence)):
             ask(*arguments, **named)
     with pytest.raises(TypeError, match="tree 2 is None: give a"):
         layer.log_loss(spans, [*trees[:2], None], **more)
+    scores = torch.zeros(3, 4, len(layer.tags))
+    for lengths in ([4, -1, 4], [4.0, 4.0, 4.5], 4):
+        with pytest.raises(ValueError, match="one whole number per sentence"):
+            layer.decode(spans, lengths=lengths, tag_scores=scores)
+    with pytest.raises(ValueError, match="sentence 2 has none"):
+        layer.decode(spans, lengths=[4] * 3, tag_scores=scores[:2])
+    with pytest.raises(TypeError, match=re.escape("tag_scores[0] must be a tensor")):
+        layer.decode(spans, lengths=[4] * 3, tag_scores=scores.numpy())
     with pytest.raises(ValueError, match="give the tags of the words"):
         layer.decode(spans)
-
-
-def test_batches_of_the_bridge():
-    class Own:
-        start = np.array([0, 1])
-
-    model = StructuralSVM(Words())
-    for given, sentence in (
-        (Own(), "Own is no batch of compiled code"),
-        (model, "is no batch of compiled code"),
-    ):
-        with pytest.raises(TypeError, match=sentence):
-            log_loss(torch.zeros(3), given)
-    found = scored("chain")
-    own, head, examples = found.own.detach(), found.head.detach(), found.examples
-    assert isinstance(examples, Examples)
-    for arguments, sentence in (
-        ((own[:-1], examples, head), "so it must be"),
-        ((own, examples), "give them as shared"),
-        ((own, examples, head[:-1]), "shared has"),
-        ((own.long(), examples, head), "scores are floating point numbers"),
-        (
-            (torch.full_like(own, torch.nan), examples, head),
-            "scores of example 0 hold nan",
-        ),
-        ((own, examples, torch.full_like(head, torch.inf)), "NaN or +inf"),
-    ):
-        with pytest.raises((ValueError, TypeError), match=re.escape(sentence)):
-            Scored(*arguments)
-    with pytest.raises(ValueError, match="leave out costs and scale"):
-        found.hinge("slack", scale=0.5)
-    with pytest.raises(ValueError, match="costs has the shape"):
-        found.hinge(costs=torch.zeros(3))
-    with pytest.raises(ValueError, match="the truth of example 0 has a score of -inf"):
-        Scored(torch.full_like(own, -torch.inf), examples, head).hinge()
-
-
-def test_padded_scores_of_the_bridge():
-    found = scored("alignment")
-    sizes = found.examples.sizes
-    rows = torch.zeros(len(sizes), int(sizes.max()), dtype=torch.float64)
-    for i, part in enumerate(torch.split(found.own.detach(), sizes.tolist())):
-        rows[i, : len(part)] = part
-    padded = Scored(rows, found.examples)
-    torch.testing.assert_close(padded.log_loss(), found.log_loss().detach())
-    mu = padded.marginals()
-    assert mu.shape == rows.shape
-    flat = torch.cat([row[:n] for row, n in zip(mu, sizes, strict=True)])
-    torch.testing.assert_close(flat, found.marginals().detach())
-
-
-def test_single_precision_stays_and_half_is_told():
-    layer, (emissions, labels, lengths), _ = chain(0)
-    single = layer.float()(emissions.float(), labels, lengths)
-    assert single.dtype == torch.float32
-    for name in ("perturbed", "sparse_map"):
-        loss = getattr(layer.scored(emissions.float(), labels, lengths), name)()
-        assert loss.dtype == torch.float32
-
-
-def test_losses_need_truths():
-    with pytest.raises(ValueError, match="a loss needs the true labels"):
-        Chain(4).scored(X).log_loss()

@@ -133,9 +133,9 @@ def measure(batch, sizes):
 
 
 @inlined
-def is_empty(batch, i):
-    """An example without slots has one output, and nothing to say of it."""
-    return batch.start[i] == batch.start[i + 1]
+def is_empty(batch, place, i):
+    """An example without slots and scores has one output, of value 0."""
+    return batch.start[i] == batch.start[i + 1] and place[i] == place[i + 1]
 
 
 @inlined
@@ -173,7 +173,7 @@ def sum_all(batch, place, own, head, weights, known, mu_own, mu_head, total, inn
     theta, mu = np.zeros(shape(batch)), np.zeros(shape(batch))
     work = np.zeros(sums_room(batch))
     for i in range(len(total)):
-        if is_empty(batch, i):
+        if is_empty(batch, place, i):
             continue
         load(i, place, own, head, theta)
         if known:
@@ -189,7 +189,7 @@ def sum_all(batch, place, own, head, weights, known, mu_own, mu_head, total, inn
 def search_all(batch, place, own, head, scale, labels, values):
     theta = np.zeros(shape(batch))
     for i in range(len(values)):
-        if is_empty(batch, i):
+        if is_empty(batch, place, i):
             continue
         load(i, place, own, head, theta)
         y = labels[batch.start[i] : batch.start[i + 1]]
@@ -201,7 +201,7 @@ def search_all(batch, place, own, head, scale, labels, values):
 def violate_all(batch, form, place, own, head, labels):
     theta = np.zeros(shape(batch))
     for i in range(len(place) - 1):
-        if is_empty(batch, i):
+        if is_empty(batch, place, i):
             continue
         load(i, place, own, head, theta)
         y = labels[batch.start[i] : batch.start[i + 1]]
@@ -212,7 +212,7 @@ def violate_all(batch, form, place, own, head, labels):
 def complete_every(batch, place, own, head, labels):
     theta = np.zeros(shape(batch))
     for i in range(len(place) - 1):
-        if is_empty(batch, i):
+        if is_empty(batch, place, i):
             continue
         load(i, place, own, head, theta)
         complete(batch, i, theta, labels[batch.start[i] : batch.start[i + 1]])
@@ -222,7 +222,7 @@ def complete_every(batch, place, own, head, labels):
 def value_all(batch, place, own, head, labels, values):
     theta = np.zeros(shape(batch))
     for i in range(len(values)):
-        if is_empty(batch, i):
+        if is_empty(batch, place, i):
             continue
         load(i, place, own, head, theta)
         values[i] = value(batch, i, theta, labels[batch.start[i] : batch.start[i + 1]])
@@ -231,7 +231,7 @@ def value_all(batch, place, own, head, labels, values):
 @kernel
 def lose_all(batch, labels, losses):
     for i in range(len(losses)):
-        if not is_empty(batch, i):
+        if batch.start[i] < batch.start[i + 1]:
             losses[i] = loss(batch, i, labels[batch.start[i] : batch.start[i + 1]])
 
 
@@ -239,7 +239,7 @@ def lose_all(batch, labels, losses):
 def parts_of_all(batch, place, labels, weights, mu_own, mu_head):
     mu = np.zeros(shape(batch))
     for i in range(len(weights)):
-        if is_empty(batch, i):
+        if is_empty(batch, place, i):
             continue
         flat = mu.ravel()
         for k in range(len(mu_head) + place[i + 1] - place[i]):

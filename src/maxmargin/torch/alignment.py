@@ -11,7 +11,7 @@ from maxmargin.alignments import pair_alignments  # noqa: F401  implements searc
 from maxmargin.alignments.pair_batch import make_batch
 from maxmargin.alignments.scores import Side, Terms
 from maxmargin.core.partial import partly_known
-from maxmargin.torch.checks import same_device
+from maxmargin.torch.checks import same_device, whole_numbers
 from maxmargin.torch.examples import Examples
 from maxmargin.torch.scored import Scored
 from maxmargin.torch.structure import StructureLayer
@@ -55,19 +55,15 @@ class Alignment(StructureLayer):
         self.opening = torch.nn.Parameter(torch.full((2,), -1.0))
         self.extension = torch.nn.Parameter(torch.full((2,), -0.1))
 
-    def scored(
-        self, emissions: Any, truths: Any = None, lengths: Any = None, **named: Any
-    ) -> Scored:
+    def scored(self, emissions: Any, truths: Any = None, lengths: Any = None) -> Scored:
         """Scores of pairs and runs as those of the parts of these alignments."""
         tables = Tables(emissions, lengths)
         same_device({"scores": tables.like, "the layer": self.opening})
         y = _positions(truths, tables)
         batch = self._batch(tables, y)
-        parts = [
-            part
-            for table in tables.tables
-            for part in (table.reshape(-1), self._runs(table))
-        ]
+        parts = [self.opening[:0].to(tables.dtype)]
+        for table in tables.tables:
+            parts += [table.reshape(-1), self._runs(table)]
         sizes = tables.sizes.tolist()
 
         def shape(own: Any) -> Any:
@@ -78,8 +74,7 @@ class Alignment(StructureLayer):
             ]
             return tables.as_given(found)
 
-        flat = torch.cat(parts) if parts else tables.like.new_zeros(0).to(tables.dtype)
-        return Scored(flat, Examples(batch, _read), None, shape)
+        return Scored(torch.cat(parts), Examples(batch, _read), None, shape)
 
     def _runs(self, table: Any) -> Any:
         """open_s, at_t, extend_s, open_t, at_s, extend_t (``alignments/dp.py``)."""
@@ -156,8 +151,16 @@ def _positions(truths: Any, tables: Tables) -> np.ndarray:
 
 
 def _row(i: int, truth: Any, n: int, m: int) -> np.ndarray:
-    values = truth.tolist() if hasattr(truth, "tolist") else list(truth)
-    row = np.array([UNKNOWN if j is None else j for j in values], np.int64)
+    values = truth.tolist() if hasattr(truth, "tolist") else truth
+    if isinstance(values, (list, tuple)):
+        values = [UNKNOWN if j is None else j for j in values]
+    found = whole_numbers(values)
+    if found is None or found.dim() != 1:
+        raise TypeError(
+            f"truth {i} must be a list with a column for every row, whole numbers: -1 "
+            "where it is unmatched, None where that is not known."
+        )
+    row = found.numpy()
     if len(row) > n and (row[n:] == UNMATCHED).all():
         row = row[:n]  # of a padded tensor
     if len(row) != n:

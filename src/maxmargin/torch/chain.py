@@ -73,7 +73,8 @@ class Chain(StructureLayer):
         self.names = _names(labels)
         n = checks.whole("labels", labels) if self.names is None else len(self.names)
         known: list = list(range(n)) if self.names is None else self.names
-        pairs = list(forbidden or [])
+        pairs = [] if forbidden is None else list(forbidden)
+        given = list(pairs)
         if scheme is not None:
             if self.names is None:
                 raise ValueError(
@@ -82,6 +83,7 @@ class Chain(StructureLayer):
                 )
             pairs += forbidden_transitions(known, scheme)
         wall = barrier_of(pairs, known) if pairs else np.zeros((n + 2, n))
+        _are_labels(given, known)
         self.register_buffer("wall", torch.from_numpy(wall).float(), persistent=False)
         self.cost = cost
         linear = not isinstance(cost, str) or cost == "hamming"
@@ -107,7 +109,7 @@ class Chain(StructureLayer):
         return len(self.transitions)
 
     def scored(
-        self, emissions: Any, truths: Any = None, lengths: Any = None, **named: Any
+        self, emissions: Any, truths: Any = None, lengths: Any = None
     ) -> ChainScores:
         """Emissions and transitions as scores of the parts of these sequences."""
         return ChainScores(self, Sequences(emissions, self.n_labels, lengths), truths)
@@ -152,15 +154,17 @@ class ChainScores:
         truths = self._need_truths()
         if not self.partial:
             return self._given(self._value(self.emissions, truths))
-        known = self._value(self._known_emissions(), None)
-        return self._given(self._value(self.emissions, None) - known)
+        emissions = self.emissions.to(self.dtype)  # gradients cancel out
+        known = self._value(self._known(emissions), None)
+        return self._given(self._value(emissions, None) - known)
 
     def marginals(self) -> Any:
+        emissions = self.emissions.to(self.dtype)  # what is found is as precise
         with torch.no_grad():
-            found = self.module.sums(self.emissions, self.start, *self.tables)
+            found = self.module.sums(emissions, self.start, *self.tables)
         self._check(found.log_z)
         rows = textbook.Marginals.apply(
-            found.marginals, self.start, self.emissions, *self.tables
+            found.marginals, self.start, emissions, *self.tables
         )
         return self.sequences.as_given(rows.to(self._device, self.dtype))
 
@@ -212,16 +216,17 @@ class ChainScores:
         chain was made with.
         """
         truths = self._need_truths()
+        checks.not_negative("scale", scale)
         linear = not isinstance(self.chain.cost, str) or self.chain.cost == "hamming"
         if rescaling != "margin" or (costs is None and not linear):
             return self.flat().hinge(rescaling, costs, scale)
         if self.partial:
-            truths = self._best(self._known_emissions()).to(torch.int64)
+            truths = self._best(self._known(self.emissions)).to(torch.int64)
         if costs is None:
             costs = self.chain.cost_table.to(truths.device)[truths]
         else:
             costs = self._costs(costs, truths)
-        added = (scale * costs).to(self.emissions.dtype)
+        added = (scale * costs).to(self.dtype)
         labels = self._best(self.emissions.detach() + added).to(torch.int64)
         n = len(self.sequences)
         losses = torch.zeros(n, dtype=torch.float64, device=truths.device)
@@ -293,23 +298,28 @@ class ChainScores:
     def _given(self, found: Any) -> Any:
         return found.to(self._device, self.dtype)
 
-    def _known_emissions(self) -> Any:
+    def _known(self, emissions: Any) -> Any:
         """Emissions that forbid all but the known labels."""
         known = self.truths != UNKNOWN
         one_hot = torch.nn.functional.one_hot(
-            self.truths.clamp(min=0), self.emissions.shape[1]
+            self.truths.clamp(min=0), emissions.shape[1]
         ).bool()
-        return self.emissions.masked_fill(known[:, None] & ~one_hot, -torch.inf)
+        return emissions.masked_fill(known[:, None] & ~one_hot, -torch.inf)
 
     def _costs(self, costs: Any, truths: Any) -> Any:
         """Costs of all labels of all tokens, less those of the truth."""
-        given = Sequences(costs, self.chain.n_labels, self._lengths)
+        sizes = self.sequences.sizes
+        lengths = None if isinstance(costs, (list, tuple)) else sizes
+        given = Sequences(costs, self.chain.n_labels, lengths, "costs")
+        if not torch.equal(given.sizes, sizes):
+            raise ValueError(
+                f"costs are of sequences of {given.sizes.tolist()} tokens, but emissions "
+                f"of {sizes.tolist()}."
+            )
         costs = given.emissions.detach().to(self.emissions.device)
-        return costs - costs.gather(1, truths[:, None])
-
-    @property
-    def _lengths(self) -> Any:
-        return None if self.sequences.form == "list" else self.sequences.sizes
+        costs = costs - costs.gather(1, truths[:, None])
+        checks.no_nan(costs, given.owner, "costs")
+        return costs
 
     def flat(self) -> Scored:
         """The same for the bridge: scores of a batch of the contract."""
@@ -365,4 +375,19 @@ def _names(labels: Any) -> list | None:
     names = list(labels)
     if not names or len(set(names)) < len(names):
         raise ValueError("labels must be names that differ, one at least.")
+    for k, name in enumerate(names):
+        if name is None or isinstance(name, (int, float, np.number)):
+            raise TypeError(
+                f"labels[{k}] is {name!r}: numbers are for labels without names, and None "
+                "for what is not known; give names, or how many labels there are."
+            )
     return names
+
+
+def _are_labels(forbidden: list, labels: list) -> None:
+    for pair in forbidden:
+        for label in pair:
+            if label is not None and label not in labels:
+                raise ValueError(
+                    f"forbidden holds {pair!r}, but {label!r} is no label of this chain."
+                )

@@ -30,8 +30,25 @@ def is_real(value: Any, name: str) -> None:
         )
 
 
+def whole_numbers(given: Any) -> Any:
+    """Whole numbers as a tensor (int64, on the CPU), or None where they are not."""
+    try:
+        found = torch.as_tensor(given)
+    except (TypeError, ValueError, RuntimeError):
+        return None
+    real = found.is_floating_point() or found.is_complex() or found.dtype == torch.bool
+    if found.is_meta or (real and found.numel()):
+        return None
+    return found.detach().to("cpu", torch.int64)
+
+
+def not_negative(name: str, value: float) -> None:
+    if not 0 <= value < float("inf"):
+        raise ValueError(f"{name} must be a number of 0 or more, not {value!r}.")
+
+
 def same_device(given: dict[str, Any]) -> None:
-    """All tensors of these names are on one device."""
+    """All tensors of these names are on one device, which has numbers."""
     places = {name: t.device for name, t in given.items() if t is not None}
     (first, device), *others = places.items()
     for name, other in others:
@@ -39,6 +56,10 @@ def same_device(given: dict[str, Any]) -> None:
             raise ValueError(
                 f"{first} is on {device}, but {name} on {other}: move both to one device."
             )
+    if device.type == "meta":
+        raise ValueError(
+            f"{first} is on the device meta, where tensors have no numbers."
+        )
 
 
 def scores_and_shared(scores: Any, examples: Any, shared: Any) -> tuple[Any, Any]:

@@ -64,9 +64,10 @@ def _pairs_together(kept: Kept, weights):
         ahead = np.arange(at[1], at[-1]) - np.repeat(sizes[:-1], sizes[1:])
         left = left.index_select(0, torch.from_numpy(ahead))
     weights = weights.detach().to(step.dtype)
-    if (weights == weights[0]).all():
-        return step * (left.T @ right) * weights[0]
-    return step * (left.T @ (right * weights[owner[second:]][:, None]))
+    with torch.autocast("cpu", enabled=False):  # it would multiply in half precision
+        if (weights == weights[0]).all():
+            return step * (left.T @ right) * weights[0]
+        return step * (left.T @ (right * weights[owner[second:]][:, None]))
 
 
 def score(emissions, labels, offsets, *tables):

@@ -17,6 +17,7 @@ import torch
 
 from maxmargin.core import flat_scores
 from maxmargin.core.flat_scores import Scores
+from maxmargin.torch import checks
 from maxmargin.torch.examples import Examples
 
 STEP = 3e-3  # of a value, in nats: errors of rounding and of the formula are alike
@@ -85,9 +86,10 @@ class ExpectedParts(torch.autograd.Function):
     @staticmethod
     def forward(ctx, own, head, weights, examples: Examples, known: bool):
         factors = array(weights)
-        *_, mu = flat_scores.expected_parts(
+        total, _, mu = flat_scores.expected_parts(
             examples.batch, examples.layout, scores_of(own, head), factors, known
         )
+        checks.possible(torch.from_numpy(total), "every output of")
         ctx.examples, ctx.known = examples, known
         ctx.save_for_backward(own, head, weights)
         grad = mu.own * examples.spread(factors)

@@ -70,7 +70,6 @@ class Graph(StructureLayer):
         edges: Any = None,
         lengths: Any = None,
         edge_scores: Any = None,
-        **named: Any,
     ) -> Scored:
         """Scores of nodes and edges as those of the parts of these labellings."""
         nodes = Sequences(emissions, self.n_labels, lengths)
@@ -128,7 +127,8 @@ class Graph(StructureLayer):
         rows = torch.split(nodes.emissions, nodes.sizes.tolist())
         single = nodes.emissions.dtype in (torch.float16, torch.bfloat16)
         real = torch.float32 if single else nodes.emissions.dtype
-        pairs, parts = self.pairs.to(real), []
+        pairs = self.pairs.to(real)
+        parts = [pairs.reshape(-1)[:0]]
         n = self.n_labels
         if edge_scores is not None and len(edge_scores) != len(edges):
             raise ValueError(
@@ -141,6 +141,8 @@ class Graph(StructureLayer):
                 parts.append(pairs.reshape(-1)[: n * n if len(edges[i]) else 0])
                 continue
             table = edge_scores[i]
+            checks.is_real(table, f"edge_scores[{i}]")
+            checks.same_device({"emissions": row, f"edge_scores[{i}]": table})
             if tuple(table.shape) != (len(edges[i]), n, n):
                 raise ValueError(
                     f"edge_scores[{i}] has the shape {tuple(table.shape)}: it must be "
@@ -148,7 +150,7 @@ class Graph(StructureLayer):
                 )
             table = table.to(real)[torch.from_numpy(order[i]).to(table.device)] + pairs
             parts.append(table.reshape(-1))
-        return torch.cat(parts) if parts else nodes.emissions.new_zeros(0).to(real)
+        return torch.cat(parts)
 
 
 def _edges(edges: Any, nodes: Sequences) -> list[np.ndarray]:
@@ -162,7 +164,12 @@ def _edges(edges: Any, nodes: Sequences) -> list[np.ndarray]:
             f"there are edges of {len(edges)} graphs for {len(nodes)} graphs."
         )
     out = []
-    for some in edges:
-        some = some.cpu().numpy() if isinstance(some, torch.Tensor) else some
-        out.append(np.asarray(some, np.int64).reshape(-1, 2))
+    for i, some in enumerate(edges):
+        rows = checks.whole_numbers(some)
+        if rows is None or (rows.numel() and (rows.dim() != 2 or rows.shape[1] != 2)):
+            raise ValueError(
+                f"edges[{i}] must be pairs of nodes, one row (node, node) per edge; an "
+                "array with two rows is to be transposed."
+            )
+        out.append(rows.reshape(-1, 2).numpy())
     return out

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from maxmargin.core.checks import one_of
-from maxmargin.torch.checks import positive
+from maxmargin.torch.checks import not_negative, positive
 
 REDUCTIONS = ("mean", "sum", "none")
 
@@ -74,8 +74,7 @@ class StructuredHinge(_Loss):
     ):
         super().__init__(reduction)
         one_of("rescaling", rescaling, ("margin", "slack"))
-        if not 0 <= scale < float("inf"):
-            raise ValueError(f"scale must be a number of 0 or more, not {scale!r}.")
+        not_negative("scale", scale)
         self.rescaling, self.scale = rescaling, scale
 
     def by_example(self, scored: Any) -> Any:

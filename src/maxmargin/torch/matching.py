@@ -55,9 +55,7 @@ class Matching(StructureLayer):
         self.costs = float(costs[0]), float(costs[1])
         self.link = torch.nn.Parameter(torch.zeros(()))
 
-    def scored(
-        self, emissions: Any, truths: Any = None, lengths: Any = None, **named: Any
-    ) -> Scored:
+    def scored(self, emissions: Any, truths: Any = None, lengths: Any = None) -> Scored:
         """Scores of pairs as those of the links of these matchings."""
         tables = Tables(emissions, lengths)
         checks.same_device({"scores": tables.like, "the layer": self.link})
@@ -79,7 +77,7 @@ class Matching(StructureLayer):
         rows = [
             pad(t + link, (0, width - t.shape[1])).reshape(-1) for t in tables.tables
         ]
-        own = torch.cat(rows) if rows else tables.like.new_zeros(0).to(tables.dtype)
+        own = torch.cat([link.reshape(1)[:0], *rows])
         sizes = tables.sizes.tolist()
 
         def shape(found: Any) -> Any:
@@ -109,7 +107,12 @@ class Matching(StructureLayer):
         ]
 
     def _checked(self, i: int, truth: Any, n: int, m: int) -> list[tuple[int, int]]:
-        links = sorted({(int(a), int(b)) for a, b in truth})
+        rows = checks.whole_numbers(list(truth) if isinstance(truth, set) else truth)
+        if rows is None or (rows.numel() and (rows.dim() != 2 or rows.shape[1] != 2)):
+            raise TypeError(
+                f"truth {i} must be a list of links (row, column), pairs of whole numbers."
+            )
+        links = sorted({(a, b) for a, b in rows.reshape(-1, 2).tolist()})
         if any(not (0 <= a < n and 0 <= b < m) for a, b in links):
             raise ValueError(f"truth {i} has a link outside of its {n} by {m} table.")
         used = np.zeros((n, m), np.int64)

@@ -42,9 +42,7 @@ class Program(StructureLayer):
         """The parts of every input in the order of its scores; None for unnamed ones."""
         return [list(graph.parts) for graph in self.structure.batch_of(X)[0]]
 
-    def scored(
-        self, emissions: Any, truths: Any = None, X: Any = None, **named: Any
-    ) -> Scored:
+    def scored(self, emissions: Any, truths: Any = None, X: Any = None) -> Scored:
         """The scores of the parts of these inputs."""
         if X is None:
             raise ValueError("give the inputs X beside the scores of their parts.")

@@ -60,7 +60,7 @@ class Scored:
         self.examples: Examples = as_examples(examples)
         self.own, self.head = checks.scores_and_shared(scores, self.examples, shared)
         self._dtype = scores.dtype
-        self._padded = scores.dim() == 2
+        self._width = scores.shape[1] if scores.dim() == 2 else None
 
     # probabilities ----------------------------------------------------------------------
 
@@ -95,6 +95,7 @@ class Scored:
     def sample(self, n: int = 1, seed: Any = None) -> list[list]:
         """n outputs of every example, drawn with probability exp(score) / Z."""
         self._need_sums("samples")
+        self._checked(self._log_partition(False))
         own, head = scores_of(self.own, self.head)
         rows = ranked.sampled(self.examples, own, head, n, seed)
         return [list(z) for z in zip(*map(self.examples.outputs, rows), strict=True)]
@@ -102,8 +103,12 @@ class Scored:
     # best outputs -----------------------------------------------------------------------
 
     def decode(self) -> list:
-        """The best output of every example."""
-        return self.examples.outputs(self._best()[0])
+        """The best output of every example; None for a sentence without a parse."""
+        labels, values = self._best()
+        found = self.examples.outputs(labels)
+        values[[output is None for output in found]] = 0.0
+        self._checked(torch.from_numpy(values))
+        return found
 
     def k_best(self, k: int) -> list[list[tuple[Any, float]]]:
         """Up to k pairs (output, score) of every example, the best first."""
@@ -138,6 +143,7 @@ class Scored:
         whole are completed as the scores say.
         """
         one_of("rescaling", rescaling, ("margin", "slack"))
+        checks.not_negative("scale", scale)
         if rescaling == "slack" and (costs is not None or scale != 1.0):
             raise ValueError(
                 "slack rescaling takes the loss of the examples as it is: leave out costs "
@@ -240,6 +246,8 @@ class Scored:
 
     def _costly(self, costs: Any, scale: float) -> Scored:
         own = checks.flat(costs, self.examples, "costs")
+        checks.same_device({"scores": self.own, "costs": own})
+        checks.no_nan(own, self.examples.owner, "costs")
         return self._plus(scale * own.detach().to("cpu", torch.float64).numpy())
 
     def _plus(self, own: np.ndarray, head: np.ndarray | None = None) -> Scored:
@@ -256,8 +264,8 @@ class Scored:
         own, head = own.to(self._dtype), head.to(self._dtype)
         if self._shape is not None:
             return self._shape(own)
-        if self._padded:
-            own = checks.padded(own, torch.from_numpy(self.examples.sizes))
+        if self._width is not None:
+            own = checks.padded(own, torch.from_numpy(self.examples.sizes), self._width)
         return (own, head) if len(head) else own
 
     def _need_sums(self, what: str) -> None:

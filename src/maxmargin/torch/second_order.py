@@ -54,9 +54,7 @@ class SecondOrder(Chain):
         if hasattr(self, "triples"):
             torch.nn.init.uniform_(self.triples, -START, START)
 
-    def scored(
-        self, emissions: Any, truths: Any = None, lengths: Any = None, **named: Any
-    ) -> Scored:
+    def scored(self, emissions: Any, truths: Any = None, lengths: Any = None) -> Scored:
         """Emissions and transitions as scores of the parts of these sequences."""
         n = self.n_labels
         sequences = Sequences(emissions, n, lengths)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -25,17 +25,25 @@ class Sequences:
     lengths : sequence of int, optional
         Tokens of every sequence. Without it, padded sequences are all full, and a flat
         tensor is one sequence.
+    name : str
+        What sentences about them say.
     """
 
-    def __init__(self, emissions: Any, n_labels: int, lengths: Any = None):
-        self.form = "padded"
+    def __init__(
+        self,
+        emissions: Any,
+        n_labels: int,
+        lengths: Any = None,
+        name: str = "emissions",
+    ):
+        self.form, self.name = "padded", name
         if isinstance(emissions, (list, tuple)):
             emissions, lengths = self._joined(emissions, n_labels, lengths)
             self.form = "list"
-        checks.is_real(emissions, "emissions")
+        checks.is_real(emissions, name)
         if emissions.dim() not in (2, 3) or emissions.shape[-1] != n_labels:
             raise ValueError(
-                f"emissions have the shape {tuple(emissions.shape)}: they must be "
+                f"{name} have the shape {tuple(emissions.shape)}: they must be "
                 f"(sequences, tokens, {n_labels}), or (all tokens, {n_labels}) with "
                 "lengths, one number per label at the end."
             )
@@ -55,18 +63,18 @@ class Sequences:
             [torch.zeros(1, dtype=torch.int64), self.sizes.cumsum(0)]
         )
 
-    @staticmethod
-    def _joined(emissions, n_labels, lengths):
+    def _joined(self, emissions, n_labels, lengths):
         if lengths is not None:
             raise ValueError("a list of tensors has its lengths: leave lengths out.")
         for i, rows in enumerate(emissions):
-            checks.is_real(rows, f"emissions[{i}]")
+            checks.is_real(rows, f"{self.name}[{i}]")
             if rows.dim() != 2 or rows.shape[1] != n_labels:
                 raise ValueError(
-                    f"emissions[{i}] has the shape {tuple(rows.shape)}: it must be "
+                    f"{self.name}[{i}] has the shape {tuple(rows.shape)}: it must be "
                     f"(tokens, {n_labels})."
                 )
-            checks.same_device({"emissions[0]": emissions[0], f"emissions[{i}]": rows})
+            first = {f"{self.name}[0]": emissions[0]}
+            checks.same_device({**first, f"{self.name}[{i}]": rows})
         sizes = [len(rows) for rows in emissions]
         return torch.cat([torch.zeros(0, n_labels), *emissions]) if not sizes else (
             torch.cat(list(emissions))
@@ -78,13 +86,12 @@ class Sequences:
         if lengths is None:
             full = [emissions.shape[1]] * len(emissions) if padded else [len(emissions)]
             return torch.tensor(full, dtype=torch.int64)
-        sizes = torch.as_tensor(lengths).detach().cpu()
-        if sizes.dim() != 1 or (len(sizes) and sizes.is_floating_point()):
+        sizes = checks.whole_numbers(lengths)
+        if sizes is None or sizes.dim() != 1:
             raise ValueError(
                 "lengths must be one whole number per sequence; of a mask they are "
                 "mask.sum(1)."
             )
-        sizes = sizes.to(torch.int64)
         if padded and len(sizes) != len(emissions):
             raise ValueError(
                 f"there are {len(sizes)} lengths for {len(emissions)} sequences."
@@ -160,6 +167,11 @@ class Sequences:
             )
         flat: list[int] = []
         for i, (row, size) in enumerate(zip(given, self.sizes.tolist(), strict=True)):
+            if not isinstance(row, Iterable):
+                raise TypeError(
+                    f"labels of sequence {i} are {row!r}: give a list with the label of "
+                    "every token, None where it is not known."
+                )
             row = row.tolist() if hasattr(row, "tolist") else list(row)
             if len(row) != size:
                 raise ValueError(
@@ -174,7 +186,7 @@ class Sequences:
             return UNKNOWN
         if isinstance(label, (int, np.integer)) and not isinstance(label, bool):
             return int(label)
-        if label not in numbers:
+        if not isinstance(label, Hashable) or label not in numbers:
             known = ", ".join(map(repr, list(numbers)[:5])) or "numbers from 0 on"
             raise ValueError(
                 f"the label of token {t} of sequence {i} is {label!r}: labels of this "

@@ -44,6 +44,7 @@ class Tables:
                         f"{name}[{i}] has the shape {tuple(table.shape)}: it must be "
                         "(rows, columns)."
                     )
+                checks.same_device({f"{name}[0]": tables[0], f"{name}[{i}]": table})
             sizes = [(len(t), t.shape[1]) for t in tables]
             self.like = tables[0] if tables else torch.zeros(0)
         single = self.like.dtype in (torch.float16, torch.bfloat16)
@@ -56,8 +57,10 @@ class Tables:
         rows, columns = scores.shape[1:]
         if lengths is None:
             return [(rows, columns)] * len(scores)
-        sizes = torch.as_tensor(lengths).cpu()
-        if sizes.is_floating_point() or tuple(sizes.shape) != (len(scores), 2):
+        sizes = checks.whole_numbers(lengths)
+        if sizes is not None and not len(scores) and not len(sizes):
+            return []
+        if sizes is None or tuple(sizes.shape) != (len(scores), 2):
             raise ValueError(
                 f"lengths must be a pair of whole numbers (rows, columns) for each of the "
                 f"{len(scores)} examples."

@@ -76,17 +76,20 @@ def log_partition(
 
 def entropy(emissions: Any, start: Any, transitions: Any, first: Any, last: Any) -> Any:
     """The entropies of the labels (examples,): log Z minus the expected score."""
-    n = len(start) - 1
-    scale = torch.ones(n, dtype=torch.float64, device=emissions.device)
-    with torch.enable_grad():
+    scores = emissions, transitions, first, last
+    if not len(emissions):
+        return log_partition(emissions, start, *scores[1:])
+    wanted = torch.is_grad_enabled() and any(t.requires_grad for t in scores)
+    # the expected score is a derivative, also where the caller wants none
+    with torch.inference_mode(False), torch.enable_grad():
+        scores = tuple(t.clone() if t.is_inference() else t for t in scores)
+        start = start.clone() if start.is_inference() else start
+        scale = torch.ones(len(start) - 1, dtype=torch.float64, device=emissions.device)
         scale.requires_grad_()
-        log_z = log_partition(emissions, start, transitions, first, last, scale)
-        if not scale.numel() or not log_z.requires_grad:
-            return log_z
-        (expected,) = torch.autograd.grad(
-            log_z.sum(), scale, create_graph=True, allow_unused=True
-        )
-        return log_z if expected is None else log_z - expected
+        log_z = log_partition(scores[0], start, *scores[1:], scale)
+        (expected,) = torch.autograd.grad(log_z.sum(), scale, create_graph=wanted)
+        found = log_z - expected
+    return found if wanted else found.detach()
 
 
 class Marginals(torch.autograd.Function):

@@ -88,7 +88,6 @@ class TreeCRF(StructureLayer):
         lengths: Any = None,
         tag_scores: Any = None,
         words: Any = None,
-        **named: Any,
     ) -> Scored:
         """Scores of spans, rules and tags as those of the parts of these trees."""
         checks.is_real(emissions, "spans")
@@ -103,6 +102,8 @@ class TreeCRF(StructureLayer):
         trees = None if truths is None else self._trees(truths, len(emissions))
         if trees is not None and tags is None and tag_scores is None:
             tags = [[tag for _, tag in tree.tags()] for tree in trees]
+        elif trees is not None and tags is not None:
+            _agree(trees, tags)
         choices = self._choices(emissions, tags, lengths, tag_scores)
         sizes = [len(choice) for choice in choices]
         y = None if trees is None else self._labellings(trees, sizes)
@@ -154,7 +155,7 @@ class TreeCRF(StructureLayer):
                 raise ValueError(
                     "give the tags of the words, or tag_scores and lengths."
                 )
-            sizes = [most] * n if lengths is None else [int(k) for k in lengths]
+            sizes = [most] * n if lengths is None else self._lengths(lengths)
             choices: list = [[list(range(len(self.tags)))] * size for size in sizes]
         else:
             choices = [
@@ -170,6 +171,15 @@ class TreeCRF(StructureLayer):
                 )
         return choices
 
+    @staticmethod
+    def _lengths(lengths: Any) -> list[int]:
+        sizes = checks.whole_numbers(lengths)
+        if sizes is None or sizes.dim() != 1 or bool((sizes < 0).any()):
+            raise ValueError(
+                "lengths must be one whole number per sentence, 0 or more."
+            )
+        return sizes.tolist()
+
     def _tag(self, i: int, t: int, tag: str) -> int:
         if tag not in self._tag_number:
             raise ValueError(
@@ -178,6 +188,13 @@ class TreeCRF(StructureLayer):
         return self._tag_number[tag]
 
     def _tag_row(self, i: int, size: int, tag_scores: Any) -> Any:
+        if len(tag_scores) <= i:
+            raise ValueError(
+                f"there are tag_scores of {len(tag_scores)} sentences, and sentence {i} "
+                "has none."
+            )
+        checks.is_real(tag_scores[i], f"tag_scores[{i}]")
+        checks.same_device({"the layer": self.roots, "tag_scores": tag_scores[i]})
         row = tag_scores[i][:size]
         if tuple(row.shape) != (size, len(self.tags)):
             raise ValueError(
@@ -220,6 +237,11 @@ class TreeCRF(StructureLayer):
     def _reader(self, words: Any, trees: Any, sizes: list[int]) -> Any:
         if words is None and trees is not None:
             words = [tree.words() for tree in trees]
+        if words is not None and list(map(len, words)) != sizes:
+            raise ValueError(
+                f"words are of sentences of {list(map(len, words))} words, but tags or "
+                f"lengths of {sizes}."
+            )
 
         def read(i: int, labelling: Any) -> Tree | None:
             if len(labelling) == 0 or labelling[0] == NO_PARSE:
@@ -249,3 +271,15 @@ class TreeCRF(StructureLayer):
             return out
 
         return shape
+
+
+def _agree(trees: list[Tree], tags: Any) -> None:
+    """Trees have the tags that are given: other truths are no parses of these."""
+    for i, (tree, row) in enumerate(zip(trees, tags, strict=False)):
+        own = [tag for _, tag in tree.tags()]
+        if len(own) == len(row) and own != list(row):
+            t = next(t for t, tag in enumerate(own) if tag != row[t])
+            raise ValueError(
+                f"word {t} of sentence {i} has the tag {row[t]!r}, but {own[t]!r} in its "
+                "tree."
+            )
