@@ -17,6 +17,7 @@ SMALL = {
     "n_layers": 1,
     "dropout": 0.1,
     "learning_rate": 0.02,
+    "batch_size": 4,
     "max_iter": 8,
 }
 NAMES = ["Ada", "Bob", "Cleo", "Dan", "Eve", "Finn"]

@@ -173,6 +173,12 @@ def test_modules_of_the_user():
             tagger(encoder=wrong).fit(numbers, labels)
 
 
+def test_generators_and_arrays():
+    model = tagger(max_iter=2).fit((iter(x) for x in X), iter(y))
+    found = model.predict(np.array(x) for x in TEST[0])
+    assert found == model.predict(TEST[0])
+
+
 def test_as_scikit_learn_has_it():
     model = tagger(encoder=torch.nn.Linear(4, 3), scheme="BIO")
     copy = clone(model)

@@ -24,7 +24,7 @@ from maxmargin.tags.corpus import TagCorpus
 from maxmargin.tags.features import ColumnEncoder, TokenEncoder
 from maxmargin.tags.features.sequences import sequences_of
 from maxmargin.tags.files.columns import Columns
-from maxmargin.tags.input import read_input, sequences_from
+from maxmargin.tags.input import read_input, refuse_containers, sequences_from
 
 ENDS = 12  # characters of a word that are read at both of its ends
 FIRST = 2  # number of the first known character: 0 is none, 1 is unknown
@@ -41,9 +41,9 @@ def as_given(X: Any) -> Any:
         )
     if isinstance(X, Columns):
         return X
-    X = sequences_from(X)
-    found, kind = sequences_of(X)
-    first = next((token for sequence in found for token in sequence), None)
+    refuse_containers(X)
+    X, kind = sequences_of(sequences_from(X))
+    first = next((token for sequence in X for token in sequence), None)
     if kind != "tokens" or isinstance(first, dict):
         return X
     if isinstance(first, str):

@@ -65,6 +65,10 @@ def prepare(tagger: Any, settings: Any, X: Any, y: Any, weights: Any, dev: Any) 
     X, y = check_samples(as_given(X), y, unlabelled=True)
     weights = check_weights(weights, len(y))
     labels, gaps = label_set(y)
+    if not labels:
+        raise ValueError(
+            "y holds no known label: at least one sequence must have some."
+        )
     if tagger.scheme is not None and not gaps:
         check_scheme(y, tagger.scheme)
     held = None
