@@ -132,7 +132,9 @@ def _chain(tagger: Any, labels: list) -> Chain:
     loss = tagger.loss
     if not isinstance(loss, str) or loss not in OF_CHAINS:
         loss = cost_table(loss, labels)
-    return Chain(labels, tagger.scheme, tagger.forbidden, loss)
+    known = {None, *labels}  # as in other taggers, what is forbidden need not occur
+    forbidden = [pair for pair in tagger.forbidden or [] if known.issuperset(pair)]
+    return LabelChain(labels, tagger.scheme, forbidden, loss)
 
 
 def _name(encoder: Any) -> str | None:
@@ -159,3 +161,11 @@ def _pretrained() -> Any:
             "transformers."
         )
     return import_module("maxmargin.neural.pretrained")
+
+
+class LabelChain(Chain):
+    """A chain whose labels may be numbers: true labels are always tensors here."""
+
+    @staticmethod
+    def _names_of(labels: Any) -> list:
+        return list(labels)

@@ -70,7 +70,7 @@ class Chain(StructureLayer):
         loss: Any = None,
     ):
         super().__init__(loss)
-        self.names = _names(labels)
+        self.names = self._names_of(labels)
         n = checks.whole("labels", labels) if self.names is None else len(self.names)
         known: list = list(range(n)) if self.names is None else self.names
         pairs = [] if forbidden is None else list(forbidden)
@@ -98,6 +98,10 @@ class Chain(StructureLayer):
         self.first = torch.nn.Parameter(torch.empty(n))
         self.last = torch.nn.Parameter(torch.empty(n))
         self.reset_parameters()
+
+    @staticmethod
+    def _names_of(labels: Any) -> list | None:
+        return _names(labels)
 
     def reset_parameters(self) -> None:
         """Draw new transitions."""
