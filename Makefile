@@ -86,5 +86,5 @@ $(VENV)/%.stamp: pyproject.toml | $(BIN)/python
 $(TORCH_VENV)/torch.stamp: pyproject.toml | $(TORCH_VENV)/bin/python
 	@echo "Installing maxmargin and $(TORCH) into $(TORCH_VENV) ..."
 	@$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
-	$(TORCH) 'pytest>=8' 'hypothesis>=6.100' -e .
+	$(TORCH) 'pytest>=8' 'hypothesis>=6.100' -e '.[plot]'
 	@touch $@
