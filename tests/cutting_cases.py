@@ -21,7 +21,8 @@ LINKS = ["0-0 1-1 2-2", "0-0 1-1"]
 def batch_classes() -> set[type]:
     """All classes of batches that the library has, partial twins too."""
     for module in pkgutil.walk_packages(maxmargin.__path__, "maxmargin."):
-        if not module.name.endswith("__main__"):
+        needs_torch = module.name.startswith(("maxmargin.torch", "maxmargin.neural"))
+        if not module.name.endswith("__main__") and not needs_torch:
             importlib.import_module(module.name)
     return {
         cls
@@ -128,6 +129,18 @@ def reweighted(hidden=False):
     return graphs("relaxed", objective="log", hidden=hidden)
 
 
+def dependencies(hidden=False, **options):
+    sizes, rng = (3, 1, 4, 2), np.random.default_rng(9)
+    X = [
+        [(f"w{rng.integers(6)}", f"T{rng.integers(3)}") for _ in range(n)]
+        for n in sizes
+    ]
+    y = [[(t, "ab"[rng.integers(2)]) for t in range(n)] for n in sizes]
+    if hidden:
+        y[0][1] = y[2][2] = None
+    return encoded(maxmargin.DependencyParser(rows=64, **options), X, y)
+
+
 def parses(**options):
     return random_parses(7, (3, 1, 4, 2), **options)
 
@@ -202,6 +215,12 @@ CASES = {
     "trees with features": lambda: parses(with_features=True, free=True),
     "trees, zero-one": lambda: parses(loss="zero-one"),
     "trees partial": partial_parses,
+    "dependencies": dependencies,
+    "dependencies partial": lambda: dependencies(hidden=True),
+    "all dependencies": lambda: dependencies(projective=False),
+    "all dependencies partial": lambda: dependencies(hidden=True, projective=False),
+    "dependencies, order 2": lambda: dependencies(order=2),
+    "dependencies, order 2, partial": lambda: dependencies(hidden=True, order=2),
     "alignments": alignments,
     "alignments, windows": lambda: alignments(
         loss="hamming",

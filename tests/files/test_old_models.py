@@ -68,7 +68,9 @@ def test_the_number_of_features_comes_back(name):
 
 
 def test_every_class_is_there():
-    assert {type(loaded(name))._model_name for name in EXPECTED} == set(_CLASSES)
+    networks = {"NeuralTagger.v1"}  # tests/torch_layers
+    found = {type(loaded(name))._model_name for name in EXPECTED}
+    assert found == set(_CLASSES) - networks
 
 
 def same(now, then) -> bool:

@@ -105,7 +105,7 @@ def test_a_corpus_is_what_would_be_in_memory(data, tmp_path, options):
 def test_rows_of_large_tables_are_in_the_order_of_frequency(
     data, tmp_path, monkeypatch
 ):
-    from maxmargin.core.tables import vectors
+    from maxmargin.core import vectors
     from maxmargin.tags.corpus import build
 
     for module in (vectors, build):
