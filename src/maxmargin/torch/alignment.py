@@ -36,8 +36,8 @@ class Alignment(StructureLayer):
     free_ends : bool
         Whether unmatched runs at both ends cost nothing (local alignment).
     cost : int or "hamming"
-        The loss of the hinge: 1 - (matched as in the truth, or at most so many positions
-        off) / (matched in the truth), or wrong pairs plus missed ones.
+        The loss of the hinge: 1 - (pairs as in the truth, or in the same column and at
+        most so many rows off) / (pairs of the truth), or wrong pairs plus missed ones.
     loss : module, optional
         :class:`maxmargin.torch.LogLoss`, if nothing is said.
 
