@@ -297,6 +297,9 @@ class StructuralSVM(StructuralSVMParameters, MaxMarginEstimator, init=False):
     def _install(self, encoded: Encoded, w) -> None:
         self.coef_ = encoded.arranged(w)
 
+    def _weights(self) -> np.ndarray:
+        return self.coef_
+
     # saving (model_file.py) ------------------------------------------------------------
 
     def _get_state(self):
