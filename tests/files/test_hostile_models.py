@@ -66,7 +66,12 @@ def no_label_twice(header, arrays):
     header["state"]["labels"][1] = header["state"]["labels"][0]
 
 
+def half_precision(header, arrays):
+    arrays["w"] = np.zeros_like(arrays["w"], np.float16)
+
+
 CASES = {
+    "weights of half precision": ("parser", half_precision),
     "a word too many": ("tagger", lambda h, a: h["state"]["vocabulary"].append("z")),
     "a word too few": ("tagger", lambda h, a: h["state"]["vocabulary"].pop()),
     "a word twice": (

@@ -17,7 +17,7 @@ def public():
     """Full public names, by another way than the site's own: whatever has ``__all__``."""
     inner = [each.name for each in pkgutil.iter_modules(maxmargin.__path__)]
     for name in ["maxmargin", *(f"maxmargin.{name}" for name in inner)]:
-        if name == "maxmargin.__main__":
+        if name in ("maxmargin.__main__", "maxmargin.torch"):  # the site has no PyTorch
             continue
         module = importlib.import_module(name)
         for public in getattr(module, "__all__", ()):

@@ -76,7 +76,9 @@ class Saved:
     ) -> np.ndarray:
         """Numbers of this shape (None: any size), none too large to be added up."""
         array = self.array(name, "f", *shape, dtype=dtype)
-        limit = LARGEST.get(array.itemsize, 0.0)
+        if array.itemsize not in LARGEST:
+            raise ValueError(f"the array {name!r} is of type {array.dtype}")
+        limit = LARGEST[array.itemsize]
         if not (np.abs(array) <= limit).all() or (array < low).any():
             raise ValueError(f"the array {name!r} has numbers out of range")
         return array
