@@ -18,7 +18,7 @@ from maxmargin.tags.chain import make_batch
 from maxmargin.tags.chain_spans import span_tables
 from maxmargin.tags.input import barrier_of
 from maxmargin.tags.schemes import forbidden_transitions
-from maxmargin.torch import checks, cpu_sums, devices, textbook
+from maxmargin.torch import checks, cpu, cpu_sums, devices, textbook
 from maxmargin.torch.examples import Examples
 from maxmargin.torch.scored import Scored
 from maxmargin.torch.sequences import UNKNOWN, Sequences
@@ -173,6 +173,8 @@ class ChainScores:
         return self.sequences.as_given(rows.to(self._device, self.dtype))
 
     def entropy(self) -> Any:
+        if self.module is cpu:
+            return self._given(self.flat().entropy())
         with torch.no_grad():
             self._value(self.emissions, None)  # there is an output of every example
         found = textbook.entropy(self.emissions, self.start, *self.tables)
