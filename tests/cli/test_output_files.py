@@ -100,9 +100,9 @@ def test_a_model_is_not_lost_if_somebody_takes_its_name(folder, capsys, monkeypa
 
     target, fit = folder / "taken.model", selection.fit
 
-    def slow(model, sample):
+    def slow(*given):
         target.write_text("of somebody else")
-        return fit(model, sample)
+        return fit(*given)
 
     monkeypatch.setattr(selection, "fit", slow)
     assert train(folder, "taken.model") == 0

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin import HypergraphBuilder
-from maxmargin.alignments import structure as alignment
+from maxmargin.alignments import pair_alignments as alignment
 from maxmargin.core.formulation import make_form
 from maxmargin.hypergraphs.batch import Example, make_batch
 from maxmargin.testing import FORMULATIONS, Asker
