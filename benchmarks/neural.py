@@ -41,7 +41,7 @@ ROWS = {
 }
 UNITS = {"letters": "% of letters wrong", "chunks": "span F1"}
 WANTED = {"letters": 2.0, "chunks": 94.0}
-# what a GPU does in eight minutes, and what one core does (--small)
+# the full size, meant for a GPU, and what one core does (--small)
 LARGE = {"letters": {"passes": 40, "width": 64}, "chunks": {"passes": 20, "width": 200}}
 SMALL = {"letters": {"passes": 20, "width": 16}, "chunks": {"passes": 8, "width": 100}}
 SHARE = 0.1  # of the training data, that --choose tests on

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.kernel import inlined, kernel, summing
-from maxmargin.tags.chain_sums import Sums, exp_transitions, sum_labellings
+from maxmargin.tags.chain_sums import Sums, exp_transitions, log_sum, sum_labellings
 from maxmargin.tags.viterbi import best_end, best_predecessor, max_into
 
 SMALLEST = 1e-25  # of a sum in single precision: less may have lost what mattered
@@ -289,7 +289,7 @@ def sample_each(emissions, start, table, uniform, labels):
             for k in range(n):
                 v = table[n, k]
                 if t > 0:
-                    v = log_total(ahead[t - 1], table[:n, k])
+                    v = log_sum(ahead[t - 1], table[:n, k])
                 ahead[t, k] = v + emissions[a + t, k]
         label = -1
         for t in range(length - 1, -1, -1):
@@ -299,23 +299,10 @@ def sample_each(emissions, start, table, uniform, labels):
 
 
 @inlined
-def log_total(a, b):
-    top = -np.inf
-    for j in range(len(a)):
-        top = max(top, a[j] + b[j])
-    if top == -np.inf:
-        return top
-    total = 0.0
-    for j in range(len(a)):
-        total += np.exp(a[j] + b[j] - top)
-    return top + np.log(total)
-
-
-@inlined
 def drawn(a, b, uniform):
     """A number j with probability in proportion to exp(a_j + b_j)."""
     left = uniform
-    whole = log_total(a, b)
+    whole = log_sum(a, b)
     last = 0
     for j in range(len(a)):
         p = np.exp(a[j] + b[j] - whole)
